@@ -46,6 +46,15 @@ short_path()
 	printf '%s' "${1#"$TOP"/}"
 }
 
+# A compiler's first errors can be far above the end.
+show_failure()
+{
+	local lines
+	lines=$(grep -a -n -m 8 -E '(error|Error): ' "$1") || true
+	[ -z "$lines" ] || printf '%s\n...\n' "$lines" >&2
+	tail -n 30 "$1" >&2
+}
+
 # run_logged LOG WHAT COMMAND...: one line on the terminal, the rest in LOG.
 run_logged()
 {
@@ -54,7 +63,7 @@ run_logged()
 	mkdir -p "${log%/*}"
 	step "$what (log: $(short_path "$log"))"
 	if ! "$@" >"$log" 2>&1 </dev/null; then
-		tail -n 30 "$log" >&2
+		show_failure "$log"
 		die "$what: failed; the whole log is $(short_path "$log")"
 	fi
 }

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The project's front door. The driver itself is built by the kernel's make,
+# after grafting; drivers/perf/riscv/Makefile is part of that one.
+
+export RIG_START := $(shell date +%s)
+MAKEFLAGS += --no-print-directory
+S := scripts
+
+.DEFAULT_GOAL := help
+
+help:
+	@sed 's/^\t//' $(S)/help.txt
+
+setup:
+	@$(S)/setup
+
+fetch: setup
+	@$(S)/fetch
+
+qemu: setup
+	@$(S)/build-qemu
+
+rootfs: setup
+	@$(S)/fetch rootfs
+
+kernel: setup
+	@$(S)/build-kernel riscv-pmu
+
+kernel-%: setup
+	@$(S)/build-kernel $*
+
+firmware: setup
+	@$(S)/build-firmware stock
+
+firmware-%: setup
+	@$(S)/build-firmware $*
+
+guest: qemu rootfs firmware kernel
+
+run: guest
+	@$(S)/run
+
+shell: guest
+	@$(S)/guest --shell $(GUEST)
+
+check: setup
+	@$(S)/check $(ONLY)
+
+style: setup
+	@$(S)/style
+
+graft ungraft patches:
+	@if [ -z "$(KDIR)" ]; then \
+		echo "make $@: which kernel tree? make $@ KDIR=../linux" >&2; exit 2; fi
+	@$(S)/$@ $(if $(FORCE),--force) "$(KDIR)"
+
+clean:
+	@rm -rf build/kernel build/firmware build/overlay build/patches build/log build/check build/.lock*
+
+distclean:
+	@rm -rf build
+
+.PHONY: help setup fetch qemu rootfs kernel firmware guest run shell check style \
+	graft ungraft patches clean distclean
