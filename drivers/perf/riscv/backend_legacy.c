@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The base implementation: cycle and instret as any firmware leaves them.
+ * They always run, can not be written, filtered or stopped, and do not
+ * interrupt. Every other implementation stands on it.
+ */
+
+#include <linux/array_size.h>
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/perf/riscv_pmu.h>
+
+#include <asm/pmu_csr.h>
+
+#include "csr.h"
+#include "event.h"
+
+static int base_probe(struct riscv_pmu *pmu)
+{
+	static const unsigned int fixed[] = { PMU_CSR_CTR_CYCLE, PMU_CSR_CTR_INSTRET };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(fixed); i++) {
+		unsigned int ctr = fixed[i];
+
+		if (!riscv_pmu_csr_is_readable(ctr))
+			continue;
+		pmu->ctrs |= BIT_ULL(ctr);
+		pmu->ctr[ctr] = (struct riscv_pmu_ctr){
+			.csr	= CSR_CYCLE + ctr,
+			.width	= 64,
+		};
+	}
+	pmu->fixed_ctrs = pmu->ctrs;
+
+	return pmu->ctrs ? 0 : -ENODEV;
+}
+
+static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+{
+	switch (prog->event_idx) {
+	case RISCV_PMU_EVENT_CYCLES:
+		return BIT_ULL(PMU_CSR_CTR_CYCLE);
+	case RISCV_PMU_EVENT_INSTRUCTIONS:
+		return BIT_ULL(PMU_CSR_CTR_INSTRET);
+	}
+
+	return 0;
+}
+
+static void base_hart_nop(struct riscv_pmu *pmu)
+{
+}
+
+/* What runs forever needs no program and can not be stopped. */
+static int base_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	return 0;
+}
+
+static u64 base_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return riscv_pmu_csr_read(pmu->ctr[ctr].csr - CSR_CYCLE);
+}
+
+static u64 base_overflowed(struct riscv_pmu *pmu, u64 ctrs)
+{
+	return 0;
+}
+
+const struct riscv_pmu_ops riscv_base_pmu_ops = {
+	.name		= "legacy",
+	.probe		= base_probe,
+	.event_ctrs	= base_event_ctrs,
+	.hart_start	= base_hart_nop,
+	.hart_stop	= base_hart_nop,
+	.apply		= base_apply,
+	.read_ctr	= base_read_ctr,
+	.overflowed	= base_overflowed,
+};

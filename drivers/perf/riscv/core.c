@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The PMU named "cpu": perf's callbacks over clocks and readers, and the
+ * choice of a backend at boot.
+ *
+ * perf calls add, del, start and stop between pmu_disable and pmu_enable, on
+ * the event's hart with interrupts off. They only change what is wanted.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
+#include <linux/cpu.h>
+#include <linux/init.h>
+#include <linux/moduleparam.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+
+#include <asm/cpufeature.h>
+#include <asm/sbi.h>
+
+#include "internal.h"
+#include "platform.h"
+
+static struct riscv_pmu cpu_pmu;
+
+static char *backend_param = "auto";
+module_param_named(backend, backend_param, charp, 0444);
+MODULE_PARM_DESC(backend, "auto (default), sbi or legacy");
+
+/**
+ * riscv_pmu_get() - the PMU of this machine
+ *
+ * Return: it, or NULL before it has been probed.
+ */
+struct riscv_pmu *riscv_pmu_get(void)
+{
+	return cpu_pmu.ctrs ? &cpu_pmu : NULL;
+}
+
+/**
+ * riscv_pmu_event_update() - bring an event's count up to date
+ * @event:	an event that has been added on this hart
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_event_update(struct perf_event *event)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	u64 share = riscv_pmu_reader_take(pmu, riscv_pmu_this_hart(pmu), to_reader(event));
+
+	local64_add(share, &event->count);
+	local64_sub(share, &event->hw.period_left);
+}
+
+/**
+ * riscv_pmu_event_set_period() - begin the next period of a sampling event, if it is time
+ * @event:	the event, its count up to date
+ *
+ * What was counted beyond the end of the last period belongs to the next.
+ * More than a whole period beyond it, the missed ones are skipped.
+ *
+ * Return: whether a period had ended.
+ */
+bool riscv_pmu_event_set_period(struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 left = local64_read(&hwc->period_left);
+	s64 period = hwc->sample_period;
+
+	if (left > 0)
+		return false;
+
+	left += period;
+	if (left <= 0)
+		left = period;
+	local64_set(&hwc->period_left, left);
+	hwc->last_period = period;
+	return true;
+}
+
+/**
+ * riscv_pmu_event_left() - events until a sampling event's next deadline
+ * @event:	the event, its count up to date
+ */
+u64 riscv_pmu_event_left(const struct perf_event *event)
+{
+	return max_t(s64, local64_read(&event->hw.period_left), 1);
+}
+
+/**
+ * riscv_pmu_collect() - from here on, changes are only noted
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Counters with deadlines stop, so that what is read from here on is what
+ * they will start from again.
+ */
+void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	hart->collecting = true;
+	riscv_pmu_hart_stop_ctrs(pmu, hart, hart->armed & hart->running);
+}
+
+/* Readers whose program the hardware refused: their events are switched off, not left idle. */
+static void core_drop_failed(struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		struct riscv_pmu_reader *reader;
+
+		pr_warn_once("counter %u could not be programmed or started (event_idx 0x%x): its events are disabled; is the firmware's PMU support complete?\n",
+			     ctr, hart->layout.prog[ctr].event_idx);
+		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
+			reader->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+			perf_event_disable_inatomic(reader->event);
+		}
+	}
+}
+
+/**
+ * riscv_pmu_finish() - carry out all changes since riscv_pmu_collect()
+ * @pmu:	the PMU
+ * @hart:	this hart
+ */
+void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 failed;
+
+	hart->collecting = false;
+	failed = riscv_pmu_hart_apply(pmu, hart);
+	if (unlikely(failed))
+		core_drop_failed(hart, failed);
+}
+
+static void core_pmu_disable(struct pmu *p)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(p);
+
+	riscv_pmu_collect(pmu, riscv_pmu_this_hart(pmu));
+}
+
+static void core_pmu_enable(struct pmu *p)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(p);
+
+	riscv_pmu_finish(pmu, riscv_pmu_this_hart(pmu));
+}
+
+/**
+ * riscv_pmu_start() - let an event count
+ * @event:	an event that has been added on this hart
+ * @flags:	PERF_EF_RELOAD: begin the next period if the last one has ended
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_start(struct perf_event *event, int flags)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+	struct riscv_pmu_reader *reader = to_reader(event);
+	u64 left = 0;
+
+	if (!(event->hw.state & PERF_HES_STOPPED) || reader->failed)
+		return;
+
+	if (reader->sampling) {
+		if (flags & PERF_EF_RELOAD)
+			riscv_pmu_event_set_period(event);
+		left = riscv_pmu_event_left(event);
+	}
+	event->hw.state = 0;
+	riscv_pmu_reader_start(hart, reader, left);
+	if (!hart->collecting)
+		riscv_pmu_finish(pmu, hart);
+}
+
+/**
+ * riscv_pmu_stop() - let an event count no more
+ * @event:	an event that has been added on this hart
+ * @flags:	ignored: the count is always brought up to date
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_stop(struct perf_event *event, int flags)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+
+	riscv_pmu_event_update(event);
+	riscv_pmu_reader_stop(hart, to_reader(event));
+	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (!hart->collecting)
+		riscv_pmu_finish(pmu, hart);
+}
+
+/**
+ * riscv_pmu_add() - give an event a counter on this hart
+ * @event:	the event
+ * @flags:	PERF_EF_START: and start it
+ *
+ * Context: interrupts off.
+ * Return: 0; -EAGAIN if no counter is free for it; -EIO if the hardware
+ * refuses its program.
+ */
+int riscv_pmu_add(struct perf_event *event, int flags)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+	struct riscv_pmu_reader *reader = to_reader(event);
+	int err;
+
+	err = riscv_pmu_reader_attach(pmu, hart, reader);
+	if (err)
+		return err;
+
+	err = riscv_pmu_hart_prove(pmu, hart, reader);
+	if (err) {
+		pr_warn_once("firmware refuses event_idx 0x%x on counter %d, which it offered before: not counted\n",
+			     reader->want.prog.event_idx, reader->ctr);
+		riscv_pmu_reader_detach(hart, reader);
+		return err;
+	}
+
+	riscv_pmu_irq_enable(pmu, hart);
+	event->hw.idx = reader->ctr;
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (flags & PERF_EF_START)
+		riscv_pmu_start(event, PERF_EF_RELOAD);
+	perf_event_update_userpage(event);
+	return 0;
+}
+
+/**
+ * riscv_pmu_del() - take an event's counter away
+ * @event:	an event that has been added on this hart
+ * @flags:	none are defined
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_del(struct perf_event *event, int flags)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+
+	riscv_pmu_stop(event, PERF_EF_UPDATE);
+	riscv_pmu_reader_detach(riscv_pmu_this_hart(pmu), to_reader(event));
+	event->hw.idx = -1;
+	perf_event_update_userpage(event);
+}
+
+/**
+ * riscv_pmu_read() - bring an event's count up to date
+ * @event:	an event that has been added on this hart
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_read(struct perf_event *event)
+{
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		riscv_pmu_event_update(event);
+}
+
+static void core_event_destroy(struct perf_event *event)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+
+	riscv_pmu_irq_put(pmu);
+	kfree(to_reader(event));
+	event->pmu_private = NULL;
+}
+
+static bool core_is_ours(const struct perf_event *event)
+{
+	u32 type = event->attr.type;
+
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE ||
+	       type == event->pmu->type;
+}
+
+/**
+ * riscv_pmu_event_init() - understand an event, or say why not
+ * @event:	the event; its attributes are user input
+ *
+ * Context: process, may sleep.
+ * Return: 0, or the errno that event.c's head explains; -ENOMEM.
+ */
+int riscv_pmu_event_init(struct perf_event *event)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	struct riscv_pmu_reader *reader __free(kfree) = NULL;
+	int err;
+
+	if (!core_is_ours(event))
+		return -ENOENT;
+	if (has_branch_stack(event))
+		return -EOPNOTSUPP;
+
+	reader = kzalloc(sizeof(*reader), GFP_KERNEL);
+	if (!reader)
+		return -ENOMEM;
+
+	/* Only an event that the kernel made for itself has a handler with a context. */
+	err = riscv_pmu_event_resolve(pmu, &event->attr, event->overflow_handler_context,
+				      &reader->want);
+	if (err)
+		return err;
+
+	reader->event = event;
+	reader->ctr = -1;
+	reader->sampling = is_sampling_event(event);
+	event->hw.idx = -1;
+	event->pmu_private = reader;
+	err = riscv_pmu_group_validate(event) ?: riscv_pmu_irq_get(pmu);
+	if (err) {
+		event->pmu_private = NULL;
+		return err;
+	}
+
+	retain_and_null_ptr(reader);
+	event->destroy = core_event_destroy;
+	return 0;
+}
+
+/* What perf calls, where no implementation has its own. */
+static const struct riscv_pmu_ops core_perf_ops = {
+	.event_init	= riscv_pmu_event_init,
+	.add		= riscv_pmu_add,
+	.del		= riscv_pmu_del,
+	.start		= riscv_pmu_start,
+	.stop		= riscv_pmu_stop,
+	.read		= riscv_pmu_read,
+};
+
+/* Fills the gaps of @ops with @below. */
+static void core_lay_over(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
+{
+	void **dst = (void **)ops;
+	void *const *src = (void *const *)below;
+
+	BUILD_BUG_ON(sizeof(*ops) % sizeof(void *));
+	for (unsigned int i = 0; i < sizeof(*ops) / sizeof(void *); i++)
+		dst[i] = dst[i] ?: src[i];
+}
+
+static int __init core_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu_ops *backend)
+{
+	const struct riscv_pmu_vendor *vendor = riscv_pmu_vendor_find();
+
+	*pmu = (struct riscv_pmu){
+		.backend = backend->name,
+		.guests = IS_ENABLED(CONFIG_KVM) && riscv_isa_extension_available(NULL, h),
+	};
+	if (backend != &riscv_base_pmu_ops)
+		riscv_pmu_vendor_apply(pmu, vendor);
+	core_lay_over(&pmu->ops, backend);
+	core_lay_over(&pmu->ops, &riscv_base_pmu_ops);
+	core_lay_over(&pmu->ops, &core_perf_ops);
+	return pmu->ops.probe(pmu);
+}
+
+static const struct riscv_pmu_ops *const core_backends[] __initconst = {
+#ifdef CONFIG_RISCV_PMU_SBI
+	&riscv_pmu_sbi_ops,
+#endif
+#ifdef CONFIG_RISCV_PMU_LEGACY
+	&riscv_base_pmu_ops,
+#endif
+};
+
+static bool __init core_is_known_backend(const char *name)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(core_backends); i++) {
+		if (!strcmp(core_backends[i]->name, name))
+			return true;
+	}
+
+	return !strcmp(name, "auto");
+}
+
+static int __init core_choose_backend(struct riscv_pmu *pmu)
+{
+	const char *asked = backend_param;
+	int err = -ENODEV;
+
+	if (!core_is_known_backend(asked)) {
+		pr_err("backend=%s is not known here, using auto; choose auto, sbi or legacy\n",
+		       asked);
+		asked = "auto";
+	}
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(core_backends); i++) {
+		if (strcmp(asked, "auto") && strcmp(asked, core_backends[i]->name))
+			continue;
+		err = core_try_backend(pmu, core_backends[i]);
+		if (!err)
+			return 0;
+	}
+
+	pmu->ctrs = 0;
+	pr_warn("no counters: backend=%s finds none (error %d)\n", asked, err);
+	return err;
+}
+
+static unsigned int __init core_min_width(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	unsigned int width = 64;
+
+	for (; ctrs; ctrs &= ctrs - 1)
+		width = min_t(unsigned int, width, pmu->ctr[__ffs64(ctrs)].width);
+
+	return width;
+}
+
+/* Two lines that say what was found. */
+static void __init core_print(const struct riscv_pmu *pmu)
+{
+	u64 prog = pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs;
+	u32 inh = 0;
+
+	for (u64 ctrs = pmu->ctrs; ctrs; ctrs &= ctrs - 1)
+		inh |= pmu->ctr[__ffs64(ctrs)].inh;
+
+	pr_info("backend %s%s%s%s%s: %lu programmable and %lu fixed counters of %u bits, %lu firmware counters\n",
+		pmu->backend, pmu->firmware[0] ? " on " : "", pmu->firmware,
+		pmu->vendor ? ", vendor " : "", pmu->vendor ?: "",
+		hweight64(prog), hweight64(pmu->fixed_ctrs),
+		core_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs), hweight64(pmu->fw_ctrs));
+	if (pmu->irq_ctrs)
+		pr_info("filters %s; sampling by interrupt %u\n",
+			inh ? "user and kernel" : "none", pmu->hwirq);
+	else
+		pr_info("filters %s; no sampling: %s\n",
+			inh ? "user and kernel" : "none", pmu->no_irq_why);
+}
+
+static int __init core_register(struct riscv_pmu *pmu)
+{
+	pmu->pmu.attr_groups = riscv_pmu_attr_groups;
+	pmu->pmu.pmu_enable = core_pmu_enable;
+	pmu->pmu.pmu_disable = core_pmu_disable;
+	pmu->pmu.event_init = pmu->ops.event_init;
+	pmu->pmu.add = pmu->ops.add;
+	pmu->pmu.del = pmu->ops.del;
+	pmu->pmu.start = pmu->ops.start;
+	pmu->pmu.stop = pmu->ops.stop;
+	pmu->pmu.read = pmu->ops.read;
+
+	return perf_pmu_register(&pmu->pmu, "cpu", PERF_TYPE_RAW);
+}
+
+static int __init riscv_pmu_init(void)
+{
+	struct riscv_pmu *pmu = &cpu_pmu;
+	int cpu, err;
+
+	err = core_choose_backend(pmu);
+	if (err)
+		return err == -ENODEV ? 0 : err;
+
+	pmu->harts = alloc_percpu(struct riscv_pmu_hart);
+	if (!pmu->harts) {
+		pmu->ctrs = 0;
+		return -ENOMEM;
+	}
+	for_each_possible_cpu(cpu)
+		riscv_pmu_hart_reset(per_cpu_ptr(pmu->harts, cpu));
+
+	riscv_pmu_irq_probe(pmu);
+	err = riscv_pmu_hotplug_init(pmu) ?: riscv_pmu_user_init();
+	if (!err) {
+		core_print(pmu);
+		err = core_register(pmu);
+	}
+	/* The hotplug states stay: they only stop counters, which is right without a PMU too. */
+	if (err)
+		pr_err("not registered: error %d\n", err);
+
+	return err;
+}
+device_initcall(riscv_pmu_init);
+
+#ifdef CONFIG_RISCV_PMU_SBI
+/**
+ * riscv_pmu_get_hpm_info() - what KVM offers its guests
+ * @hw_ctr_width:	out: bits of a programmable counter, less one, as the SBI has it
+ * @num_hw_ctr:		out: number of hardware counters
+ *
+ * Return: 0, or -EINVAL if there are no counters.
+ */
+int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr)
+{
+	struct riscv_pmu *pmu = riscv_pmu_get();
+	u64 hw, prog;
+
+	if (!pmu)
+		return -EINVAL;
+
+	hw = pmu->ctrs & ~pmu->fw_ctrs;
+	prog = hw & ~pmu->fixed_ctrs;
+	*hw_ctr_width = prog ? pmu->ctr[__ffs64(prog)].width - 1 : 0;
+	*num_hw_ctr = hweight64(hw);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(riscv_pmu_get_hpm_info);
+
+/**
+ * riscv_pmu_get_event_info() - how the SBI names a perf event
+ * @type:	perf_event_attr.type
+ * @config:	perf_event_attr.config
+ * @econfig:	out: event_data; may be NULL
+ *
+ * Return: event_idx, or a negative errno.
+ */
+int riscv_pmu_get_event_info(u32 type, u64 config, u64 *econfig)
+{
+	const struct perf_event_attr attr = { .type = type, .config = config };
+	struct riscv_pmu *pmu = riscv_pmu_get();
+	struct riscv_pmu_prog prog;
+	int err;
+
+	if (!pmu)
+		return -ENODEV;
+
+	err = riscv_pmu_event_parse(pmu, &attr, &prog);
+	if (err)
+		return err;
+	if (econfig)
+		*econfig = prog.event_data;
+	return prog.event_idx;
+}
+EXPORT_SYMBOL_GPL(riscv_pmu_get_event_info);
+#endif

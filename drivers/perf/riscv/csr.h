@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Counter CSRs, by number. */
+#ifndef _RISCV_PMU_CSR_H
+#define _RISCV_PMU_CSR_H
+
+#include <linux/types.h>
+
+u64 riscv_pmu_csr_read(unsigned int ctr);
+bool riscv_pmu_csr_is_readable(unsigned int ctr);
+u64 riscv_pmu_csr_read_ovf(unsigned int csr);
+void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq);
+bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq);
+void riscv_pmu_csr_set_user_mask(u32 ctrs);
+
+#endif /* _RISCV_PMU_CSR_H */

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * perf_event_attr -> program and counters. Pure translation, but for the one
+ * question to the backend: which counters can hold this?
+ *
+ *	-EINVAL		the request is malformed
+ *	-ENOENT		this machine does not have such an event
+ *	-EOPNOTSUPP	it has, but no counter can filter or sample it that way
+ */
+
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+
+#include "event.h"
+
+#define EVENT_CONFIG_CLASS	GENMASK_ULL(63, 62)
+#define EVENT_CONFIG_IDX	GENMASK_ULL(19, 0)
+#define EVENT_CONFIG_FW_CODE	GENMASK_ULL(15, 0)
+#define EVENT_CONFIG_FW_PLATFORM GENMASK_ULL(61, 0)
+
+/* PERF_TYPE_HW_CACHE: one byte each for cache, operation and result */
+#define EVENT_CONFIG_CACHE_ID	GENMASK_ULL(7, 0)
+#define EVENT_CONFIG_CACHE_OP	GENMASK_ULL(15, 8)
+#define EVENT_CONFIG_CACHE_RES	GENMASK_ULL(23, 16)
+#define EVENT_CONFIG_CACHE	GENMASK_ULL(23, 0)
+
+/* SBI's tables repeat perf's numbering; both are ABI, so neither can move. */
+static_assert(PERF_COUNT_HW_CPU_CYCLES == 0 && PERF_COUNT_HW_REF_CPU_CYCLES == 9);
+static_assert(PERF_COUNT_HW_MAX == 10);
+static_assert(PERF_COUNT_HW_CACHE_L1D == 0 && PERF_COUNT_HW_CACHE_NODE == 6);
+static_assert(PERF_COUNT_HW_CACHE_OP_PREFETCH == 2 && PERF_COUNT_HW_CACHE_RESULT_MISS == 1);
+
+static int event_parse_hw(u64 config, struct riscv_pmu_prog *prog)
+{
+	if (config >= PERF_COUNT_HW_MAX)
+		return -EINVAL;
+
+	prog->event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, (u32)config + 1);
+	return 0;
+}
+
+static int event_parse_cache(u64 config, struct riscv_pmu_prog *prog)
+{
+	u32 cache = FIELD_GET(EVENT_CONFIG_CACHE_ID, config);
+	u32 op = FIELD_GET(EVENT_CONFIG_CACHE_OP, config);
+	u32 result = FIELD_GET(EVENT_CONFIG_CACHE_RES, config);
+
+	if (config & ~EVENT_CONFIG_CACHE || cache >= PERF_COUNT_HW_CACHE_MAX ||
+	    op >= PERF_COUNT_HW_CACHE_OP_MAX || result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return -EINVAL;
+
+	prog->event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE,
+					      RISCV_PMU_EVENT_CACHE_CODE(cache, op, result));
+	return 0;
+}
+
+static int event_parse_raw_selector(const struct riscv_pmu *pmu, u64 selector,
+				    struct riscv_pmu_prog *prog)
+{
+	if (!pmu->raw_bits)
+		return -ENOENT;
+	/* Selector 0 means "no event" (Privileged ISA, mhpmevent). */
+	if (!selector || selector >> pmu->raw_bits)
+		return -EINVAL;
+
+	/* Wider than 48 bits is what version 2 of the raw type is for (SBI 3.0). */
+	prog->event_idx = RISCV_PMU_EVENT_IDX(pmu->raw_bits > 48 ? RISCV_PMU_EVENT_TYPE_RAW_V2 :
+								   RISCV_PMU_EVENT_TYPE_RAW, 0);
+	prog->event_data = selector;
+	return 0;
+}
+
+static int event_parse_std(u64 config, struct riscv_pmu_prog *prog)
+{
+	u32 idx = FIELD_GET(EVENT_CONFIG_IDX, config);
+	u32 code = riscv_pmu_event_code(idx);
+
+	if (config & ~(EVENT_CONFIG_CLASS | EVENT_CONFIG_IDX))
+		return -EINVAL;
+
+	switch (riscv_pmu_event_type(idx)) {
+	case RISCV_PMU_EVENT_TYPE_HW:
+		return code ? event_parse_hw(code - 1, prog) : -EINVAL;
+	case RISCV_PMU_EVENT_TYPE_CACHE:
+		return event_parse_cache((u64)(code >> 3) | (u64)(code >> 1 & 0x3) << 8 |
+					 (u64)(code & 0x1) << 16, prog);
+	}
+
+	return -EINVAL;
+}
+
+static int event_parse_fw(u64 config, struct riscv_pmu_prog *prog)
+{
+	u32 code = FIELD_GET(EVENT_CONFIG_FW_CODE, config);
+
+	if (config & ~(EVENT_CONFIG_CLASS | EVENT_CONFIG_FW_CODE))
+		return -EINVAL;
+	/* A platform's own event has a class of its own, which carries its data. */
+	if (code == RISCV_PMU_EVENT_FW_PLATFORM)
+		return -EINVAL;
+
+	prog->event_idx = RISCV_PMU_EVENT_FW(code);
+	return 0;
+}
+
+static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv_pmu_prog *prog)
+{
+	switch (FIELD_GET(EVENT_CONFIG_CLASS, config)) {
+	case RISCV_PMU_CLASS_RAW:
+		return event_parse_raw_selector(pmu, config, prog);
+	case RISCV_PMU_CLASS_STD:
+		return event_parse_std(config, prog);
+	case RISCV_PMU_CLASS_FW:
+		return event_parse_fw(config, prog);
+	default:
+		prog->event_idx = RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM);
+		prog->event_data = config & EVENT_CONFIG_FW_PLATFORM;
+		return 0;
+	}
+}
+
+/**
+ * riscv_pmu_event_parse() - which event the attributes name
+ * @pmu:	the PMU, for the width of its raw selectors
+ * @attr:	what was asked for
+ * @prog:	out: event_idx and event_data; inh is 0
+ *
+ * Says nothing about whether the machine has the event. Context: any.
+ *
+ * Return: 0; -EINVAL if the bits make no event; -ENOENT if the type is not
+ * this PMU's.
+ */
+int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,
+			  struct riscv_pmu_prog *prog)
+{
+	*prog = (struct riscv_pmu_prog){};
+
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+		return event_parse_hw(attr->config, prog);
+	case PERF_TYPE_HW_CACHE:
+		return event_parse_cache(attr->config, prog);
+	case PERF_TYPE_RAW:
+		return event_parse_raw(pmu, attr->config, prog);
+	}
+
+	return -ENOENT;
+}
+
+/*
+ * The modes in which the event must not count. exclude_kernel means every
+ * kernel, the guests' too: no bit of config may let an unprivileged user see
+ * a kernel. exclude_hv is machine mode: the firmware below the kernel.
+ */
+static u32 event_attr_to_inh(const struct riscv_pmu *pmu, const struct perf_event_attr *attr)
+{
+	u32 inh = 0;
+
+	if (attr->exclude_user)
+		inh |= RISCV_PMU_INH_U | RISCV_PMU_INH_VU;
+	if (attr->exclude_kernel)
+		inh |= RISCV_PMU_INH_S | RISCV_PMU_INH_VS;
+	if (attr->exclude_host)
+		inh |= RISCV_PMU_INH_U | RISCV_PMU_INH_S;
+	if (attr->exclude_guest)
+		inh |= RISCV_PMU_INH_VU | RISCV_PMU_INH_VS;
+	if (attr->exclude_hv)
+		inh |= RISCV_PMU_INH_M;
+	/* Where no guest can run, its modes are excluded for free. */
+	if (!pmu->guests)
+		inh &= ~(RISCV_PMU_INH_VU | RISCV_PMU_INH_VS);
+
+	return inh;
+}
+
+static u64 event_filter_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
+{
+	u64 able = 0;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (!(inh & ~pmu->ctr[ctr].inh))
+			able |= BIT_ULL(ctr);
+	}
+
+	return able;
+}
+
+/* Bits that no backend gives a meaning; to ignore one would be to lie about the count. */
+static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
+{
+	u64 config1 = attr->config1;
+
+	if (in_kernel)
+		config1 &= ~RISCV_PMU_CONFIG1_GUEST_EVENTS;
+	if (config1 || attr->config2 || attr->config3)
+		return -EINVAL;
+	if (attr->exclude_idle || attr->precise_ip)
+		return -EOPNOTSUPP;
+
+	return 0;
+}
+
+/**
+ * riscv_pmu_event_resolve() - what the attributes ask of a counter
+ * @pmu:	the PMU
+ * @attr:	what was asked for
+ * @in_kernel:	the kernel itself asks (KVM)
+ * @event:	out: the program, and the counters that can hold and filter it,
+ *		and interrupt if it samples
+ *
+ * Context: process; the backend may have to try counters out.
+ * Return: 0, -EINVAL, -ENOENT or -EOPNOTSUPP as the head of this file says.
+ */
+int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
+			    bool in_kernel, struct riscv_pmu_event *event)
+{
+	const u32 guest = RISCV_PMU_INH_VU | RISCV_PMU_INH_VS;
+	u32 inh;
+	u64 ctrs;
+	int err;
+
+	err = riscv_pmu_event_parse(pmu, attr, &event->prog) ?: event_check_attr(attr, in_kernel);
+	if (err)
+		return err;
+
+	ctrs = pmu->ops.event_ctrs(pmu, &event->prog) & pmu->ctrs;
+	if (!ctrs)
+		return -ENOENT;
+
+	inh = event_attr_to_inh(pmu, attr);
+	event->ctrs = event_filter_ctrs(pmu, ctrs, inh);
+	/* perf sets exclude_guest unasked, and tries again without it on -EINVAL only. */
+	if (!event->ctrs)
+		return event_filter_ctrs(pmu, ctrs, inh & ~guest) ? -EINVAL : -EOPNOTSUPP;
+
+	if (attr->sample_period) {	/* or sample_freq, its other name */
+		event->ctrs &= pmu->irq_ctrs;
+		if (!event->ctrs)
+			return -EOPNOTSUPP;
+	}
+
+	/* Counters that can leave the firmware out do so; those that can not say it in ctr.inh. */
+	event->prog.inh = inh | RISCV_PMU_INH_M;
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From what user space asks for to what a counter can hold. */
+#ifndef _RISCV_PMU_EVENT_H
+#define _RISCV_PMU_EVENT_H
+
+#include <linux/perf/riscv_pmu.h>
+#include <uapi/linux/riscv_pmu.h>
+
+/* event_idx of the SBI PMU extension (SBI 3.0, chapter 11, "Event" tables) */
+#define RISCV_PMU_EVENT_TYPE_SHIFT	16
+#define RISCV_PMU_EVENT_CODE_MASK	0xffff
+#define RISCV_PMU_EVENT_TYPE_HW		0x0
+#define RISCV_PMU_EVENT_TYPE_CACHE	0x1
+#define RISCV_PMU_EVENT_TYPE_RAW	0x2
+#define RISCV_PMU_EVENT_TYPE_RAW_V2	0x3
+#define RISCV_PMU_EVENT_TYPE_FW		0xf
+#define RISCV_PMU_EVENT_FW_PLATFORM	0xffff
+/* Codes 0 to 21 are defined; from there to 255 is reserved for more of them. */
+#define RISCV_PMU_EVENT_FW_STD_MAX	256
+
+#define RISCV_PMU_EVENT_IDX(type, code)	((type) << RISCV_PMU_EVENT_TYPE_SHIFT | (code))
+
+/* General hardware events and cache events have perf's own numbers, shifted. */
+#define RISCV_PMU_EVENT_HW(id)		\
+	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, PERF_COUNT_HW_##id + 1)
+#define RISCV_PMU_EVENT_CACHE_CODE(cache, op, result)	((cache) << 3 | (op) << 1 | (result))
+#define RISCV_PMU_EVENT_CACHE(cache, op, result)				\
+	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE,				\
+			    RISCV_PMU_EVENT_CACHE_CODE(PERF_COUNT_HW_CACHE_##cache,\
+						       PERF_COUNT_HW_CACHE_##op,\
+						       PERF_COUNT_HW_CACHE_RESULT_##result))
+#define RISCV_PMU_EVENT_FW(code)	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_FW, (code))
+
+/* The general event that a fixed counter can hold */
+#define RISCV_PMU_EVENT_CYCLES		RISCV_PMU_EVENT_HW(CPU_CYCLES)
+#define RISCV_PMU_EVENT_INSTRUCTIONS	RISCV_PMU_EVENT_HW(INSTRUCTIONS)
+
+/**
+ * struct riscv_pmu_event - a perf event, understood
+ * @prog:	what a counter has to hold for it
+ * @ctrs:	counters that can
+ */
+struct riscv_pmu_event {
+	struct riscv_pmu_prog	prog;
+	u64			ctrs;
+};
+
+static inline u32 riscv_pmu_event_type(u32 event_idx)
+{
+	return event_idx >> RISCV_PMU_EVENT_TYPE_SHIFT;
+}
+
+static inline u32 riscv_pmu_event_code(u32 event_idx)
+{
+	return event_idx & RISCV_PMU_EVENT_CODE_MASK;
+}
+
+int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,
+			  struct riscv_pmu_prog *prog);
+int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
+			    bool in_kernel, struct riscv_pmu_event *event);
+
+#endif /* _RISCV_PMU_EVENT_H */

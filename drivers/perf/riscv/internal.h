@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * State of one hart's PMU, and what the core's files offer each other.
+ *
+ * A counter is a clock: once it holds a program it runs on, and its 64-bit
+ * time is kept in software. A perf event is a reader of a clock; a sampling
+ * event is a reader with a deadline. Readers say what is wanted;
+ * riscv_pmu_hart_apply() makes the hardware follow, in one go.
+ *
+ * All of struct riscv_pmu_hart and of the readers attached to it belongs to
+ * its hart: it is touched there alone, with interrupts off. No locks.
+ */
+#ifndef _RISCV_PMU_INTERNAL_H
+#define _RISCV_PMU_INTERNAL_H
+
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/perf/riscv_pmu.h>
+
+#include "event.h"
+#include "sched.h"
+
+/* What the SBI may number, perf may count: one bit each in a u64. */
+static_assert(RISCV_PMU_SCHED_MAX == RISCV_MAX_COUNTERS);
+
+/**
+ * struct riscv_pmu_reader - an event's view of the clock that it reads
+ * @node:	on &riscv_pmu_clock.readers while it is attached
+ * @want:	its program, and the counters that can hold it
+ * @event:	the perf event; only core.c and irq.c look at it
+ * @ctr:	the clock; the last one when it is not attached, -1 before that
+ * @prev:	the clock's time up to which the reader has been given its share
+ * @carry:	its share of clocks that it has been moved away from
+ * @deadline:	the clock's time at which it wants an interrupt
+ * @left:	until @deadline, while @fresh
+ * @sampling:	it has a deadline
+ * @attached:	it is on a clock
+ * @started:	it counts
+ * @fresh:	started since the clock was last applied: its share begins then
+ * @proven:	hardware has taken its program once
+ * @failed:	hardware has refused its program
+ */
+struct riscv_pmu_reader {
+	struct list_head	node;
+	struct riscv_pmu_event	want;
+	struct perf_event	*event;
+	int			ctr;
+	u64			prev;
+	u64			carry;
+	u64			deadline;
+	u64			left;
+	bool			sampling;
+	bool			attached;
+	bool			started;
+	bool			fresh;
+	bool			proven;
+	bool			failed;
+};
+
+/**
+ * struct riscv_pmu_clock - one counter of one hart
+ * @readers:	who reads it
+ * @prog:	the program that it holds, if its bit in &riscv_pmu_hart.held is set
+ * @now:	its time: what it has counted since boot, modulo 2^64
+ * @raw:	the counter's value at @now
+ */
+struct riscv_pmu_clock {
+	struct list_head	readers;
+	struct riscv_pmu_prog	prog;
+	u64			now;
+	u64			raw;
+};
+
+/**
+ * struct riscv_pmu_layout - which program is wanted on which counter
+ * @sched:	counters taken, and where their programs could go instead
+ * @prog:	the programs
+ */
+struct riscv_pmu_layout {
+	struct riscv_pmu_sched	sched;
+	struct riscv_pmu_prog	prog[RISCV_MAX_COUNTERS];
+};
+
+/**
+ * struct riscv_pmu_hart - one hart's PMU
+ * @layout:	wanted: programs of the clocks that have readers
+ * @held:	actual: counters that hold &riscv_pmu_clock.prog
+ * @running:	actual: counters that count
+ * @armed:	actual: counters whose value makes them overflow at a deadline
+ * @twin:	actual: counters that were given an event while another held it
+ * @dirty:	counters whose readers have changed since the last apply
+ * @collecting:	changes are being collected; pmu_enable will apply them
+ * @irq_enabled: the overflow interrupt is enabled on this hart
+ * @clock:	the counters
+ * @batch:	scratch of the apply under way
+ */
+struct riscv_pmu_hart {
+	struct riscv_pmu_layout	layout;
+	u64			held;
+	u64			running;
+	u64			armed;
+	u64			twin;
+	u64			dirty;
+	bool			collecting;
+	bool			irq_enabled;
+	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
+	struct riscv_pmu_batch	batch;
+};
+
+static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)
+{
+	return this_cpu_ptr(pmu->harts);
+}
+
+static inline u64 riscv_pmu_ctr_mask(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return GENMASK_ULL(pmu->ctr[ctr].width - 1, 0);
+}
+
+/* program.c: clocks and readers */
+void riscv_pmu_hart_reset(struct riscv_pmu_hart *hart);
+int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
+			  const struct riscv_pmu_event *want);
+void riscv_pmu_layout_put(struct riscv_pmu_layout *layout, unsigned int ctr,
+			  const struct riscv_pmu_event *want);
+void riscv_pmu_layout_move(struct riscv_pmu_layout *layout, unsigned int from, unsigned int to);
+int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_reader *reader);
+void riscv_pmu_reader_detach(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);
+void riscv_pmu_reader_start(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left);
+void riscv_pmu_reader_stop(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);
+void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left);
+u64 riscv_pmu_reader_take(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			  struct riscv_pmu_reader *reader);
+bool riscv_pmu_reader_is_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     struct riscv_pmu_reader *reader);
+void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			 struct riscv_pmu_reader *reader);
+u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_forget(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+
+/* core.c: perf's callbacks, for implementations that replace only some */
+int riscv_pmu_event_init(struct perf_event *event);
+int riscv_pmu_add(struct perf_event *event, int flags);
+void riscv_pmu_del(struct perf_event *event, int flags);
+void riscv_pmu_start(struct perf_event *event, int flags);
+void riscv_pmu_stop(struct perf_event *event, int flags);
+void riscv_pmu_read(struct perf_event *event);
+void riscv_pmu_event_update(struct perf_event *event);
+bool riscv_pmu_event_set_period(struct perf_event *event);
+u64 riscv_pmu_event_left(const struct perf_event *event);
+void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+struct riscv_pmu *riscv_pmu_get(void);
+
+static inline struct riscv_pmu_reader *to_reader(const struct perf_event *event)
+{
+	return event->pmu_private;
+}
+
+/* txn.c */
+int riscv_pmu_group_validate(struct perf_event *event);
+
+/* irq.c */
+void riscv_pmu_irq_probe(struct riscv_pmu *pmu);
+int riscv_pmu_irq_get(struct riscv_pmu *pmu);
+void riscv_pmu_irq_put(struct riscv_pmu *pmu);
+void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			       struct pt_regs *regs);
+
+/* hotplug.c */
+int riscv_pmu_hotplug_init(struct riscv_pmu *pmu);
+
+/* sysfs.c */
+extern const struct attribute_group *riscv_pmu_attr_groups[];
+
+/* user.c */
+void riscv_pmu_user_hart_start(void);
+void riscv_pmu_user_hart_stop(void);
+int riscv_pmu_user_init(void);
+
+/* the backends */
+extern const struct riscv_pmu_ops riscv_pmu_sbi_ops;
+extern const struct riscv_pmu_ops riscv_base_pmu_ops;
+
+#endif /* _RISCV_PMU_INTERNAL_H */

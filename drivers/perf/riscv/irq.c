@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The overflow interrupt: who gets it, and when it is there.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdomain.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/sched/clock.h>
+
+#include <asm/irq_regs.h>
+
+#include "csr.h"
+#include "internal.h"
+
+/* Events that need the interrupt to stay reserved. */
+static unsigned int irq_users;
+static DEFINE_MUTEX(irq_users_lock);
+
+/* Samples one event whose period may have ended, and sets its next deadline. */
+static void irq_serve_reader(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     struct riscv_pmu_reader *reader, struct pt_regs *regs)
+{
+	struct perf_event *event = reader->event;
+	struct perf_sample_data data;
+
+	riscv_pmu_event_update(event);
+	if (!riscv_pmu_event_set_period(event))
+		return;
+
+	perf_sample_data_init(&data, 0, event->hw.last_period);
+	riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
+	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
+	if (perf_event_overflow(event, &data, regs))
+		event->pmu->stop(event, 0);
+	else if (reader->started && !reader->fresh)
+		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
+}
+
+static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
+			    struct pt_regs *regs)
+{
+	struct riscv_pmu_reader *reader, *next;
+
+	list_for_each_entry_safe(reader, next, &hart->clock[ctr].readers, node) {
+		if (riscv_pmu_reader_is_due(pmu, hart, reader))
+			irq_serve_reader(pmu, hart, reader, regs);
+	}
+}
+
+/* Counters too narrow to be left alone: their overflow flag has to be cleared to see the next. */
+static u64 irq_narrow_ctrs(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	u64 narrow = 0;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (pmu->ctr[ctr].width < 64)
+			narrow |= BIT_ULL(ctr);
+	}
+
+	return narrow;
+}
+
+/**
+ * riscv_pmu_hart_handle_irq() - serve all counters that have overflowed
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @regs:	what was interrupted
+ *
+ * Only counters that overflowed are stopped, and only those that have a
+ * deadline, or would wrap again unseen. A counter that overflowed without a
+ * deadline (its sampling event has gone, others count on) costs nothing and
+ * does not interrupt again. Starting a counter clears its overflow flag only
+ * while no interrupt is pending (OpenSBI 1.6); if another counter's gets in
+ * between, this one is found here again, not due, and simply restarted.
+ *
+ * Context: hard interrupt.
+ */
+void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			       struct pt_regs *regs)
+{
+	u64 ctrs = pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs);
+
+	ctrs &= hart->armed | irq_narrow_ctrs(pmu, ctrs);
+	if (!ctrs)
+		return;
+
+	hart->collecting = true;
+	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
+	for (; ctrs; ctrs &= ctrs - 1)
+		irq_serve_clock(pmu, hart, __ffs64(ctrs), regs);
+	riscv_pmu_finish(pmu, hart);
+}
+
+static irqreturn_t irq_handler(int irq, void *dev)
+{
+	u64 began = sched_clock();
+
+	riscv_pmu_hart_handle_irq(riscv_pmu_get(), dev, get_irq_regs());
+	perf_sample_event_took(sched_clock() - began);
+	return IRQ_HANDLED;
+}
+
+/**
+ * riscv_pmu_irq_enable() - let counters interrupt this hart
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Context: interrupts off; an event holds the interrupt reserved.
+ */
+void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	if (!pmu->irq || hart->irq_enabled)
+		return;
+
+	/* What an earlier user left pending is nobody's now. */
+	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+	enable_percpu_irq(pmu->irq, IRQ_TYPE_NONE);
+	hart->irq_enabled = true;
+}
+
+/**
+ * riscv_pmu_irq_disable() - let counters interrupt this hart no more
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	if (!hart->irq_enabled)
+		return;
+
+	disable_percpu_irq(pmu->irq);
+	hart->irq_enabled = false;
+}
+
+static void irq_disable_here(void *info)
+{
+	struct riscv_pmu *pmu = info;
+
+	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
+}
+
+/**
+ * riscv_pmu_irq_get() - reserve the overflow interrupt for one more event
+ * @pmu:	the PMU
+ *
+ * The first event requests it; harts enable it when they get their first
+ * event, which needs no lock against harts that come and go.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int riscv_pmu_irq_get(struct riscv_pmu *pmu)
+{
+	int err = 0;
+
+	guard(mutex)(&irq_users_lock);
+	if (pmu->irq && !irq_users)
+		err = request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts);
+	if (!err)
+		irq_users++;
+
+	return err;
+}
+
+/**
+ * riscv_pmu_irq_put() - one event less needs the overflow interrupt
+ * @pmu:	the PMU
+ *
+ * The last one releases it. A hart that goes down meanwhile disables it
+ * itself; one that comes up gets no event any more.
+ *
+ * Context: process, may sleep.
+ */
+void riscv_pmu_irq_put(struct riscv_pmu *pmu)
+{
+	guard(mutex)(&irq_users_lock);
+	if (--irq_users || !pmu->irq)
+		return;
+
+	on_each_cpu(irq_disable_here, pmu, 1);
+	free_percpu_irq(pmu->irq, pmu->harts);
+}
+
+static const char *__init irq_find(struct riscv_pmu *pmu)
+{
+	struct irq_domain *domain;
+
+	if (!pmu->hwirq)
+		return "this hart has no overflow interrupt (Sscofpmf)";
+	if (!pmu->irq_ctrs)
+		return "no counter that can interrupt";
+	/* Vendors' interrupts beyond the standard ones are enabled elsewhere. */
+	if (pmu->hwirq < BITS_PER_LONG && !riscv_pmu_csr_can_enable_irq(pmu->hwirq))
+		return "the overflow interrupt can not be enabled (its sie bit does not stick: not delegated, or QEMU 10.0.11 to 10.0.13)";
+
+	domain = irq_find_matching_fwnode(riscv_get_intc_hwnode(), DOMAIN_BUS_ANY);
+	if (!domain)
+		return "no interrupt controller for it";
+	pmu->irq = irq_create_mapping(domain, pmu->hwirq);
+
+	return pmu->irq ? NULL : "its interrupt can not be mapped";
+}
+
+/**
+ * riscv_pmu_irq_probe() - find the overflow interrupt
+ * @pmu:	the PMU, its counters known; without the interrupt, irq_ctrs
+ *		becomes 0 and no_irq_why says why
+ */
+void __init riscv_pmu_irq_probe(struct riscv_pmu *pmu)
+{
+	pmu->no_irq_why = irq_find(pmu);
+	if (pmu->no_irq_why)
+		pmu->irq_ctrs = 0;
+}

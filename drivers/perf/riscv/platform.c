@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The registry of vendors. Each is one const table in a platform_*.c of its own.
+ */
+
+#include <linux/array_size.h>
+
+#include <asm/cpufeature.h>
+#include <asm/pmu_csr.h>
+
+#include "platform.h"
+
+static const struct riscv_pmu_vendor *const platform_vendors[] = {
+	&riscv_pmu_vendor_andes,
+	&riscv_pmu_vendor_thead,
+};
+
+/**
+ * riscv_pmu_vendor_find() - the vendor whose cores this machine has
+ *
+ * Return: its table, or NULL if the cores follow the specification.
+ */
+const struct riscv_pmu_vendor *riscv_pmu_vendor_find(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(platform_vendors); i++) {
+		if (platform_vendors[i]->match())
+			return platform_vendors[i];
+	}
+
+	return NULL;
+}
+
+/**
+ * riscv_pmu_vendor_apply() - take over what the vendor does differently
+ * @pmu:	the PMU, before its backend probes
+ * @vendor:	the vendor, or NULL
+ */
+void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor *vendor)
+{
+	pmu->ovf_csr = CSR_SCOUNTOVF;
+	pmu->pending_csr = CSR_IP;
+	if (riscv_isa_extension_available(NULL, SSCOFPMF))
+		pmu->hwirq = RV_IRQ_PMU;
+	if (!vendor)
+		return;
+
+	pmu->vendor = vendor->name;
+	if (vendor->ops)
+		pmu->ops = *vendor->ops;
+	pmu->hwirq = vendor->hwirq ?: pmu->hwirq;
+	pmu->ovf_csr = vendor->ovf_csr ?: pmu->ovf_csr;
+	pmu->pending_csr = vendor->pending_csr ?: pmu->pending_csr;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Cores whose PMU differs from the specification. */
+#ifndef _RISCV_PMU_PLATFORM_H
+#define _RISCV_PMU_PLATFORM_H
+
+#include <linux/perf/riscv_pmu.h>
+
+/**
+ * struct riscv_pmu_vendor - how one kind of core differs
+ * @name:	for the boot message
+ * @match:	whether this machine has such cores
+ * @ops:	ops that replace the backend's, or NULL
+ * @hwirq:	number of the local overflow interrupt, 0 for Sscofpmf's
+ * @ovf_csr:	CSR that tells which counters have overflowed, 0 for scountovf
+ * @pending_csr: CSR with the interrupt's pending bit, 0 for sip
+ */
+struct riscv_pmu_vendor {
+	const char			*name;
+	bool				(*match)(void);
+	const struct riscv_pmu_ops	*ops;
+	unsigned int			hwirq;
+	u16				ovf_csr;
+	u16				pending_csr;
+};
+
+extern const struct riscv_pmu_vendor riscv_pmu_vendor_andes;
+extern const struct riscv_pmu_vendor riscv_pmu_vendor_thead;
+
+const struct riscv_pmu_vendor *riscv_pmu_vendor_find(void);
+void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor *vendor);
+
+#endif /* _RISCV_PMU_PLATFORM_H */

@@ -1,0 +1,649 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From what the readers want to what the counters hold: clocks, readers,
+ * deadlines, and the batch that closes the gap.
+ *
+ * Everything here runs on the hart that it is about, with interrupts off.
+ */
+
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+static bool program_is_equal(const struct riscv_pmu_prog *a, const struct riscv_pmu_prog *b)
+{
+	return a->event_idx == b->event_idx && a->event_data == b->event_data && a->inh == b->inh;
+}
+
+static bool program_is_same_event(const struct riscv_pmu_prog *a, const struct riscv_pmu_prog *b)
+{
+	return a->event_idx == b->event_idx && a->event_data == b->event_data;
+}
+
+static bool clock_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
+			const struct riscv_pmu_prog *prog)
+{
+	return hart->held & BIT_ULL(ctr) && program_is_equal(&hart->clock[ctr].prog, prog);
+}
+
+/* The clock's time, brought up to date. A counter without a program stands still. */
+static u64 clock_now(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	struct riscv_pmu_clock *clock = &hart->clock[ctr];
+	u64 raw;
+
+	if (!(hart->held & BIT_ULL(ctr)))
+		return clock->now;
+
+	raw = pmu->ops.read_ctr(pmu, ctr);
+	clock->now += (raw - clock->raw) & riscv_pmu_ctr_mask(pmu, ctr);
+	clock->raw = raw;
+	return clock->now;
+}
+
+/**
+ * riscv_pmu_hart_reset() - a hart whose counters hold nothing and have no readers
+ * @hart:	the hart
+ */
+void riscv_pmu_hart_reset(struct riscv_pmu_hart *hart)
+{
+	memset(hart, 0, sizeof(*hart));
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
+		INIT_LIST_HEAD(&hart->clock[ctr].readers);
+}
+
+/**
+ * riscv_pmu_layout_join() - find a counter whose program is the wanted one already
+ * @layout:	the programs in use
+ * @want:	the newcomer
+ *
+ * Return: a counter that can serve the newcomer too, or -ENOENT.
+ */
+int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
+			  const struct riscv_pmu_event *want)
+{
+	for (u64 ctrs = layout->sched.used & want->ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (program_is_equal(&layout->prog[ctr], &want->prog))
+			return ctr;
+	}
+
+	return -ENOENT;
+}
+
+/**
+ * riscv_pmu_layout_put() - note that a counter serves one more event
+ * @layout:	the programs in use
+ * @ctr:	a free counter, or one that riscv_pmu_layout_join() found
+ * @want:	the newcomer
+ */
+void riscv_pmu_layout_put(struct riscv_pmu_layout *layout, unsigned int ctr,
+			  const struct riscv_pmu_event *want)
+{
+	struct riscv_pmu_sched *sched = &layout->sched;
+
+	if (sched->used & BIT_ULL(ctr)) {
+		sched->may[ctr] &= want->ctrs;
+		return;
+	}
+
+	sched->used |= BIT_ULL(ctr);
+	sched->may[ctr] = want->ctrs;
+	layout->prog[ctr] = want->prog;
+}
+
+/**
+ * riscv_pmu_layout_move() - note that a program moves to a free counter
+ * @layout:	the programs in use
+ * @from:	where it was; free afterwards
+ * @to:		where it goes
+ */
+void riscv_pmu_layout_move(struct riscv_pmu_layout *layout, unsigned int from, unsigned int to)
+{
+	struct riscv_pmu_sched *sched = &layout->sched;
+
+	sched->used ^= BIT_ULL(from) | BIT_ULL(to);
+	sched->may[to] = sched->may[from];
+	layout->prog[to] = layout->prog[from];
+}
+
+/*
+ * Free counters in the order in which a newcomer should take them: where its
+ * program already runs; a fixed one, to keep the programmable ones for events
+ * that need them; an empty one.
+ */
+#define PROGRAM_NR_PREFER	3
+
+static void program_prefer(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
+			   const struct riscv_pmu_event *want, u64 prefer[PROGRAM_NR_PREFER])
+{
+	prefer[0] = 0;
+	prefer[1] = pmu->fixed_ctrs;
+	prefer[2] = ~hart->held;
+
+	for (u64 ctrs = want->ctrs & hart->held & ~hart->layout.sched.used; ctrs;
+	     ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (program_is_equal(&hart->clock[ctr].prog, &want->prog))
+			prefer[0] |= BIT_ULL(ctr);
+	}
+}
+
+/* Gives all readers of a clock another one; what they have counted goes with them. */
+static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+		       unsigned int from, unsigned int to)
+{
+	u64 now = clock_now(pmu, hart, from);
+	struct riscv_pmu_reader *reader;
+
+	list_for_each_entry(reader, &hart->clock[from].readers, node) {
+		reader->ctr = to;
+		if (!reader->started || reader->fresh)
+			continue;
+		reader->carry += now - reader->prev;
+		reader->left = reader->deadline - now;
+		reader->fresh = true;
+	}
+	list_splice_init(&hart->clock[from].readers, &hart->clock[to].readers);
+	riscv_pmu_layout_move(&hart->layout, from, to);
+	hart->dirty |= BIT_ULL(from) | BIT_ULL(to);
+}
+
+/* A counter for the newcomer, found the long way; others may move for it. */
+static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			 const struct riscv_pmu_event *want)
+{
+	struct riscv_pmu_sched_path path;
+	u64 prefer[PROGRAM_NR_PREFER];
+	int ctr = riscv_pmu_layout_join(&hart->layout, want);
+
+	if (ctr >= 0)
+		return ctr;
+
+	program_prefer(pmu, hart, want, prefer);
+	if (!riscv_pmu_sched_find(&hart->layout.sched, want->ctrs, prefer, ARRAY_SIZE(prefer),
+				  &path))
+		return -EAGAIN;
+
+	for (unsigned int i = path.len - 1; i; i--)
+		clock_move(pmu, hart, path.ctr[i - 1], path.ctr[i]);
+
+	return path.ctr[0];
+}
+
+/* Where the reader was last time, if that clock still has its program: the usual case. */
+static bool program_can_return(const struct riscv_pmu_hart *hart,
+			       const struct riscv_pmu_reader *reader)
+{
+	int ctr = reader->ctr;
+
+	if (ctr < 0 || !clock_holds(hart, ctr, &reader->want.prog))
+		return false;
+
+	return !(hart->layout.sched.used & BIT_ULL(ctr)) ||
+	       program_is_equal(&hart->layout.prog[ctr], &reader->want.prog);
+}
+
+/**
+ * riscv_pmu_reader_attach() - find a clock for a reader
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @reader:	a reader that is not attached; it is not started yet either
+ *
+ * Return: 0, or -EAGAIN if there is no assignment of all programs.
+ */
+int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_reader *reader)
+{
+	int ctr = reader->ctr;
+
+	if (!program_can_return(hart, reader))
+		ctr = program_place(pmu, hart, &reader->want);
+	if (ctr < 0)
+		return ctr;
+
+	riscv_pmu_layout_put(&hart->layout, ctr, &reader->want);
+	list_add_tail(&reader->node, &hart->clock[ctr].readers);
+	reader->ctr = ctr;
+	reader->attached = true;
+	reader->started = false;
+	reader->carry = 0;
+	return 0;
+}
+
+/**
+ * riscv_pmu_reader_detach() - take a reader off its clock, which runs on
+ * @hart:	this hart
+ * @reader:	an attached reader, stopped
+ */
+void riscv_pmu_reader_detach(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+{
+	struct riscv_pmu_clock *clock = &hart->clock[reader->ctr];
+	struct riscv_pmu_reader *other;
+	u64 may = ~0ULL;
+
+	list_del(&reader->node);
+	reader->attached = false;
+	if (list_empty(&clock->readers)) {
+		hart->layout.sched.used &= ~BIT_ULL(reader->ctr);
+		hart->dirty |= hart->twin & BIT_ULL(reader->ctr);
+		return;
+	}
+
+	list_for_each_entry(other, &clock->readers, node)
+		may &= other->want.ctrs;
+	hart->layout.sched.may[reader->ctr] = may;
+}
+
+/**
+ * riscv_pmu_reader_start() - let a reader count, from the next apply on
+ * @hart:	this hart
+ * @reader:	an attached reader
+ * @left:	events until its deadline, if it is sampling
+ */
+void riscv_pmu_reader_start(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left)
+{
+	reader->started = true;
+	reader->fresh = true;
+	reader->left = left;
+	hart->dirty |= BIT_ULL(reader->ctr);
+}
+
+/**
+ * riscv_pmu_reader_stop() - let a reader count no more
+ * @hart:	this hart
+ * @reader:	an attached reader; the caller has taken its share
+ *
+ * A clock without deadlines needs no hardware access for that.
+ */
+void riscv_pmu_reader_stop(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+{
+	reader->started = false;
+	reader->fresh = false;
+	if (reader->sampling)
+		hart->dirty |= BIT_ULL(reader->ctr);
+}
+
+/**
+ * riscv_pmu_reader_rearm() - set the next deadline of a reader that counts
+ * @hart:	this hart
+ * @reader:	a started reader, whose share was just taken
+ * @left:	events until the deadline
+ */
+void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left)
+{
+	reader->deadline = reader->prev + left;
+	reader->left = left;
+	hart->dirty |= BIT_ULL(reader->ctr);
+}
+
+/**
+ * riscv_pmu_reader_take() - give a reader its share
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @reader:	an attached reader
+ *
+ * Return: events since the last call, or since it was started.
+ */
+u64 riscv_pmu_reader_take(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			  struct riscv_pmu_reader *reader)
+{
+	u64 share = reader->carry;
+
+	reader->carry = 0;
+	if (reader->started && !reader->fresh) {
+		u64 now = clock_now(pmu, hart, reader->ctr);
+
+		share += now - reader->prev;
+		reader->prev = now;
+	}
+
+	return share;
+}
+
+/**
+ * riscv_pmu_reader_is_due() - whether a reader's deadline has come
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @reader:	an attached reader
+ */
+bool riscv_pmu_reader_is_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     struct riscv_pmu_reader *reader)
+{
+	if (!reader->sampling || !reader->started || reader->fresh)
+		return false;
+
+	return (s64)(clock_now(pmu, hart, reader->ctr) - reader->deadline) >= 0;
+}
+
+/* What the readers of one clock want of it, together. */
+struct program_goal {
+	bool	run;
+	bool	has_deadline;
+	u64	left;
+};
+
+static struct program_goal clock_goal(const struct riscv_pmu_clock *clock)
+{
+	struct program_goal goal = { .left = S64_MAX };
+	struct riscv_pmu_reader *reader;
+
+	list_for_each_entry(reader, &clock->readers, node) {
+		u64 left;
+
+		if (!reader->started)
+			continue;
+		goal.run = true;
+		if (!reader->sampling)
+			continue;
+		goal.has_deadline = true;
+		left = reader->fresh ? reader->left : reader->deadline - clock->now;
+		goal.left = (s64)left < 1 ? 1 : min(goal.left, left);
+	}
+
+	return goal;
+}
+
+/*
+ * How far before its overflow a counter has to start for @left more events.
+ * Never more than half of its range, so that after an overflow the distance
+ * is still told right however late the interrupt is taken.
+ */
+static u64 clock_start_value(struct riscv_pmu *pmu, unsigned int ctr, u64 left)
+{
+	u64 mask = riscv_pmu_ctr_mask(pmu, ctr);
+
+	return -min(left, mask >> 1) & mask;
+}
+
+static void program_clear_batch(struct riscv_pmu_batch *batch)
+{
+	batch->stop = 0;
+	batch->release = 0;
+	batch->program = 0;
+	batch->start = 0;
+	batch->load = 0;
+	batch->failed = 0;
+}
+
+/**
+ * riscv_pmu_hart_stop_ctrs() - stop counters, to be started again by an apply
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	counters that run
+ */
+void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+
+	if (!ctrs)
+		return;
+
+	program_clear_batch(batch);
+	batch->stop = ctrs;
+	pmu->ops.apply(pmu, batch);
+	hart->running &= ~ctrs;
+	hart->dirty |= ctrs;
+}
+
+/*
+ * Some PMUs count an event on one counter only, whatever the filters (QEMU
+ * 10.0.2: the second one stays at 0). So an event that gets a counter is taken
+ * from those that merely still hold it; where both are in use, the second is
+ * not kept for later.
+ */
+static u64 program_rivals(struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	u64 rivals = 0;
+
+	for (u64 ctrs = hart->held & ~BIT_ULL(ctr); ctrs; ctrs &= ctrs - 1) {
+		unsigned int other = __ffs64(ctrs);
+
+		if (!program_is_same_event(&hart->clock[other].prog, &hart->layout.prog[ctr]))
+			continue;
+		if (hart->layout.sched.used & BIT_ULL(other))
+			hart->twin |= BIT_ULL(ctr);
+		else
+			rivals |= BIT_ULL(other);
+	}
+
+	return rivals;
+}
+
+/* What has to stop or be released before @ctr can become what it should be. */
+static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+	u64 bit = BIT_ULL(ctr);
+	bool used = hart->layout.sched.used & bit;
+	bool held = hart->held & bit;
+
+	if (used && !clock_holds(hart, ctr, &hart->layout.prog[ctr])) {
+		batch->release |= program_rivals(hart, ctr) | (held ? bit : 0);
+		return;
+	}
+	if (!held)
+		return;
+
+	clock_now(pmu, hart, ctr);
+	if (!used && hart->twin & bit)
+		batch->release |= bit;
+	else if (hart->running & bit &&
+		 (hart->armed & bit || clock_goal(&hart->clock[ctr]).has_deadline))
+		batch->stop |= bit;
+}
+
+/* First half of an apply: stop what has to change, so that what follows is exact. */
+static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+	u64 stopped;
+
+	program_clear_batch(batch);
+	for (; ctrs; ctrs &= ctrs - 1)
+		program_plan_stop(pmu, hart, __ffs64(ctrs));
+
+	batch->stop &= ~batch->release;
+	stopped = batch->stop | batch->release;
+	if (!stopped)
+		return;
+
+	pmu->ops.apply(pmu, batch);
+	for (ctrs = stopped; ctrs; ctrs &= ctrs - 1)
+		clock_now(pmu, hart, __ffs64(ctrs));
+	hart->running &= ~stopped;
+	hart->armed &= ~stopped;
+	hart->held &= ~batch->release;
+	hart->twin &= ~batch->release;
+	program_clear_batch(batch);
+}
+
+/* Asks for the clock's program, if it does not hold it. */
+static void program_plan_program(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				 unsigned int ctr)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+
+	if (!(hart->layout.sched.used & BIT_ULL(ctr)) || hart->held & BIT_ULL(ctr))
+		return;
+
+	batch->program |= BIT_ULL(ctr);
+	batch->cfg[ctr].prog = hart->layout.prog[ctr];
+}
+
+/* Asks for the clock to run, and to overflow at its first deadline. */
+static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			       unsigned int ctr)
+{
+	struct riscv_pmu_clock *clock = &hart->clock[ctr];
+	struct riscv_pmu_batch *batch = &hart->batch;
+	struct program_goal goal = clock_goal(clock);
+	u64 mask = riscv_pmu_ctr_mask(pmu, ctr);
+	u64 bit = BIT_ULL(ctr);
+
+	hart->armed &= ~bit;
+	if (!goal.run || hart->running & bit)
+		return;
+
+	batch->start |= bit;
+	/* A counter that holds nothing yet may have any value; its time goes on from there. */
+	if (!(hart->held & bit))
+		clock->raw = pmu->fw_ctrs & bit ? 0 : pmu->ops.read_ctr(pmu, ctr);
+
+	if (goal.has_deadline) {
+		u64 value = clock_start_value(pmu, ctr, goal.left);
+
+		hart->armed |= bit;
+		if ((clock->raw & mask) != value)
+			batch->load |= bit;
+		batch->cfg[ctr].value = value;
+		clock->raw = value;
+	} else if (pmu->fw_ctrs & bit && !(hart->held & bit)) {
+		/* What a firmware counter starts from is up to us: SBI does not say. */
+		batch->load |= bit;
+		batch->cfg[ctr].value = 0;
+	}
+}
+
+/* Readers that were waiting for this apply count from the clock's present time on. */
+static void clock_refresh(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	struct riscv_pmu_clock *clock = &hart->clock[ctr];
+	struct riscv_pmu_reader *reader;
+
+	list_for_each_entry(reader, &clock->readers, node) {
+		if (!reader->fresh)
+			continue;
+		reader->prev = clock->now;
+		reader->deadline = clock->now + reader->left;
+		reader->fresh = false;
+	}
+}
+
+/* The hardware would not: nobody counts on these clocks, and their readers know why. */
+static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	hart->held &= ~ctrs;
+	hart->running &= ~ctrs;
+	hart->armed &= ~ctrs;
+	hart->twin &= ~ctrs;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		struct riscv_pmu_reader *reader;
+
+		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
+			reader->failed = true;
+			reader->started = false;
+			reader->fresh = false;
+		}
+	}
+}
+
+/* Second half of an apply: hands the batch over and notes what became of it. */
+static u64 program_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+	u64 failed;
+
+	if (!(batch->program | batch->start))
+		return 0;
+
+	pmu->ops.apply(pmu, batch);
+	failed = batch->failed;
+	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		hart->clock[ctr].prog = batch->cfg[ctr].prog;
+	}
+	hart->held |= batch->program;
+	hart->running |= batch->start;
+	if (failed)
+		program_fail(hart, failed);
+
+	return failed;
+}
+
+/**
+ * riscv_pmu_hart_prove() - have hardware take a reader's program, without starting it
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @reader:	a newly attached reader
+ *
+ * So that add() of an event that the firmware refuses fails, instead of
+ * leaving an event that looks alive and never counts.
+ *
+ * Context: the hart is collecting changes, so that no deadline is pending.
+ * Return: 0, or -EIO if it was refused, now or before.
+ */
+int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			 struct riscv_pmu_reader *reader)
+{
+	if (reader->failed)
+		return -EIO;
+	if (reader->proven || clock_holds(hart, reader->ctr, &reader->want.prog))
+		return 0;
+
+	program_stop(pmu, hart, BIT_ULL(reader->ctr));
+	program_plan_program(pmu, hart, reader->ctr);
+	if (hart->batch.program && !(pmu->fw_ctrs & hart->batch.program))
+		hart->clock[reader->ctr].raw = pmu->ops.read_ctr(pmu, reader->ctr);
+	if (program_commit(pmu, hart))
+		return -EIO;
+
+	reader->proven = true;
+	return 0;
+}
+
+/**
+ * riscv_pmu_hart_apply() - make the counters do what their readers want
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Clocks that nobody has touched, and counting readers that come to a clock
+ * that runs, cost no hardware access beyond a read.
+ *
+ * Return: counters that the hardware refused; their readers are marked failed.
+ */
+u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 dirty = hart->dirty;
+
+	if (!dirty)
+		return 0;
+
+	hart->dirty = 0;
+	program_stop(pmu, hart, dirty);
+	for (u64 ctrs = dirty; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		program_plan_program(pmu, hart, ctr);
+		program_plan_start(pmu, hart, ctr);
+		clock_refresh(pmu, hart, ctr);
+	}
+
+	return program_commit(pmu, hart);
+}
+
+/**
+ * riscv_pmu_hart_forget() - the counters are about to lose their state
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Shares up to now are kept; the next apply programs everything anew.
+ */
+void riscv_pmu_hart_forget(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	for (u64 ctrs = hart->held; ctrs; ctrs &= ctrs - 1)
+		clock_now(pmu, hart, __ffs64(ctrs));
+
+	hart->held = 0;
+	hart->running = 0;
+	hart->armed = 0;
+	hart->twin = 0;
+	hart->dirty |= hart->layout.sched.used;
+}

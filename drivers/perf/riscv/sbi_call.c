@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The only place that makes PMU ecalls. Splits 64-bit arguments and counter
+ * masks for RV32 in one place, and takes the firmware's answers for input.
+ */
+
+#include <kunit/static_stub.h>
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/wordpart.h>
+
+#include "sbi_call.h"
+
+#define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
+
+/**
+ * sbi_call_pmu() - the ecall itself
+ * @fid:	function of the PMU extension
+ * @a0:		first argument
+ * @a1:		second argument
+ * @a2:		third argument
+ * @a3:		fourth argument
+ * @arg:	fifth argument; on RV32 fifth and sixth
+ *
+ * KUnit puts a firmware of its own in its place.
+ *
+ * Context: any.
+ */
+struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
+			   unsigned long a2, unsigned long a3, u64 arg)
+{
+	KUNIT_STATIC_STUB_REDIRECT(sbi_call_pmu, fid, a0, a1, a2, a3, arg);
+
+	return sbi_ecall(SBI_EXT_PMU, fid, a0, a1, a2, a3, (unsigned long)arg,
+			 IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(arg) : 0);
+}
+
+/**
+ * sbi_call_has_pmu() - whether the firmware has the PMU extension
+ *
+ * It came with SBI 0.3; probing for it is enough from 0.2 on.
+ */
+bool sbi_call_has_pmu(void)
+{
+	return !sbi_spec_is_0_1() && sbi_probe_extension(SBI_EXT_PMU) > 0;
+}
+
+/**
+ * sbi_call_num_ctrs() - how many counters the firmware says there are
+ * @num:	out: as it says, not bounded
+ *
+ * Return: 0 or a negative errno.
+ */
+int sbi_call_num_ctrs(unsigned int *num)
+{
+	struct sbiret ret = sbi_call_pmu(SBI_EXT_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0);
+
+	if (ret.error)
+		return sbi_err_map_linux_errno(ret.error);
+
+	*num = clamp(ret.value, 0L, (long)INT_MAX);
+	return 0;
+}
+
+/**
+ * sbi_call_ctr_info() - what one counter is
+ * @ctr:	its number
+ * @info:	out: as the firmware says it
+ *
+ * Return: 0, or a negative errno for a counter that does not exist.
+ */
+int sbi_call_ctr_info(unsigned int ctr, struct sbi_call_ctr_info *info)
+{
+	struct sbiret ret = sbi_call_pmu(SBI_EXT_PMU_COUNTER_GET_INFO, ctr, 0, 0, 0, 0);
+	union sbi_pmu_ctr_info raw = { .value = ret.value };
+
+	if (ret.error)
+		return sbi_err_map_linux_errno(ret.error);
+
+	info->csr = raw.csr;
+	info->width = raw.width + 1;	/* "one less than the number of bits" */
+	info->is_fw = raw.type == SBI_PMU_CTR_TYPE_FW;
+	return 0;
+}
+
+/**
+ * sbi_call_cfg_match() - give one of several counters an event
+ * @ctrs:	the counters to choose from
+ * @flags:	SBI_PMU_CFG_FLAG_*
+ * @event_idx:	type and code of the event
+ * @event_data:	its data
+ *
+ * The mask starts at base 0 wherever it fits into a word: OpenSBI 1.6 mistakes
+ * base and index for firmware counters.
+ *
+ * Context: interrupts off, on the hart whose counters are meant.
+ * Return: the counter that the firmware chose, -ENOENT if none of them can
+ * hold the event now, or -EIO if it chose one that it was not offered.
+ */
+int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data)
+{
+	for (unsigned int base = 0; base < 64; base += SBI_CALL_CTRS_PER_MASK) {
+		unsigned long mask = ctrs >> base;
+		struct sbiret ret;
+
+		if (!mask)
+			continue;
+		ret = sbi_call_pmu(SBI_EXT_PMU_COUNTER_CFG_MATCH, base, mask, flags, event_idx,
+				   event_data);
+		if (ret.error)
+			continue;
+		if (ret.value < 0 || ret.value >= 64 || !(ctrs & BIT_ULL(ret.value)))
+			return -EIO;
+		return ret.value;
+	}
+
+	return -ENOENT;
+}
+
+/* One call per word of the mask that has a counter in it. */
+static int sbi_call_by_mask(unsigned long fid, u64 ctrs, unsigned long flags, long harmless)
+{
+	int err = 0;
+
+	for (unsigned int base = 0; base < 64; base += SBI_CALL_CTRS_PER_MASK) {
+		unsigned long mask = ctrs >> base;
+		struct sbiret ret;
+
+		if (!mask)
+			continue;
+		ret = sbi_call_pmu(fid, base, mask, flags, 0, 0);
+		if (ret.error && ret.error != harmless && !err)
+			err = sbi_err_map_linux_errno(ret.error);
+	}
+
+	return err;
+}
+
+/**
+ * sbi_call_start() - start counters from where they stand
+ * @ctrs:	the counters; one that already runs is no error
+ *
+ * Context: interrupts off, on the hart whose counters are meant.
+ * Return: 0 or a negative errno.
+ */
+int sbi_call_start(u64 ctrs)
+{
+	return sbi_call_by_mask(SBI_EXT_PMU_COUNTER_START, ctrs, 0, SBI_ERR_ALREADY_STARTED);
+}
+
+/**
+ * sbi_call_start_at() - start one stopped counter from a given value
+ * @ctr:	the counter
+ * @value:	what it starts from
+ *
+ * Context: interrupts off, on the hart whose counter is meant.
+ * Return: 0 or a negative errno; a counter that was running is one, since
+ * firmware then leaves the value unwritten.
+ */
+int sbi_call_start_at(unsigned int ctr, u64 value)
+{
+	unsigned long base = ctr / SBI_CALL_CTRS_PER_MASK * SBI_CALL_CTRS_PER_MASK;
+	struct sbiret ret;
+
+	/* The value starts in a3, one register before the data of CFG_MATCH. */
+	ret = sbi_call_pmu(SBI_EXT_PMU_COUNTER_START, base, BIT(ctr - base),
+			   SBI_PMU_START_FLAG_SET_INIT_VALUE, (unsigned long)value,
+			   IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(value) : 0);
+
+	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
+}
+
+/**
+ * sbi_call_stop() - stop counters
+ * @ctrs:	the counters; one that does not run is no error
+ * @flags:	SBI_PMU_STOP_FLAG_*
+ *
+ * Context: interrupts off, on the hart whose counters are meant.
+ * Return: 0 or a negative errno.
+ */
+int sbi_call_stop(u64 ctrs, unsigned long flags)
+{
+	return sbi_call_by_mask(SBI_EXT_PMU_COUNTER_STOP, ctrs, flags, SBI_ERR_ALREADY_STOPPED);
+}
+
+/**
+ * sbi_call_fw_read() - read a firmware counter
+ * @ctr:	the counter
+ *
+ * On RV32 the upper half came with SBI 2.0, in a call of its own; the halves
+ * are read until they belong together.
+ *
+ * Context: on the hart whose counter is meant.
+ * Return: its value, 0 where the firmware refuses.
+ */
+u64 sbi_call_fw_read(unsigned int ctr)
+{
+	struct sbiret low, high, again;
+
+	low = sbi_call_pmu(SBI_EXT_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0);
+	if (low.error)
+		return 0;
+	if (IS_ENABLED(CONFIG_64BIT))
+		return low.value;
+
+	high = sbi_call_pmu(SBI_EXT_PMU_COUNTER_FW_READ_HI, ctr, 0, 0, 0, 0);
+	if (high.error)
+		return (u32)low.value;
+	again = sbi_call_pmu(SBI_EXT_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0);
+	if ((u32)again.value < (u32)low.value)
+		high = sbi_call_pmu(SBI_EXT_PMU_COUNTER_FW_READ_HI, ctr, 0, 0, 0, 0);
+
+	return (u64)(u32)high.value << 32 | (u32)again.value;
+}

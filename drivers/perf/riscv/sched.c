@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Bipartite matching of programs to counters, one newcomer at a time.
+ *
+ * The occupants that already sit form a matching. A newcomer fits if and only
+ * if an augmenting path leads from one of its counters to a free one (Berge),
+ * so adding programs one by one finds an assignment of all whenever there is
+ * one, in any order. Each counter is visited once.
+ */
+
+#include <linux/bitops.h>
+#include <linux/bits.h>
+#include <linux/minmax.h>
+
+#include "sched.h"
+
+/* A free counter of @may, the first preference that has one deciding. */
+static int sched_pick_free(u64 free, const u64 *prefer, unsigned int nr_prefer)
+{
+	for (unsigned int i = 0; i < nr_prefer; i++) {
+		if (free & prefer[i])
+			return __ffs64(free & prefer[i]);
+	}
+
+	return __ffs64(free);
+}
+
+/* Unwinds the search from the free counter @ctr back to one of the newcomer's. */
+static void sched_trace_path(const u8 *from, u64 roots, unsigned int ctr,
+			     struct riscv_pmu_sched_path *path)
+{
+	u8 *p = path->ctr;
+
+	path->len = 0;
+	p[path->len++] = ctr;
+	while (!(roots & BIT_ULL(ctr))) {
+		ctr = from[ctr];
+		p[path->len++] = ctr;
+	}
+
+	for (unsigned int i = 0; i < path->len / 2; i++)
+		swap(p[i], p[path->len - 1 - i]);
+}
+
+/**
+ * riscv_pmu_sched_find() - find a counter for one more program
+ * @sched:	who sits where; not changed
+ * @may:	counters that the newcomer can take
+ * @prefer:	masks of counters that suit it best, best first; they only decide
+ *		between counters that are free
+ * @nr_prefer:	entries of @prefer
+ * @path:	out: the counter, and who has to move for it
+ *
+ * Context: any; no locks, no allocation, at most one step per counter.
+ * Return: false if there is no assignment of the newcomer and all occupants.
+ */
+bool riscv_pmu_sched_find(const struct riscv_pmu_sched *sched, u64 may,
+			  const u64 *prefer, unsigned int nr_prefer,
+			  struct riscv_pmu_sched_path *path)
+{
+	u8 from[RISCV_PMU_SCHED_MAX];
+	u64 seen = may, todo = may;
+	u64 free = may & ~sched->used;
+
+	while (!free && todo) {
+		unsigned int ctr = __ffs64(todo);
+		u64 next = sched->may[ctr] & ~seen;
+
+		todo &= ~BIT_ULL(ctr);
+		seen |= next;
+		todo |= next;
+		free = next & ~sched->used;
+		for (; next; next &= next - 1)
+			from[__ffs64(next)] = ctr;
+	}
+
+	if (!free)
+		return false;
+
+	sched_trace_path(from, may, sched_pick_free(free, prefer, nr_prefer), path);
+	return true;
+}

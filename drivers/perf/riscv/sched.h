@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which counter takes which program: a matching over masks. Knows neither
+ * perf nor hardware.
+ */
+#ifndef _RISCV_PMU_SCHED_H
+#define _RISCV_PMU_SCHED_H
+
+#include <linux/types.h>
+
+#define RISCV_PMU_SCHED_MAX	64
+
+/**
+ * struct riscv_pmu_sched - who sits where
+ * @used:	counters that are taken
+ * @may:	for each taken counter, those that its occupant could take instead
+ */
+struct riscv_pmu_sched {
+	u64	used;
+	u64	may[RISCV_PMU_SCHED_MAX];
+};
+
+/**
+ * struct riscv_pmu_sched_path - how a newcomer gets a counter
+ * @len:	entries of @ctr, at least 1
+ * @ctr:	@ctr[0] is the newcomer's; the occupant of @ctr[i] moves to
+ *		@ctr[i + 1]; the last one was free
+ */
+struct riscv_pmu_sched_path {
+	unsigned int	len;
+	u8		ctr[RISCV_PMU_SCHED_MAX];
+};
+
+bool riscv_pmu_sched_find(const struct riscv_pmu_sched *sched, u64 may,
+			  const u64 *prefer, unsigned int nr_prefer,
+			  struct riscv_pmu_sched_path *path);
+
+#endif /* _RISCV_PMU_SCHED_H */

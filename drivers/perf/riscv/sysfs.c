@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/bus/event_source/devices/cpu: format, events, caps, cpus.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/perf_event.h>
+#include <linux/sysfs.h>
+
+#include <asm/sbi.h>
+
+#include "internal.h"
+
+static struct riscv_pmu *sysfs_dev_to_pmu(struct device *dev)
+{
+	return to_riscv_pmu((struct pmu *)dev_get_drvdata(dev));
+}
+
+/* format/: how perf packs config. A raw selector is as wide as the SBI version allows. */
+
+static ssize_t event_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "config:0-%u\n", (sysfs_dev_to_pmu(dev)->raw_bits ?: 48) - 1);
+}
+static DEVICE_ATTR_RO(event);
+
+PMU_FORMAT_ATTR(firmware, "config:62-63");
+PMU_FORMAT_ATTR(std, "config:62");
+static_assert(RISCV_PMU_CLASS_SHIFT == 62 && RISCV_PMU_CLASS_STD == 1);
+
+static struct attribute *sysfs_formats[] = {
+	&dev_attr_event.attr,
+	&format_attr_firmware.attr,
+	&format_attr_std.attr,
+	NULL,
+};
+
+static const struct attribute_group sysfs_format_group = {
+	.name	= "format",
+	.attrs	= sysfs_formats,
+};
+
+/* events/: the standard events that this machine has, by the names that perf gives them. */
+
+struct sysfs_event {
+	struct device_attribute	attr;
+	u32			event_idx;
+};
+
+static ssize_t sysfs_event_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	u32 event_idx = container_of(attr, struct sysfs_event, attr)->event_idx;
+
+	if (riscv_pmu_event_type(event_idx) == RISCV_PMU_EVENT_TYPE_FW)
+		return sysfs_emit(page, "event=0x%x,firmware=%d\n",
+				  riscv_pmu_event_code(event_idx), RISCV_PMU_CLASS_FW);
+
+	return sysfs_emit(page, "event=0x%x,std=1\n", event_idx);
+}
+
+#define SYSFS_EVENT(_name, _idx)						\
+	(&((struct sysfs_event[]) { {						\
+		.attr = { .attr = { .name = _name, .mode = 0444 },		\
+			  .show = sysfs_event_show },				\
+		.event_idx = (_idx),						\
+	} })[0].attr.attr)
+
+#define SYSFS_HW(_name, _id)	SYSFS_EVENT(_name, RISCV_PMU_EVENT_HW(_id))
+#define SYSFS_FW(_name, _code)	SYSFS_EVENT("fw-" _name, RISCV_PMU_EVENT_FW(SBI_PMU_FW_##_code))
+
+#define SYSFS_CACHE_OP(_cache, _id, _many, _one, _op)					\
+	SYSFS_EVENT(_cache "-" _many, RISCV_PMU_EVENT_CACHE(_id, _op, ACCESS)),		\
+	SYSFS_EVENT(_cache "-" _one "-misses", RISCV_PMU_EVENT_CACHE(_id, _op, MISS))
+
+#define SYSFS_CACHE(_cache, _id)						\
+	SYSFS_CACHE_OP(_cache, _id, "loads", "load", OP_READ),			\
+	SYSFS_CACHE_OP(_cache, _id, "stores", "store", OP_WRITE),			\
+	SYSFS_CACHE_OP(_cache, _id, "prefetches", "prefetch", OP_PREFETCH)
+
+static struct attribute *sysfs_events[] = {
+	SYSFS_HW("cpu-cycles", CPU_CYCLES),
+	SYSFS_HW("instructions", INSTRUCTIONS),
+	SYSFS_HW("cache-references", CACHE_REFERENCES),
+	SYSFS_HW("cache-misses", CACHE_MISSES),
+	SYSFS_HW("branch-instructions", BRANCH_INSTRUCTIONS),
+	SYSFS_HW("branch-misses", BRANCH_MISSES),
+	SYSFS_HW("bus-cycles", BUS_CYCLES),
+	SYSFS_HW("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND),
+	SYSFS_HW("stalled-cycles-backend", STALLED_CYCLES_BACKEND),
+	SYSFS_HW("ref-cycles", REF_CPU_CYCLES),
+	SYSFS_CACHE("L1-dcache", L1D),
+	SYSFS_CACHE("L1-icache", L1I),
+	SYSFS_CACHE("LLC", LL),
+	SYSFS_CACHE("dTLB", DTLB),
+	SYSFS_CACHE("iTLB", ITLB),
+	SYSFS_CACHE("branch", BPU),
+	SYSFS_CACHE("node", NODE),
+	SYSFS_FW("misaligned-load", MISALIGNED_LOAD),
+	SYSFS_FW("misaligned-store", MISALIGNED_STORE),
+	SYSFS_FW("access-load", ACCESS_LOAD),
+	SYSFS_FW("access-store", ACCESS_STORE),
+	SYSFS_FW("illegal-insn", ILLEGAL_INSN),
+	SYSFS_FW("set-timer", SET_TIMER),
+	SYSFS_FW("ipi-sent", IPI_SENT),
+	SYSFS_FW("ipi-received", IPI_RCVD),
+	SYSFS_FW("fence-i-sent", FENCE_I_SENT),
+	SYSFS_FW("fence-i-received", FENCE_I_RCVD),
+	SYSFS_FW("sfence-vma-sent", SFENCE_VMA_SENT),
+	SYSFS_FW("sfence-vma-received", SFENCE_VMA_RCVD),
+	SYSFS_FW("sfence-vma-asid-sent", SFENCE_VMA_ASID_SENT),
+	SYSFS_FW("sfence-vma-asid-received", SFENCE_VMA_ASID_RCVD),
+	SYSFS_FW("hfence-gvma-sent", HFENCE_GVMA_SENT),
+	SYSFS_FW("hfence-gvma-received", HFENCE_GVMA_RCVD),
+	SYSFS_FW("hfence-gvma-vmid-sent", HFENCE_GVMA_VMID_SENT),
+	SYSFS_FW("hfence-gvma-vmid-received", HFENCE_GVMA_VMID_RCVD),
+	SYSFS_FW("hfence-vvma-sent", HFENCE_VVMA_SENT),
+	SYSFS_FW("hfence-vvma-received", HFENCE_VVMA_RCVD),
+	SYSFS_FW("hfence-vvma-asid-sent", HFENCE_VVMA_ASID_SENT),
+	SYSFS_FW("hfence-vvma-asid-received", HFENCE_VVMA_ASID_RCVD),
+	NULL,
+};
+
+static umode_t sysfs_event_is_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	struct riscv_pmu *pmu = sysfs_dev_to_pmu(kobj_to_dev(kobj));
+	struct riscv_pmu_prog prog = {
+		.event_idx = container_of(attr, struct sysfs_event, attr.attr)->event_idx,
+	};
+
+	return pmu->ops.event_ctrs(pmu, &prog) ? attr->mode : 0;
+}
+
+static const struct attribute_group sysfs_event_group = {
+	.name		= "events",
+	.attrs		= sysfs_events,
+	.is_visible	= sysfs_event_is_visible,
+};
+
+/* caps/: what this PMU can do, for tools. One word or number each. */
+
+static ssize_t backend_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%s\n", sysfs_dev_to_pmu(dev)->backend);
+}
+static DEVICE_ATTR_RO(backend);
+
+static ssize_t sampling_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%s\n", sysfs_dev_to_pmu(dev)->irq_ctrs ? "interrupt" : "none");
+}
+static DEVICE_ATTR_RO(sampling);
+
+static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "0\n");
+}
+static DEVICE_ATTR_RO(max_precise);
+
+static ssize_t sysfs_show_number(char *page, u64 ctrs)
+{
+	return sysfs_emit(page, "%lu\n", hweight64(ctrs));
+}
+
+static ssize_t programmable_counters_show(struct device *dev, struct device_attribute *attr,
+					  char *page)
+{
+	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
+
+	return sysfs_show_number(page, pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs);
+}
+static DEVICE_ATTR_RO(programmable_counters);
+
+static ssize_t fixed_counters_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_show_number(page, sysfs_dev_to_pmu(dev)->fixed_ctrs);
+}
+static DEVICE_ATTR_RO(fixed_counters);
+
+static ssize_t firmware_counters_show(struct device *dev, struct device_attribute *attr,
+				      char *page)
+{
+	return sysfs_show_number(page, sysfs_dev_to_pmu(dev)->fw_ctrs);
+}
+static DEVICE_ATTR_RO(firmware_counters);
+
+static struct attribute *sysfs_caps[] = {
+	&dev_attr_backend.attr,
+	&dev_attr_sampling.attr,
+	&dev_attr_max_precise.attr,
+	&dev_attr_programmable_counters.attr,
+	&dev_attr_fixed_counters.attr,
+	&dev_attr_firmware_counters.attr,
+	NULL,
+};
+
+static const struct attribute_group sysfs_cap_group = {
+	.name	= "caps",
+	.attrs	= sysfs_caps,
+};
+
+/* cpus: this PMU is a core's, and these are the cores. */
+
+static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return cpumap_print_to_pagebuf(true, page, cpu_possible_mask);
+}
+static DEVICE_ATTR_RO(cpus);
+
+static struct attribute *sysfs_common[] = {
+	&dev_attr_cpus.attr,
+	NULL,
+};
+
+static const struct attribute_group sysfs_common_group = {
+	.attrs = sysfs_common,
+};
+
+const struct attribute_group *riscv_pmu_attr_groups[] = {
+	&sysfs_common_group,
+	&sysfs_format_group,
+	&sysfs_event_group,
+	&sysfs_cap_group,
+	NULL,
+};

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Groups: a group that can never be scheduled is refused when it is opened.
+ */
+
+#include <linux/errno.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* Adds an event of this PMU to an imagined hart that has nothing else to do. */
+static int txn_place(struct riscv_pmu_layout *layout, const struct pmu *pmu,
+		     const struct perf_event *event)
+{
+	const struct riscv_pmu_event *want;
+	struct riscv_pmu_sched_path path;
+	int ctr;
+
+	if (event->pmu != pmu || event->state <= PERF_EVENT_STATE_ERROR)
+		return 0;
+
+	want = &to_reader(event)->want;
+	ctr = riscv_pmu_layout_join(layout, want);
+	if (ctr < 0) {
+		const u64 prefer = to_riscv_pmu(pmu)->fixed_ctrs;
+
+		if (!riscv_pmu_sched_find(&layout->sched, want->ctrs, &prefer, 1, &path))
+			return -EINVAL;
+		for (unsigned int i = path.len - 1; i; i--)
+			riscv_pmu_layout_move(layout, path.ctr[i - 1], path.ctr[i]);
+		ctr = path.ctr[0];
+	}
+
+	riscv_pmu_layout_put(layout, ctr, want);
+	return 0;
+}
+
+/**
+ * riscv_pmu_group_validate() - whether an event's group fits on an idle hart
+ * @event:	the event that is being opened
+ *
+ * Context: process; the leader's context mutex is held if there is a group.
+ * Return: 0, -EINVAL if it can never run (perf's weak groups then split it),
+ * or -ENOMEM.
+ */
+int riscv_pmu_group_validate(struct perf_event *event)
+{
+	struct riscv_pmu_layout *layout __free(kfree) = NULL;
+	struct perf_event *leader = event->group_leader, *sibling;
+	int err;
+
+	if (leader == event)
+		return 0;
+
+	layout = kzalloc(sizeof(*layout), GFP_KERNEL);
+	if (!layout)
+		return -ENOMEM;
+
+	err = txn_place(layout, event->pmu, leader);
+	for_each_sibling_event(sibling, leader)
+		err = err ?: txn_place(layout, event->pmu, sibling);
+
+	return err ?: txn_place(layout, event->pmu, event);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The RISC-V core PMU: what a backend or a vendor implements, and what the
+ * rest of the kernel (KVM) may ask.
+ */
+#ifndef _LINUX_PERF_RISCV_PMU_H
+#define _LINUX_PERF_RISCV_PMU_H
+
+#include <linux/bits.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+/* One u64 mask names every counter a hart may have (SBI PMU: hardware and firmware ones together). */
+#define RISCV_MAX_COUNTERS		64
+
+/*
+ * attr.config1: this event counts a KVM guest. KVM alone sets it, on the
+ * counters that it creates for its guests.
+ */
+#define RISCV_PMU_CONFIG1_GUEST_EVENTS	0x1
+
+#ifdef CONFIG_RISCV_PMU
+
+struct riscv_pmu_hart;
+
+/**
+ * enum riscv_pmu_inh - modes in which a counter does not count
+ * @RISCV_PMU_INH_U:	user mode of the host
+ * @RISCV_PMU_INH_S:	supervisor mode of the host
+ * @RISCV_PMU_INH_VU:	user mode of a guest
+ * @RISCV_PMU_INH_VS:	supervisor mode of a guest
+ * @RISCV_PMU_INH_M:	machine mode, where the firmware runs
+ *
+ * The five xINH bits of mhpmevent (Sscofpmf) and of mcyclecfg and
+ * minstretcfg (Smcntrpmf), packed.
+ */
+enum riscv_pmu_inh {
+	RISCV_PMU_INH_U		= BIT(0),
+	RISCV_PMU_INH_S		= BIT(1),
+	RISCV_PMU_INH_VU	= BIT(2),
+	RISCV_PMU_INH_VS	= BIT(3),
+	RISCV_PMU_INH_M		= BIT(4),
+};
+
+/**
+ * struct riscv_pmu_prog - a program: what a counter counts, and when
+ * @event_data:	raw selector or platform firmware event, else 0
+ * @event_idx:	event_idx of the SBI PMU extension: type in bits 19:16, code below
+ * @inh:	enum riscv_pmu_inh bits
+ *
+ * Two events with equal programs are the same to the hardware.
+ */
+struct riscv_pmu_prog {
+	u64	event_data;
+	u32	event_idx;
+	u32	inh;
+};
+
+/**
+ * struct riscv_pmu_ctr_cfg - what is to be written into one counter
+ * @prog:	its program
+ * @value:	its value, looked at for counters in &riscv_pmu_batch.load
+ */
+struct riscv_pmu_ctr_cfg {
+	struct riscv_pmu_prog	prog;
+	u64			value;
+};
+
+/**
+ * struct riscv_pmu_batch - changes that one hart's counters take at once
+ * @stop:	counters to stop; they keep their program and their value
+ * @release:	counters to stop whose program is to be forgotten
+ * @program:	stopped counters to be given @cfg.prog
+ * @start:	counters to start
+ * @load:	those of @start that start from @cfg.value
+ * @failed:	out: counters of @program or @start that the backend could
+ *		not serve; they are left stopped
+ * @cfg:	program and value per counter
+ *
+ * The masks are carried out in the order in which they stand here. A counter
+ * of @program that held another program before is in @release too.
+ */
+struct riscv_pmu_batch {
+	u64	stop;
+	u64	release;
+	u64	program;
+	u64	start;
+	u64	load;
+	u64	failed;
+	struct riscv_pmu_ctr_cfg cfg[RISCV_MAX_COUNTERS];
+};
+
+/**
+ * struct riscv_pmu_ctr - one counter, as it was discovered
+ * @csr:	number of the CSR that reads it, 0 if it is a firmware counter
+ * @width:	bits that it has, 1 to 64
+ * @inh:	modes (enum riscv_pmu_inh) that it can be kept from counting
+ */
+struct riscv_pmu_ctr {
+	u16	csr;
+	u8	width;
+	u8	inh;
+};
+
+struct riscv_pmu;
+
+/**
+ * struct riscv_pmu_ops - one implementation of the PMU
+ * @name:	what it is called on the kernel command line and in caps/backend
+ * @event_init:	perf's callbacks, for an implementation that replaces the
+ *		core's whole treatment of an event
+ * @add:	see @event_init
+ * @del:	see @event_init
+ * @start:	see @event_init
+ * @stop:	see @event_init
+ * @read:	see @event_init
+ * @probe:	find the counters of this machine, fill &riscv_pmu.ctr and the
+ *		masks beside it. Process context. -ENODEV: not on this machine
+ * @event_ctrs:	which counters can hold the program's event, whatever its
+ *		filters: bits of &riscv_pmu.ctrs, 0 for an event that this
+ *		machine does not have. Process context
+ * @hart_start:	bring this hart's counters to a known state: none runs, none
+ *		holds a program, except those that can not be stopped. Hart
+ *		coming up or booting, interrupts off
+ * @hart_stop:	leave this hart's counters stopped. Hart going down,
+ *		interrupts off
+ * @apply:	carry out a batch on this hart. Interrupts off. 0, or the errno
+ *		of the first counter in &riscv_pmu_batch.failed
+ * @read_ctr:	this hart's counter as it stands, running or not; bits above
+ *		its width are undefined. Interrupts off
+ * @overflowed:	which of the given counters of this hart have overflowed since
+ *		they were last started; acknowledges the interrupt first, so that
+ *		an overflow after the look raises it again. Interrupts off
+ *
+ * Every op is optional: NULL takes that of the table below, a vendor's the
+ * backend's, a backend's the base implementation's. So a vendor overrides one
+ * function or all of them. The hardware ops know nothing of perf: counter
+ * numbers, masks and programs are all that they see.
+ */
+struct riscv_pmu_ops {
+	const char *name;
+
+	int (*event_init)(struct perf_event *event);
+	int (*add)(struct perf_event *event, int flags);
+	void (*del)(struct perf_event *event, int flags);
+	void (*start)(struct perf_event *event, int flags);
+	void (*stop)(struct perf_event *event, int flags);
+	void (*read)(struct perf_event *event);
+
+	int (*probe)(struct riscv_pmu *pmu);
+	u64 (*event_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog);
+	void (*hart_start)(struct riscv_pmu *pmu);
+	void (*hart_stop)(struct riscv_pmu *pmu);
+	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
+	u64 (*read_ctr)(struct riscv_pmu *pmu, unsigned int ctr);
+	u64 (*overflowed)(struct riscv_pmu *pmu, u64 ctrs);
+};
+
+/**
+ * struct riscv_pmu - the core PMU of this machine
+ * @pmu:	what perf's core knows of it
+ * @ops:	its implementation: the tables of vendor, backend and base laid over
+ *		each other, so that no entry is NULL
+ * @backend:	&riscv_pmu_ops.name of the backend
+ * @vendor:	the vendor whose table lies on top, or NULL
+ * @firmware:	who answers the SBI calls, for the boot message; may be empty
+ * @ctrs:	counters that exist
+ * @fw_ctrs:	those of @ctrs that the firmware counts in software
+ * @fixed_ctrs:	those of @ctrs that can count one event only
+ * @irq_ctrs:	those of @ctrs that interrupt when they overflow
+ * @guests:	KVM guests may run here, so that filters for them matter
+ * @raw_bits:	width of a raw selector, 0 where there are no raw events
+ * @no_irq_why:	why @irq_ctrs is empty, if it is
+ * @hwirq:	number of the local overflow interrupt
+ * @irq:	the same as Linux numbers it, 0 if there is none
+ * @ovf_csr:	CSR that tells which counters have overflowed
+ * @pending_csr: CSR whose bit @hwirq is the interrupt's pending bit
+ * @ctr:	the counters, by number
+ * @harts:	per-hart state
+ *
+ * Written by probe, constant afterwards.
+ */
+struct riscv_pmu {
+	struct pmu			pmu;
+	struct riscv_pmu_ops		ops;
+	const char			*backend;
+	const char			*vendor;
+	char				firmware[32];
+	u64				ctrs;
+	u64				fw_ctrs;
+	u64				fixed_ctrs;
+	u64				irq_ctrs;
+	bool				guests;
+	unsigned int			raw_bits;
+	const char			*no_irq_why;
+	unsigned int			hwirq;
+	unsigned int			irq;
+	u16				ovf_csr;
+	u16				pending_csr;
+	struct riscv_pmu_ctr		ctr[RISCV_MAX_COUNTERS];
+	struct riscv_pmu_hart __percpu	*harts;
+};
+
+#define to_riscv_pmu(p) container_of(p, struct riscv_pmu, pmu)
+
+#ifdef CONFIG_RISCV_PMU_SBI
+int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr);
+int riscv_pmu_get_event_info(u32 type, u64 config, u64 *econfig);
+#endif
+
+#endif /* CONFIG_RISCV_PMU */
+
+#endif /* _LINUX_PERF_RISCV_PMU_H */
