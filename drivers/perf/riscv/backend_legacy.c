@@ -31,6 +31,7 @@ static int base_probe(struct riscv_pmu *pmu)
 		};
 	}
 	pmu->fixed_ctrs = pmu->ctrs;
+	pmu->no_irq_why = "cycle and instret do not interrupt; more needs firmware with the SBI PMU extension";
 
 	return pmu->ctrs ? 0 : -ENODEV;
 }

@@ -195,6 +195,8 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 {
 	struct irq_domain *domain;
 
+	if (pmu->no_irq_why)
+		return pmu->no_irq_why;
 	if (!pmu->hwirq)
 		return "this hart has no overflow interrupt (Sscofpmf)";
 	if (!pmu->irq_ctrs)

@@ -476,37 +476,46 @@ static void program_plan_program(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	batch->cfg[ctr].prog = hart->layout.prog[ctr];
 }
 
+/* Asks for a counter to start from @value. */
+static void program_plan_load(struct riscv_pmu_hart *hart, unsigned int ctr, u64 value)
+{
+	hart->batch.load |= BIT_ULL(ctr);
+	hart->batch.cfg[ctr].value = value;
+	hart->clock[ctr].raw = value;
+}
+
 /* Asks for the clock to run, and to overflow at its first deadline. */
 static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       unsigned int ctr)
 {
 	struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	struct riscv_pmu_batch *batch = &hart->batch;
 	struct program_goal goal = clock_goal(clock);
 	u64 mask = riscv_pmu_ctr_mask(pmu, ctr);
 	u64 bit = BIT_ULL(ctr);
+	bool held = hart->held & bit;
 
 	hart->armed &= ~bit;
 	if (!goal.run || hart->running & bit)
 		return;
 
-	batch->start |= bit;
-	/* A counter that holds nothing yet may have any value; its time goes on from there. */
-	if (!(hart->held & bit))
-		clock->raw = pmu->fw_ctrs & bit ? 0 : pmu->ops.read_ctr(pmu, ctr);
-
+	hart->batch.start |= bit;
 	if (goal.has_deadline) {
 		u64 value = clock_start_value(pmu, ctr, goal.left);
 
 		hart->armed |= bit;
-		if ((clock->raw & mask) != value)
-			batch->load |= bit;
-		batch->cfg[ctr].value = value;
-		clock->raw = value;
-	} else if (pmu->fw_ctrs & bit && !(hart->held & bit)) {
-		/* What a firmware counter starts from is up to us: SBI does not say. */
-		batch->load |= bit;
-		batch->cfg[ctr].value = 0;
+		if (!held || (clock->raw & mask) != value)
+			program_plan_load(hart, ctr, value);
+	} else if (pmu->fixed_ctrs & bit) {
+		/* May run already, and then can not be written; does not interrupt. */
+		if (!held)
+			clock->raw = pmu->ops.read_ctr(pmu, ctr);
+	} else if (!held || (clock->raw & mask) > mask >> 1) {
+		/*
+		 * Without a deadline the next overflow should be far away. A
+		 * counter that holds nothing yet may have any value: OpenSBI
+		 * leaves hpmcounter3 one event short of its overflow.
+		 */
+		program_plan_load(hart, ctr, 0);
 	}
 }
 
@@ -590,11 +599,10 @@ int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	program_stop(pmu, hart, BIT_ULL(reader->ctr));
 	program_plan_program(pmu, hart, reader->ctr);
-	if (hart->batch.program && !(pmu->fw_ctrs & hart->batch.program))
-		hart->clock[reader->ctr].raw = pmu->ops.read_ctr(pmu, reader->ctr);
 	if (program_commit(pmu, hart))
 		return -EIO;
 
+	hart->clock[reader->ctr].raw = pmu->ops.read_ctr(pmu, reader->ctr);
 	reader->proven = true;
 	return 0;
 }
