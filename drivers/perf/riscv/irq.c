@@ -34,11 +34,10 @@ static void irq_serve_reader(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return;
 
 	perf_sample_data_init(&data, 0, event->hw.last_period);
-	riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
 	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
 	if (perf_event_overflow(event, &data, regs))
 		event->pmu->stop(event, 0);
-	else if (reader->started && !reader->fresh)
+	else if (!reader->fresh)	/* else its handler has restarted it, as KVM's does */
 		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
 }
 
