@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is counted: every instruction of the task and of what belongs to it,
+ * once.
+ *
+ * Where the rig makes counts exact (pmu_is_exact()), a loop of n instructions
+ * counts n more than an empty one. Elsewhere n is the least it may count.
+ */
+
+#define _GNU_SOURCE
+#include <libgen.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+#define N	1000000L
+
+FIXTURE(counting) {
+	struct perf_event_attr attr;
+	bool exact;
+	int fd;
+};
+
+FIXTURE_VARIANT(counting) {
+	uint64_t config;
+};
+
+FIXTURE_VARIANT_ADD(counting, cycles) {
+	.config = PERF_COUNT_HW_CPU_CYCLES,
+};
+
+FIXTURE_VARIANT_ADD(counting, instructions) {
+	.config = PERF_COUNT_HW_INSTRUCTIONS,
+};
+
+/* User only, where the hart can filter: only then is a count not disturbed by the kernel's. */
+FIXTURE_SETUP(counting)
+{
+	bool filter = pmu_can_filter();
+
+	self->attr = filter ? pmu_attr_user(PERF_TYPE_HARDWARE, variant->config) :
+			      pmu_attr(PERF_TYPE_HARDWARE, variant->config);
+	self->exact = filter && pmu_is_exact();
+	self->fd = pmu_open(&self->attr);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(counting)
+{
+	close(self->fd);
+}
+
+#define EXPECT_COUNT(n, count)				\
+do {							\
+	if (self->exact) {				\
+		EXPECT_EQ(n, count);			\
+	} else {					\
+		EXPECT_LE(n, count);			\
+	}						\
+} while (0)
+
+/* Unfiltered, the kernel's own instructions vary from one window to the next by more than this. */
+TEST_F(counting, a_loop_of_n_instructions_counts_n)
+{
+	static const long lengths[] = { 2, 1000, 100000, 10000000 };
+
+	pmu_count(self->fd, pmu_loop, 2);
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		int64_t empty = pmu_count(self->fd, pmu_loop, 0);
+		int64_t count = pmu_count(self->fd, pmu_loop, lengths[i]);
+
+		EXPECT_COUNT(lengths[i], self->exact ? count - empty : count);
+	}
+}
+
+/*
+ * Between ENABLE's return and DISABLE's ecall, pmu_window() retires 3 to get
+ * into the body, 2 in an empty one and 4 loads: 9. The ecall itself does not
+ * retire (Privileged ISA, 3.3.1), and a trap may be counted by neither side or
+ * by both: 2 on top.
+ */
+TEST_F(counting, an_empty_window_counts_its_own_nine_instructions)
+{
+	int64_t count;
+
+	if (!self->exact)
+		SKIP(return, "needs filters, -icount and one hart: else the count is not known");
+
+	pmu_count(self->fd, pmu_loop, 0);
+	count = pmu_count(self->fd, pmu_loop, 0);
+	EXPECT_LE(9, count);
+	EXPECT_GE(11, count);
+}
+
+TEST_F(counting, an_event_opened_enabled_counts_at_once)
+{
+	int64_t before;
+	int fd;
+
+	self->attr.disabled = 0;
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, fd);
+	before = pmu_read(fd);
+	pmu_loop(N);
+	EXPECT_LE(before + N, pmu_read(fd));
+	close(fd);
+}
+
+TEST_F(counting, two_identical_events_of_a_task_count_the_same)
+{
+	int64_t a, b, empty;
+	int fd = pmu_open(&self->attr);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, 0));
+	empty = pmu_read(fd);
+	ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+	ioctl(self->fd, PERF_EVENT_IOC_RESET, 0);
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
+	a = pmu_read(self->fd);
+	b = pmu_read(fd);
+	EXPECT_COUNT(N, self->exact ? a - empty : a);
+	EXPECT_COUNT(N, self->exact ? b - empty : b);
+	if (self->exact)
+		EXPECT_EQ(a, b);
+	close(fd);
+}
+
+/* Eight need more counters than there are, unless the same counter serves them. */
+TEST_F(counting, eight_identical_events_count_the_whole_time)
+{
+	int64_t value[3];
+	int fd[8];
+
+	self->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	for (size_t i = 0; i < ARRAY_SIZE(fd); i++) {
+		fd[i] = pmu_open(&self->attr);
+		ASSERT_LE(0, fd[i]);
+	}
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, 10 * N));
+	for (size_t i = 0; i < ARRAY_SIZE(fd); i++) {
+		ASSERT_EQ((ssize_t)sizeof(value), read(fd[i], value, sizeof(value)));
+		EXPECT_LE(10 * N, value[0]);
+		EXPECT_EQ(value[1], value[2]);
+		close(fd[i]);
+	}
+}
+
+static pid_t spawn(pmu_body *body, long arg)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		body(arg);
+		_exit(0);
+	}
+	return pid;
+}
+
+static void body_fork_loop(long arg)
+{
+	waitpid(spawn(pmu_loop, arg), NULL, 0);
+}
+
+/* A fresh event each time: no reset takes away what dead children have counted. */
+static int64_t count_family(const struct perf_event_attr *attr, long arg)
+{
+	int fd = pmu_open(attr);
+	int64_t count = pmu_count(fd, body_fork_loop, arg);
+
+	close(fd);
+	return count;
+}
+
+TEST_F(counting, an_inherited_event_counts_the_child_too)
+{
+	int64_t empty, count;
+
+	self->attr.inherit = 1;
+	count_family(&self->attr, 0);
+	empty = count_family(&self->attr, 0);
+	count = count_family(&self->attr, N);
+	EXPECT_COUNT(N, self->exact ? count - empty : count);
+}
+
+TEST_F(counting, an_event_that_is_not_inherited_leaves_the_child_out)
+{
+	if (!self->exact)
+		SKIP(return, "needs filters, -icount and one hart: else the count is not known");
+
+	EXPECT_EQ(0, pmu_count_net(self->fd, body_fork_loop, N));
+}
+
+static void exec_sibling(const char *name, bool with_argument)
+{
+	char path[PATH_MAX] = "", file[PATH_MAX + 32];
+	char *argv[] = { file, with_argument ? "long" : NULL, NULL };
+
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+		_exit(126);
+	snprintf(file, sizeof(file), "%s/%s", dirname(path), name);
+	execv(file, argv);
+	_exit(127);
+}
+
+/* Counts exec_loop from its first instruction to its last; false if it can not be run. */
+static bool count_exec(struct perf_event_attr *attr, bool with_argument, int64_t *count)
+{
+	int go[2], fd, status = -1;
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(go))
+		return false;
+	pid = fork();
+	if (!pid) {
+		if (read(go[0], &byte, 1) != 1)
+			_exit(125);
+		exec_sibling("exec_loop", with_argument);
+	}
+	fd = pmu_open_on(attr, pid, -1, -1);
+	if (write(go[1], &byte, 1) == 1)
+		waitpid(pid, &status, 0);
+	*count = pmu_read(fd);
+	close(fd);
+	close(go[0]);
+	close(go[1]);
+	return fd >= 0 && !status;
+}
+
+/*
+ * exec_loop retires 4 instructions before its loop (5 with "li t1, 1000000",
+ * which is lui and addi), 2 or 1 000 000 in it, one of which is a "li t1, 2"
+ * more without argument, and 2 after it.
+ */
+TEST_F(counting, enable_on_exec_counts_just_the_new_program)
+{
+	int64_t little, much;
+
+	self->attr.enable_on_exec = 1;
+	ASSERT_TRUE(count_exec(&self->attr, false, &little));
+	ASSERT_TRUE(count_exec(&self->attr, true, &much));
+	if (!self->exact) {
+		EXPECT_LE(N, much);
+		return;
+	}
+	EXPECT_LE(10, little);
+	EXPECT_GE(12, little);
+	/* The branch over "li t1, 2" saves one. */
+	EXPECT_EQ(N - 2 - 1, much - little);
+}
+
+TEST_F(counting, a_cpu_wide_event_counts_what_runs_there)
+{
+	cpu_set_t all, one;
+	int cpu, fd;
+
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(all), &all));
+	cpu = sched_getcpu();
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+	fd = pmu_open_on(&self->attr, -1, cpu, -1);
+	ASSERT_LE(0, fd);
+	/* Nobody else runs in user mode within the window: nothing wakes them. */
+	EXPECT_COUNT(N, pmu_count_net(fd, pmu_loop, N));
+	close(fd);
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+TEST_F(counting, a_cpu_wide_event_on_an_idle_cpu_counts_none_of_it)
+{
+	cpu_set_t all, one;
+	int fd;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two CPUs");
+	if (!pmu_can_filter())
+		SKIP(return, "needs filters: the idle loop counts as well");
+
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(all), &all));
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+	fd = pmu_open_on(&self->attr, -1, 1, -1);
+	ASSERT_LE(0, fd);
+	/* Whatever daemon wakes there for a moment has a hundredth of our loop. */
+	EXPECT_GE(100 * N / 100, pmu_count(fd, pmu_loop, 100 * N));
+	close(fd);
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+static void body_loop_on_each_cpu(long arg)
+{
+	cpu_set_t all, one;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		pmu_loop(arg);
+	}
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+TEST_F(counting, a_task_that_moves_between_cpus_is_counted_on_each)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int64_t count;
+
+	if (cpus < 2)
+		SKIP(return, "needs two CPUs");
+
+	count = pmu_count(self->fd, body_loop_on_each_cpu, N);
+	EXPECT_LE(cpus * N, count);
+}
+
+/* Both are off for the same time, so what it misses on one hart shows. */
+TEST_F(counting, an_event_follows_its_task_through_context_switches)
+{
+	int64_t count;
+	pid_t pid;
+	int fd;
+
+	pid = fork();
+	if (!pid) {
+		for (;;)
+			pmu_loop(N);
+	}
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, fd);
+	/* On one CPU the two take turns; 20 million instructions are five ticks at least. */
+	count = pmu_count_net(fd, pmu_loop, 20 * N);
+	EXPECT_COUNT(20 * N, count);
+	close(fd);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+TEST(cycles_equal_instructions_under_icount)
+{
+	struct perf_event_attr cycles = pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event_attr insns = pmu_attr_user(PERF_TYPE_HARDWARE,
+						     PERF_COUNT_HW_INSTRUCTIONS);
+	int leader, fd;
+
+	if (!pmu_is_exact() || !pmu_can_filter())
+		SKIP(return, "needs filters, -icount and one hart");
+
+	leader = pmu_open(&cycles);
+	ASSERT_LE(0, leader);
+	fd = pmu_open_on(&insns, 0, -1, leader);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pmu_run(leader, PERF_IOC_FLAG_GROUP, pmu_loop, N));
+	EXPECT_LE(N, pmu_read(leader));
+	EXPECT_EQ(pmu_read(leader), pmu_read(fd));
+	close(fd);
+	close(leader);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of the RISC-V core PMU share: opening events, a window of
+ * known instructions, the ring buffer, sysfs.
+ */
+#ifndef RISCV_PMU_TEST_H
+#define RISCV_PMU_TEST_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* perf_event_attr::config of PERF_TYPE_RAW: bits 63:62 are the class. */
+#define PMU_RAW(selector)	((uint64_t)(selector))
+#define PMU_STD(event_idx)	(1ULL << 62 | (event_idx))
+#define PMU_FW(code)		(2ULL << 62 | (code))
+#define PMU_FW_PLATFORM(data)	(3ULL << 62 | (data))
+
+/* SBI, "PMU extension": firmware event codes. */
+#define PMU_FW_SET_TIMER	5
+#define PMU_FW_IPI_SENT		6
+#define PMU_FW_NR_DEFINED	22
+
+#define PMU_CACHE(id, op, result)	((id) | (op) << 8 | (result) << 16)
+
+/* --- opening --- */
+
+struct perf_event_attr pmu_attr(uint32_t type, uint64_t config);
+struct perf_event_attr pmu_attr_user(uint32_t type, uint64_t config);
+/* A descriptor, or -errno: EXPECT_EQ(-ENOENT, pmu_open(...)) reads as it should. */
+int pmu_open_on(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
+int pmu_open(const struct perf_event_attr *attr);
+/* Opens and closes at once: 0 or -errno. */
+int pmu_try(const struct perf_event_attr *attr);
+/* The count, or -1: less than any test expects. */
+int64_t pmu_read(int fd);
+
+/* --- the window --- */
+
+struct pmu_call {
+	long	nr;
+	long	arg[3];
+};
+
+typedef void pmu_body(long arg);
+
+void pmu_loop(long instructions);
+void pmu_syscall_loop(long calls);
+extern const char pmu_loop_begin[], pmu_loop_end[];
+long pmu_window(const struct pmu_call *on, pmu_body *body, long arg, const struct pmu_call *off);
+
+/* Enable (a whole group: PERF_IOC_FLAG_GROUP), body(arg), disable. */
+long pmu_run(int fd, unsigned long flags, pmu_body *body, long arg);
+/* The same for all events that this process has opened, at once. */
+long pmu_run_all(pmu_body *body, long arg);
+/* Reset, run, read. */
+int64_t pmu_count(int fd, pmu_body *body, long arg);
+/* What is counted of body(arg) itself: less than what an empty window has. */
+int64_t pmu_count_net(int fd, pmu_body *body, long arg);
+
+/* --- the ring buffer --- */
+
+#define PMU_RING_PAGES	256
+
+/* The records that tests ask for have just these fields, in perf's order. */
+#define PMU_RING_SAMPLE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD)
+
+struct pmu_sample {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t period;
+};
+
+struct pmu_ring {
+	struct perf_event_mmap_page *page;
+	int64_t samples;
+	int64_t lost;
+	int64_t throttled;
+	int64_t others;
+	bool	 broken;	/* a record that ends beyond what was written, or has no size */
+};
+
+typedef void pmu_sample_fn(const struct pmu_sample *sample, void *arg);
+
+int pmu_ring_map(struct pmu_ring *ring, int fd);
+void pmu_ring_unmap(struct pmu_ring *ring);
+/* Takes all records out; counts by type add up over calls. */
+void pmu_ring_drain(struct pmu_ring *ring, pmu_sample_fn *fn, void *arg);
+
+/* --- the machine --- */
+
+#define PMU_SYSFS	"/sys/bus/event_source/devices/cpu"
+#define PMU_TEXT	4096
+
+/* First line of a file, without its end; false if it can not be read. */
+bool pmu_read_line(const char *path, char text[PMU_TEXT]);
+/* A file under PMU_SYSFS: "" if it is not there. */
+const char *pmu_sysfs(const char *name, char text[PMU_TEXT]);
+long pmu_caps_number(const char *name);
+long pmu_read_number(const char *path);
+bool pmu_write_number(const char *path, long value);
+
+/* The hart's own word: an extension in /proc/cpuinfo. */
+bool pmu_hart_has(const char *extension);
+bool pmu_is_legacy(void);
+/* Sscofpmf brings filters and the overflow interrupt, through the SBI. */
+bool pmu_can_filter(void);
+bool pmu_can_sample(void);
+/*
+ * Whether counts can be compared for equality: under QEMU's -icount with one
+ * hart, 1 ns is 1 instruction. Without it QEMU counts the host's clock ticks
+ * for both cycles and instructions: at least one per instruction, no more is
+ * known. With several harts, the others' time slices are counted, too.
+ */
+bool pmu_is_exact(void);
+
+/* The sysctls that would withhold samples; save() opens them wide. */
+struct pmu_limits {
+	long	max_rate;
+	long	max_percent;
+};
+
+void pmu_limits_save(struct pmu_limits *limits);
+void pmu_limits_restore(const struct pmu_limits *limits);
+
+#endif

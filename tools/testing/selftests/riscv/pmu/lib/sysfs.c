@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the machine says of itself. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pmu.h"
+
+#define RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
+
+bool pmu_read_line(const char *path, char text[PMU_TEXT])
+{
+	FILE *file = fopen(path, "r");
+	bool ok;
+
+	text[0] = '\0';
+	if (!file)
+		return false;
+
+	ok = fgets(text, PMU_TEXT, file);
+	fclose(file);
+	text[strcspn(text, "\n")] = '\0';
+	return ok;
+}
+
+const char *pmu_sysfs(const char *name, char text[PMU_TEXT])
+{
+	char path[PMU_TEXT];
+
+	snprintf(path, sizeof(path), PMU_SYSFS "/%s", name);
+	pmu_read_line(path, text);
+	return text;
+}
+
+long pmu_read_number(const char *path)
+{
+	char text[PMU_TEXT], *end;
+	long number;
+
+	if (!pmu_read_line(path, text))
+		return -1;
+
+	number = strtol(text, &end, 10);
+	return end == text || *end ? -1 : number;
+}
+
+long pmu_caps_number(const char *name)
+{
+	char path[PMU_TEXT];
+
+	snprintf(path, sizeof(path), PMU_SYSFS "/caps/%s", name);
+	return pmu_read_number(path);
+}
+
+bool pmu_write_number(const char *path, long value)
+{
+	FILE *file = fopen(path, "w");
+	bool ok;
+
+	if (!file)
+		return false;
+
+	ok = fprintf(file, "%ld\n", value) > 0;
+	return !fclose(file) && ok;
+}
+
+static bool sysfs_isa_has(char *isa, const char *extension)
+{
+	for (char *name = strtok(isa, ":_ \t\n"); name; name = strtok(NULL, ":_ \t\n")) {
+		if (!strcmp(name, extension))
+			return true;
+	}
+
+	return false;
+}
+
+bool pmu_hart_has(const char *extension)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	char line[PMU_TEXT];
+	bool has = false;
+
+	if (!file)
+		return false;
+
+	while (!has && fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, "isa\t", 4))
+			has = sysfs_isa_has(line, extension);
+	}
+	fclose(file);
+	return has;
+}
+
+bool pmu_is_legacy(void)
+{
+	char text[PMU_TEXT];
+
+	return !strcmp(pmu_sysfs("caps/backend", text), "legacy");
+}
+
+bool pmu_can_filter(void)
+{
+	return pmu_hart_has("sscofpmf") && !pmu_is_legacy();
+}
+
+bool pmu_can_sample(void)
+{
+	char text[PMU_TEXT];
+
+	return pmu_can_filter() && strcmp(pmu_sysfs("caps/sampling", text), "none");
+}
+
+bool pmu_is_exact(void)
+{
+	const char *icount = getenv("RISCV_PMU_ICOUNT");
+
+	return icount && !strcmp(icount, "1") && sysconf(_SC_NPROCESSORS_ONLN) == 1;
+}
+
+/* The rate can not be written while the percentage is 0 or 100. */
+void pmu_limits_save(struct pmu_limits *limits)
+{
+	limits->max_percent = pmu_read_number(PERCENT);
+	limits->max_rate = pmu_read_number(RATE);
+	pmu_write_number(PERCENT, 50);
+	pmu_write_number(RATE, 100000000);
+	pmu_write_number(PERCENT, 0);
+}
+
+void pmu_limits_restore(const struct pmu_limits *limits)
+{
+	pmu_write_number(PERCENT, 50);
+	pmu_write_number(RATE, limits->max_rate);
+	pmu_write_number(PERCENT, limits->max_percent);
+}

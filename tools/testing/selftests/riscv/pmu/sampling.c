@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Samples: one per period, none lost, each complete and where it belongs.
+ *
+ * What is counted beyond the end of a period belongs to the next one, so
+ * however late an interrupt comes, n events make n / period samples; one more
+ * or less for where the first period begins and the last one is cut. Where
+ * counts are not exact (pmu_is_exact()), QEMU takes the interrupt whole
+ * periods late and the driver skips those: then n / period is the most.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+#define N	10000000L
+
+FIXTURE(sampling) {
+	struct pmu_limits limits;
+	struct perf_event_attr attr;
+	struct pmu_ring ring;
+	bool exact;
+	int fd;
+};
+
+FIXTURE_SETUP(sampling)
+{
+	/* A skipped set-up has no teardown: nothing may be changed before. */
+	if (!pmu_can_sample())
+		SKIP(return, "no overflow interrupt (caps/sampling is none, or no Sscofpmf)");
+
+	pmu_limits_save(&self->limits);
+	self->fd = -1;
+	self->exact = pmu_is_exact();
+	self->attr = pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	self->attr.sample_type = PMU_RING_SAMPLE;
+	self->attr.sample_period = 100000;
+	self->attr.wakeup_events = 1;
+}
+
+FIXTURE_TEARDOWN(sampling)
+{
+	pmu_ring_unmap(&self->ring);
+	if (self->fd >= 0)
+		close(self->fd);
+	pmu_limits_restore(&self->limits);
+}
+
+/* Opens self->attr with a ring, and takes away what faulting in the loop may have left. */
+static int open_mapped(FIXTURE_DATA(sampling) *self)
+{
+	int err;
+
+	self->fd = pmu_open(&self->attr);
+	err = self->fd < 0 ? self->fd : pmu_ring_map(&self->ring, self->fd);
+	if (err)
+		return err;
+
+	pmu_loop(2);
+	return 0;
+}
+
+static void close_mapped(FIXTURE_DATA(sampling) *self)
+{
+	pmu_ring_unmap(&self->ring);
+	close(self->fd);
+	self->fd = -1;
+}
+
+#define EXPECT_RING_WHOLE(ring)						\
+do {									\
+	EXPECT_FALSE((ring)->broken);					\
+	EXPECT_EQ(0, (ring)->lost);					\
+	EXPECT_EQ(0, (ring)->throttled);				\
+	EXPECT_EQ(0, (ring)->others);					\
+} while (0)
+
+/* @events is what the event itself has counted. */
+#define EXPECT_SAMPLES(events, length, ring)				\
+do {									\
+	EXPECT_RING_WHOLE(ring);					\
+	EXPECT_GE((events) / (length) + 1, (ring)->samples);		\
+	EXPECT_LE(self->exact ? (events) / (length) - 1 : 1, (ring)->samples); \
+} while (0)
+
+/* What is true of every sample of pmu_loop(), counted in user mode only. */
+struct check {
+	uint64_t period;
+	pid_t	 pid;
+	int64_t	 wrong_period;
+	int64_t	 wrong_task;
+	int64_t	 outside;
+	int64_t	 kernel;
+};
+
+static void check_sample(const struct pmu_sample *sample, void *arg)
+{
+	struct check *check = arg;
+
+	check->wrong_period += sample->period != check->period;
+	check->wrong_task += (pid_t)sample->pid != check->pid || (pid_t)sample->tid != check->pid;
+	check->kernel += (sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) !=
+			 PERF_RECORD_MISC_USER;
+	check->outside += sample->ip < (uintptr_t)pmu_loop_begin ||
+			  sample->ip >= (uintptr_t)pmu_loop_end;
+}
+
+static const long periods[] = { 1000, 10000, 100000, 1000000 };
+
+TEST_F(sampling, n_instructions_make_n_over_period_samples)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
+		self->attr.sample_period = periods[i];
+		ASSERT_EQ(0, open_mapped(self));
+		pmu_run(self->fd, 0, pmu_loop, N / 4);
+		pmu_ring_drain(&self->ring, NULL, NULL);
+		EXPECT_SAMPLES(pmu_read(self->fd), periods[i], &self->ring);
+		close_mapped(self);
+	}
+}
+
+TEST_F(sampling, n_cycles_make_n_over_period_samples)
+{
+	self->attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
+		self->attr.sample_period = periods[i];
+		ASSERT_EQ(0, open_mapped(self));
+		pmu_run(self->fd, 0, pmu_loop, N / 4);
+		pmu_ring_drain(&self->ring, NULL, NULL);
+		EXPECT_SAMPLES(pmu_read(self->fd), periods[i], &self->ring);
+		close_mapped(self);
+	}
+}
+
+/* Taking one sample of the kernel's takes some of its instructions: 4 000, so 10 000 is enough. */
+TEST_F(sampling, an_event_that_counts_the_kernel_too_samples_it)
+{
+	struct check check = { .period = 20000, .pid = getpid() };
+
+	self->attr.exclude_kernel = 0;
+	self->attr.sample_period = 20000;
+	ASSERT_EQ(0, open_mapped(self));
+	pmu_run(self->fd, 0, pmu_syscall_loop, 10000);
+	pmu_ring_drain(&self->ring, check_sample, &check);
+	EXPECT_SAMPLES(pmu_read(self->fd), 20000, &self->ring);
+	EXPECT_LT(0, check.kernel);
+}
+
+TEST_F(sampling, every_sample_says_its_period_its_task_and_where_it_was)
+{
+	struct check check = { .period = 10000, .pid = getpid() };
+
+	self->attr.sample_period = check.period;
+	ASSERT_EQ(0, open_mapped(self));
+	pmu_run(self->fd, 0, pmu_loop, N);
+	pmu_ring_drain(&self->ring, check_sample, &check);
+	EXPECT_LT(0, self->ring.samples);
+	EXPECT_EQ(0, check.wrong_period);
+	EXPECT_EQ(0, check.wrong_task);
+	EXPECT_EQ(0, check.kernel);
+	/* The first and the last may be taken at the loop's edge. */
+	EXPECT_GE(2, check.outside);
+}
+
+TEST_F(sampling, a_disabled_event_takes_no_samples)
+{
+	self->attr.sample_period = 10000;
+	ASSERT_EQ(0, open_mapped(self));
+	pmu_loop(N);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_EQ(0, self->ring.samples);
+
+	pmu_run(self->fd, 0, pmu_loop, N);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_LT(0, self->ring.samples);
+
+	self->ring.samples = 0;
+	pmu_loop(N);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_EQ(0, self->ring.samples);
+}
+
+/* 50 windows of 21 009 instructions, none of which reaches the end of a period of 100 000. */
+TEST_F(sampling, a_period_goes_on_where_it_was_disabled)
+{
+	ASSERT_EQ(0, open_mapped(self));
+	for (int i = 0; i < 50; i++)
+		pmu_run(self->fd, 0, pmu_loop, 21000);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
+}
+
+TEST_F(sampling, ioc_period_changes_the_rate)
+{
+	uint64_t period = 10000;
+	int64_t first;
+
+	ASSERT_EQ(0, open_mapped(self));
+	pmu_run(self->fd, 0, pmu_loop, N);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
+
+	first = pmu_read(self->fd);
+	self->ring.samples = 0;
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+	pmu_run(self->fd, 0, pmu_loop, N);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_SAMPLES(pmu_read(self->fd) - first, 10000, &self->ring);
+}
+
+TEST_F(sampling, ioc_period_changes_the_rate_of_a_running_event)
+{
+	uint64_t period = 10000;
+
+	self->attr.sample_period = 1ULL << 40;
+	ASSERT_EQ(0, open_mapped(self));
+	ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0);
+	pmu_loop(N);
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_EQ(0, self->ring.samples);
+
+	ioctl(self->fd, PERF_EVENT_IOC_RESET, 0);
+	pmu_loop(N);
+	ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_SAMPLES(pmu_read(self->fd), 10000, &self->ring);
+}
+
+static volatile sig_atomic_t signals_in, signals_hup, signals_other;
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	if (info->si_code == POLL_HUP)
+		signals_hup++;
+	else if (info->si_code == POLL_IN)
+		signals_in++;
+	else
+		signals_other++;
+}
+
+/* A real-time signal, for those are queued: one for each overflow. */
+static int want_signals(int fd)
+{
+	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+
+	return sigaction(SIGRTMIN, &act, NULL) ?:
+	       fcntl(fd, F_SETOWN, getpid()) ?:
+	       fcntl(fd, F_SETSIG, SIGRTMIN) ?:
+	       fcntl(fd, F_SETFL, O_ASYNC);
+}
+
+/* perf: the last overflow of a refresh hangs up. */
+TEST_F(sampling, a_refresh_of_five_gives_five_overflows_and_stops)
+{
+	int64_t count;
+
+	ASSERT_EQ(0, open_mapped(self));
+	ASSERT_EQ(0, want_signals(self->fd));
+	for (int round = 1; round <= 2; round++) {
+		ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_REFRESH, 5));
+		pmu_loop(10 * N);
+		EXPECT_EQ(4 * round, signals_in);
+		EXPECT_EQ(1 * round, signals_hup);
+		EXPECT_EQ(0, signals_other);
+		count = pmu_read(self->fd);
+		pmu_loop(N);
+		EXPECT_EQ(count, pmu_read(self->fd));
+	}
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_EQ(10, self->ring.samples);
+	/* Each round stops in its fifth interrupt, which is late by less than a tenth period. */
+	if (self->exact) {
+		EXPECT_LE(1000000, count);
+		EXPECT_GE(1010000, count);
+	}
+}
+
+TEST_F(sampling, a_counting_event_beside_it_counts_the_same)
+{
+	struct perf_event_attr counting = self->attr;
+	int fd;
+
+	counting.sample_period = 0;
+	fd = pmu_open(&counting);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, open_mapped(self));
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_LE(N, pmu_read(fd));
+	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
+	if (self->exact)
+		EXPECT_EQ(pmu_read(fd), pmu_read(self->fd));
+	close(fd);
+}
+
+TEST_F(sampling, two_events_sample_side_by_side)
+{
+	struct perf_event_attr cycles = self->attr;
+	struct pmu_ring ring;
+	int fd;
+
+	cycles.config = PERF_COUNT_HW_CPU_CYCLES;
+	cycles.sample_period = 30000;
+	fd = pmu_open(&cycles);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pmu_ring_map(&ring, fd));
+	ASSERT_EQ(0, open_mapped(self));
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	pmu_ring_drain(&ring, NULL, NULL);
+	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
+	EXPECT_SAMPLES(pmu_read(fd), 30000, &ring);
+	pmu_ring_unmap(&ring);
+	close(fd);
+}
+
+/* They share a counter, and each has its own deadline on it. */
+TEST_F(sampling, one_event_sampled_twice_keeps_two_periods)
+{
+	struct perf_event_attr other = self->attr;
+	struct pmu_ring ring;
+	int fd;
+
+	other.sample_period = 7000;
+	fd = pmu_open(&other);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pmu_ring_map(&ring, fd));
+	ASSERT_EQ(0, open_mapped(self));
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	pmu_ring_drain(&ring, NULL, NULL);
+	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
+	EXPECT_SAMPLES(pmu_read(fd), 7000, &ring);
+	pmu_ring_unmap(&ring);
+	close(fd);
+}
+
+TEST_F(sampling, a_cpu_wide_event_samples)
+{
+	cpu_set_t all, one;
+
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(all), &all));
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+	self->fd = pmu_open_on(&self->attr, -1, 0, -1);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, pmu_ring_map(&self->ring, self->fd));
+	pmu_run(self->fd, 0, pmu_loop, N);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+/*
+ * perf steers the period towards the frequency at every tick (4 ms). The
+ * first tenth of a second is for finding it; of the next half second, 5 % are
+ * allowed for the steps of that control.
+ */
+TEST_F(sampling, a_frequency_of_1000_gives_1000_samples_a_second)
+{
+	double began, took;
+
+	self->attr.freq = 1;
+	self->attr.sample_freq = 1000;
+	ASSERT_EQ(0, open_mapped(self));
+	ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (began = now(); now() - began < 0.1;)
+		pmu_loop(N / 100);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_LT(0, self->ring.samples);
+
+	self->ring.samples = 0;
+	for (began = now(); now() - began < 0.5;)
+		pmu_loop(N / 100);
+	took = now() - began;
+	ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_RING_WHOLE(&self->ring);
+	if (self->exact) {
+		EXPECT_LE(0.95 * 1000 * took, self->ring.samples);
+		EXPECT_GE(1.05 * 1000 * took, self->ring.samples);
+	} else {
+		EXPECT_LT(0, self->ring.samples);
+	}
+}
+
+/*
+ * At most 5 000 samples a second are 20 in a tick of 4 ms; a throttled event
+ * goes on at the next tick. 4 million instructions are 4 ms, and a sample
+ * takes some 4 000 more: a tick or two, of up to 21 samples each, instead of
+ * 4 000 samples.
+ */
+TEST_F(sampling, too_many_samples_are_throttled_until_the_next_tick)
+{
+	ASSERT_TRUE(pmu_write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 50));
+	ASSERT_TRUE(pmu_write_number("/proc/sys/kernel/perf_event_max_sample_rate", 5000));
+	self->attr.sample_period = 1000;
+	ASSERT_EQ(0, open_mapped(self));
+	pmu_run(self->fd, 0, pmu_loop, 4 * N);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_FALSE(self->ring.broken);
+	EXPECT_LT(0, self->ring.samples);
+	if (!self->exact)
+		return;
+
+	TH_LOG("%ld samples, throttled %ld, unthrottled %ld", (long)self->ring.samples,
+	       (long)self->ring.throttled, (long)self->ring.others);
+}
+
+TEST_HARNESS_MAIN
