@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters in memory. One tick of simulated time makes a running counter count
+ * its event's rate, which is the event's own selector: what a counter has
+ * counted tells what it was counting.
+ */
+
+#include <kunit/test.h>
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "fake_backend.h"
+
+/* Above a counter's width the bits of a read are undefined, so they are made ugly. */
+#define FAKE_UGLY	0xdeadbeefcafef00dULL
+
+static struct fake_pmu *to_fake(struct riscv_pmu *pmu)
+{
+	return container_of(pmu, struct fake_pmu, pmu);
+}
+
+/* Kept until interrupts are on again: KUnit allocates when it reports. */
+static void fake_complain(struct fake_pmu *fake, int ctr, const char *what)
+{
+	if (fake->complaint)
+		return;
+
+	fake->complaint = what;
+	fake->complaint_ctr = ctr;
+}
+
+static u64 fake_mask(const struct fake_pmu *fake, unsigned int ctr)
+{
+	return GENMASK_ULL(fake->pmu.ctr[ctr].width - 1, 0);
+}
+
+/**
+ * fake_rate() - events per tick of the program's event
+ * @prog:	the program
+ */
+u64 fake_rate(const struct riscv_pmu_prog *prog)
+{
+	return prog->event_data ?: prog->event_idx & RISCV_PMU_EVENT_CODE_MASK;
+}
+
+static void fake_count(struct fake_pmu *fake, unsigned int ctr, u64 events)
+{
+	struct fake_ctr *c = &fake->ctr[ctr];
+	u64 mask = fake_mask(fake, ctr);
+
+	if (events > mask - c->value)
+		c->overflowed = true;
+	c->value = (c->value + events) & mask;
+}
+
+/**
+ * fake_advance() - let time pass
+ * @fake:	the hart
+ * @ticks:	how much
+ */
+void fake_advance(struct fake_pmu *fake, u64 ticks)
+{
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
+		const struct fake_ctr *c = &fake->ctr[ctr];
+
+		if (c->running && !(c->prog.inh & fake->mode))
+			fake_count(fake, ctr, ticks * fake_rate(&c->prog));
+	}
+}
+
+/**
+ * fake_until_wrap() - events until a counter overflows
+ * @fake:	the hart
+ * @ctr:	the counter
+ */
+u64 fake_until_wrap(const struct fake_pmu *fake, unsigned int ctr)
+{
+	return -fake->ctr[ctr].value & fake_mask(fake, ctr);
+}
+
+/**
+ * fake_running() - counters that count
+ * @fake:	the hart
+ */
+u64 fake_running(const struct fake_pmu *fake)
+{
+	u64 ctrs = 0;
+
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
+		ctrs |= fake->ctr[ctr].running ? BIT_ULL(ctr) : 0;
+
+	return ctrs;
+}
+
+/**
+ * fake_holding() - counters that have a program
+ * @fake:	the hart
+ */
+u64 fake_holding(const struct fake_pmu *fake)
+{
+	u64 ctrs = 0;
+
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
+		ctrs |= fake->ctr[ctr].holds ? BIT_ULL(ctr) : 0;
+
+	return ctrs;
+}
+
+/**
+ * fake_last() - an earlier batch
+ * @fake:	the hart
+ * @back:	0 for the last one, 1 for the one before, ...
+ */
+struct fake_batch fake_last(const struct fake_pmu *fake, unsigned int back)
+{
+	return fake->log[(fake->nr_batches - 1 - back) % FAKE_LOG_SIZE];
+}
+
+/**
+ * fake_expect_batch() - an earlier batch was exactly this
+ * @test:	the test
+ * @fake:	the hart
+ * @back:	0 for the last one, 1 for the one before, ...
+ * @want:	its masks
+ */
+void fake_expect_batch(struct kunit *test, const struct fake_pmu *fake, unsigned int back,
+		       struct fake_batch want)
+{
+	const struct fake_batch got = fake_last(fake, back);
+
+	KUNIT_EXPECT_TRUE_MSG(test, !memcmp(&got, &want, sizeof(got)),
+			      "batch %u: stop %llx release %llx program %llx start %llx load %llx, not %llx %llx %llx %llx %llx",
+			      fake->nr_batches - back, got.stop, got.release, got.program,
+			      got.start, got.load, want.stop, want.release, want.program,
+			      want.start, want.load);
+}
+
+static void fake_log(struct fake_pmu *fake, const struct riscv_pmu_batch *batch)
+{
+	fake->log[fake->nr_batches++ % FAKE_LOG_SIZE] = (struct fake_batch){
+		.stop = batch->stop,
+		.release = batch->release,
+		.program = batch->program,
+		.start = batch->start,
+		.load = batch->load,
+	};
+}
+
+static void fake_check_batch(struct fake_pmu *fake, const struct riscv_pmu_batch *batch)
+{
+	u64 all = batch->stop | batch->release | batch->program | batch->start;
+
+	if (!all)
+		fake_complain(fake, -1, "a batch that does nothing");
+	if (all & ~fake->pmu.ctrs)
+		fake_complain(fake, __ffs64(all & ~fake->pmu.ctrs), "no such counter");
+	if (batch->load & ~batch->start)
+		fake_complain(fake, -1, "a counter is loaded and not started");
+	if (batch->stop & batch->release)
+		fake_complain(fake, -1, "a counter is to stop twice");
+	if (batch->failed)
+		fake_complain(fake, -1, "failed is not empty at first");
+}
+
+static void fake_stop(struct fake_pmu *fake, unsigned int ctr)
+{
+	if (!fake->ctr[ctr].running)
+		fake_complain(fake, ctr, "a counter is stopped that does not run");
+	fake->ctr[ctr].running = false;
+}
+
+static void fake_release(struct fake_pmu *fake, unsigned int ctr)
+{
+	if (!fake->ctr[ctr].holds)
+		fake_complain(fake, ctr, "a counter is released that holds nothing");
+	fake->ctr[ctr].running = false;
+	fake->ctr[ctr].holds = false;
+}
+
+static bool fake_has_twin(const struct fake_pmu *fake, unsigned int ctr,
+			  const struct riscv_pmu_prog *prog)
+{
+	for (unsigned int other = 0; other < RISCV_MAX_COUNTERS; other++) {
+		const struct fake_ctr *c = &fake->ctr[other];
+
+		if (other != ctr && c->holds && c->prog.event_idx == prog->event_idx &&
+		    c->prog.event_data == prog->event_data)
+			return true;
+	}
+
+	return false;
+}
+
+static int fake_program(struct fake_pmu *fake, unsigned int ctr, const struct riscv_pmu_prog *prog)
+{
+	struct fake_ctr *c = &fake->ctr[ctr];
+
+	if (c->running)
+		fake_complain(fake, ctr, "a counter is programmed while it runs");
+	if (c->holds)
+		fake_complain(fake, ctr, "a counter is programmed over another program");
+	if (fake->no_twins && fake_has_twin(fake, ctr, prog))
+		fake_complain(fake, ctr, "two counters are to count one event");
+	if (prog->inh & ~(u32)fake->pmu.ctr[ctr].inh & ~RISCV_PMU_INH_M)
+		fake_complain(fake, ctr, "a counter can not filter that way");
+	if (fake->fail_program & BIT_ULL(ctr))
+		return -ENOENT;
+
+	c->holds = true;
+	c->prog = *prog;
+	if (fake->pmu.fw_ctrs & BIT_ULL(ctr)) {
+		c->unset = true;
+		c->value = FAKE_UGLY & fake_mask(fake, ctr);
+	}
+	return 0;
+}
+
+static int fake_start(struct fake_pmu *fake, unsigned int ctr, const u64 *value)
+{
+	struct fake_ctr *c = &fake->ctr[ctr];
+
+	if (!c->holds)
+		fake_complain(fake, ctr, "a counter is started without a program");
+	if (c->running)
+		fake_complain(fake, ctr, value ? "a counter is loaded while it runs" :
+						 "a counter is started while it runs");
+	if (fake->fail_start & BIT_ULL(ctr)) {
+		c->holds = false;
+		return -EIO;
+	}
+	if (value) {
+		if (*value & ~fake_mask(fake, ctr))
+			fake_complain(fake, ctr, "a value is wider than its counter");
+		c->value = *value & fake_mask(fake, ctr);
+		c->unset = false;
+	}
+	if (c->unset)
+		fake_complain(fake, ctr, "a firmware counter starts from an unknown value");
+
+	c->running = true;
+	c->overflowed = false;
+	return 0;
+}
+
+/* The masks in the order in which struct riscv_pmu_batch has them. */
+static int fake_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	struct fake_pmu *fake = to_fake(pmu);
+	int err = 0;
+	u64 ctrs;
+
+	fake_log(fake, batch);
+	fake_check_batch(fake, batch);
+	for (ctrs = batch->stop; ctrs; ctrs &= ctrs - 1)
+		fake_stop(fake, __ffs64(ctrs));
+	for (ctrs = batch->release; ctrs; ctrs &= ctrs - 1)
+		fake_release(fake, __ffs64(ctrs));
+
+	for (ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		int ret = fake_program(fake, ctr, &batch->cfg[ctr].prog);
+
+		batch->failed |= ret ? BIT_ULL(ctr) : 0;
+		err = err ?: ret;
+	}
+
+	for (ctrs = batch->start & ~batch->failed; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		bool load = batch->load & BIT_ULL(ctr);
+		int ret = fake_start(fake, ctr, load ? &batch->cfg[ctr].value : NULL);
+
+		batch->failed |= ret ? BIT_ULL(ctr) : 0;
+		err = err ?: ret;
+	}
+
+	return err;
+}
+
+static u64 fake_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	struct fake_pmu *fake = to_fake(pmu);
+
+	fake->nr_reads++;
+	if (!(pmu->ctrs & BIT_ULL(ctr))) {
+		fake_complain(fake, ctr, "a counter is read that does not exist");
+		return 0;
+	}
+
+	return fake->ctr[ctr].value | (FAKE_UGLY & ~fake_mask(fake, ctr));
+}
+
+static u64 fake_overflowed(struct riscv_pmu *pmu, u64 ctrs)
+{
+	struct fake_pmu *fake = to_fake(pmu);
+	u64 hit = 0;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (fake->ctr[ctr].overflowed)
+			hit |= BIT_ULL(ctr);
+	}
+
+	return hit;
+}
+
+/* All is lost, and the values are whatever they are. */
+static void fake_stop_hart(struct riscv_pmu *pmu)
+{
+	struct fake_pmu *fake = to_fake(pmu);
+
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
+		fake->ctr[ctr] = (struct fake_ctr){
+			.value = (FAKE_UGLY * (ctr + 1)) & fake_mask(fake, ctr),
+		};
+}
+
+static u64 fake_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+{
+	if (prog->event_idx == to_fake(pmu)->absent)
+		return 0;
+
+	switch (riscv_pmu_event_type(prog->event_idx)) {
+	case RISCV_PMU_EVENT_TYPE_FW:
+		return FAKE_FW;
+	case RISCV_PMU_EVENT_TYPE_HW:
+		if (prog->event_idx == RISCV_PMU_EVENT_CYCLES)
+			return FAKE_PROG | BIT_ULL(0);
+		if (prog->event_idx == RISCV_PMU_EVENT_INSTRUCTIONS)
+			return FAKE_PROG | BIT_ULL(2);
+	}
+
+	return FAKE_PROG;
+}
+
+static int fake_probe(struct riscv_pmu *pmu)
+{
+	pmu->ctrs = FAKE_CTRS;
+	pmu->fixed_ctrs = FAKE_FIXED;
+	pmu->fw_ctrs = FAKE_FW;
+	pmu->irq_ctrs = FAKE_PROG;
+	pmu->raw_bits = 48;
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
+		pmu->ctr[ctr].width = 64;
+		pmu->ctr[ctr].inh = FAKE_PROG & BIT_ULL(ctr) ? FAKE_ALL_MODES : 0;
+	}
+
+	return 0;
+}
+
+static const struct riscv_pmu_ops fake_ops = {
+	.name		= "fake",
+	.probe		= fake_probe,
+	.event_ctrs	= fake_event_ctrs,
+	.hart_start	= fake_stop_hart,
+	.hart_stop	= fake_stop_hart,
+	.apply		= fake_apply,
+	.read_ctr	= fake_read_ctr,
+	.overflowed	= fake_overflowed,
+};
+
+/**
+ * fake_create() - a machine that has just come up, in user mode
+ * @test:	frees it
+ */
+struct fake_pmu *fake_create(struct kunit *test)
+{
+	struct fake_pmu *fake = kunit_kzalloc(test, sizeof(*fake), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	fake->pmu.ops = fake_ops;
+	fake->mode = RISCV_PMU_INH_U;
+	fake->absent = U32_MAX;
+	fake->pmu.ops.probe(&fake->pmu);
+	fake->pmu.ops.hart_start(&fake->pmu);
+	riscv_pmu_hart_reset(&fake->hart);
+	return fake;
+}
+
+/**
+ * fake_set_width() - make counters narrower than 64 bits
+ * @fake:	a machine that has not counted yet
+ * @ctrs:	which ones
+ * @width:	their bits
+ */
+void fake_set_width(struct fake_pmu *fake, u64 ctrs, unsigned int width)
+{
+	for (; ctrs; ctrs &= ctrs - 1)
+		fake->pmu.ctr[__ffs64(ctrs)].width = width;
+	fake->pmu.ops.hart_start(&fake->pmu);
+}
+
+/**
+ * fake_prog() - the program of a raw event
+ * @selector:	its selector, which is its rate as well
+ * @inh:	modes in which it does not count
+ */
+struct riscv_pmu_prog fake_prog(u64 selector, u32 inh)
+{
+	return (struct riscv_pmu_prog){
+		.event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW, 0),
+		.event_data = selector,
+		.inh = inh,
+	};
+}
+
+/**
+ * fake_reader_init() - a reader that has never been attached
+ * @reader:	the reader
+ * @prog:	what it wants counted
+ * @ctrs:	counters that can
+ */
+void fake_reader_init(struct riscv_pmu_reader *reader, struct riscv_pmu_prog prog, u64 ctrs)
+{
+	*reader = (struct riscv_pmu_reader){
+		.want = { .prog = prog, .ctrs = ctrs },
+		.ctr = -1,
+	};
+}
+
+/**
+ * fake_expect_clean() - nothing was asked that a backend could not serve
+ * @test:	the test
+ * @fake:	its machine
+ */
+void fake_expect_clean(struct kunit *test, struct fake_pmu *fake)
+{
+	KUNIT_EXPECT_NULL_MSG(test, fake->complaint, "%s (counter %d)", fake->complaint,
+			      fake->complaint_ctr);
+	fake->complaint = NULL;
+}
+
+/**
+ * fake_expect_idle() - no reader has been left behind, and no deadline
+ * @test:	the test
+ * @fake:	its machine
+ * @hart:	its hart
+ *
+ * Counters may run on, since that costs nothing, but the driver has to know.
+ */
+void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_hart *hart)
+{
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
+		KUNIT_EXPECT_TRUE_MSG(test, list_empty(&hart->clock[ctr].readers),
+				      "counter %u still has readers", ctr);
+	KUNIT_EXPECT_EQ(test, hart->layout.sched.used, 0);
+	KUNIT_EXPECT_EQ(test, hart->running, fake_running(fake));
+	KUNIT_EXPECT_EQ(test, hart->held, fake_holding(fake));
+	KUNIT_EXPECT_EQ(test, hart->armed, 0);
+	KUNIT_EXPECT_EQ(test, hart->twin, 0);
+	fake_expect_clean(test, fake);
+}
