@@ -4,7 +4,8 @@
  * once.
  *
  * Where the rig makes counts exact (pmu_is_exact()), a loop of n instructions
- * counts n more than an empty one. Elsewhere n is the least it may count.
+ * counts n more than an empty one. Elsewhere only the least that it may count
+ * is known (pmu_least()).
  */
 
 #define _GNU_SOURCE
@@ -63,7 +64,7 @@ do {							\
 	if (self->exact) {				\
 		EXPECT_EQ(n, count);			\
 	} else {					\
-		EXPECT_LE(n, count);			\
+		EXPECT_LE(pmu_least(n), count);			\
 	}						\
 } while (0)
 
@@ -81,23 +82,13 @@ TEST_F(counting, a_loop_of_n_instructions_counts_n)
 	}
 }
 
-/*
- * Between ENABLE's return and DISABLE's ecall, pmu_window() retires 3 to get
- * into the body, 2 in an empty one and 4 loads: 9. The ecall itself does not
- * retire (Privileged ISA, 3.3.1), and a trap may be counted by neither side or
- * by both: 2 on top.
- */
-TEST_F(counting, an_empty_window_counts_its_own_nine_instructions)
+TEST_F(counting, an_empty_window_counts_its_own_instructions)
 {
-	int64_t count;
-
 	if (!self->exact)
 		SKIP(return, "needs filters, -icount and one hart: else the count is not known");
 
 	pmu_count(self->fd, pmu_loop, 0);
-	count = pmu_count(self->fd, pmu_loop, 0);
-	EXPECT_LE(9, count);
-	EXPECT_GE(11, count);
+	EXPECT_EQ(PMU_WINDOW_INSNS, pmu_count(self->fd, pmu_loop, 0));
 }
 
 TEST_F(counting, an_event_opened_enabled_counts_at_once)
@@ -110,7 +101,7 @@ TEST_F(counting, an_event_opened_enabled_counts_at_once)
 	ASSERT_LE(0, fd);
 	before = pmu_read(fd);
 	pmu_loop(N);
-	EXPECT_LE(before + N, pmu_read(fd));
+	EXPECT_LE(before + pmu_least(N), pmu_read(fd));
 	close(fd);
 }
 
@@ -148,7 +139,7 @@ TEST_F(counting, eight_identical_events_count_the_whole_time)
 	ASSERT_EQ(0, pmu_run_all(pmu_loop, 10 * N));
 	for (size_t i = 0; i < ARRAY_SIZE(fd); i++) {
 		ASSERT_EQ((ssize_t)sizeof(value), read(fd[i], value, sizeof(value)));
-		EXPECT_LE(10 * N, value[0]);
+		EXPECT_LE(pmu_least(10 * N), value[0]);
 		EXPECT_EQ(value[1], value[2]);
 		close(fd[i]);
 	}
@@ -237,9 +228,8 @@ static bool count_exec(struct perf_event_attr *attr, bool with_argument, int64_t
 }
 
 /*
- * exec_loop retires 4 instructions before its loop (5 with "li t1, 1000000",
- * which is lui and addi), 2 or 1 000 000 in it, one of which is a "li t1, 2"
- * more without argument, and 2 after it.
+ * exec_loop.S: 5 instructions up to the branch (a "li" of 1 000 000 is two),
+ * one more without an argument, 2 or 1 000 000 in the loop, 3 with the ecall.
  */
 TEST_F(counting, enable_on_exec_counts_just_the_new_program)
 {
@@ -249,13 +239,25 @@ TEST_F(counting, enable_on_exec_counts_just_the_new_program)
 	ASSERT_TRUE(count_exec(&self->attr, false, &little));
 	ASSERT_TRUE(count_exec(&self->attr, true, &much));
 	if (!self->exact) {
-		EXPECT_LE(N, much);
+		EXPECT_LE(pmu_least(N), much);
 		return;
 	}
-	EXPECT_LE(10, little);
-	EXPECT_GE(12, little);
-	/* The branch over "li t1, 2" saves one. */
-	EXPECT_EQ(N - 2 - 1, much - little);
+	EXPECT_EQ(5 + 1 + 2 + 3, little);
+	EXPECT_EQ(5 + N + 3, much);
+}
+
+/* Of five runs: another task may be woken for a moment in some of them. */
+static int64_t least_count(int fd, long arg)
+{
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; i < 5; i++) {
+		int64_t count = pmu_count(fd, pmu_loop, arg);
+
+		least = count < least ? count : least;
+	}
+
+	return least;
 }
 
 TEST_F(counting, a_cpu_wide_event_counts_what_runs_there)
@@ -270,8 +272,7 @@ TEST_F(counting, a_cpu_wide_event_counts_what_runs_there)
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
 	fd = pmu_open_on(&self->attr, -1, cpu, -1);
 	ASSERT_LE(0, fd);
-	/* Nobody else runs in user mode within the window: nothing wakes them. */
-	EXPECT_COUNT(N, pmu_count_net(fd, pmu_loop, N));
+	EXPECT_COUNT(N, least_count(fd, N) - (self->exact ? least_count(fd, 0) : 0));
 	close(fd);
 	sched_setaffinity(0, sizeof(all), &all);
 }
@@ -323,7 +324,7 @@ TEST_F(counting, a_task_that_moves_between_cpus_is_counted_on_each)
 		SKIP(return, "needs two CPUs");
 
 	count = pmu_count(self->fd, body_loop_on_each_cpu, N);
-	EXPECT_LE(cpus * N, count);
+	EXPECT_LE(pmu_least(cpus * N), count);
 }
 
 /* Both are off for the same time, so what it misses on one hart shows. */

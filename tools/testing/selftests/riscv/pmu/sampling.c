@@ -21,7 +21,8 @@
 #include "../../kselftest_harness.h"
 #include "lib/pmu.h"
 
-#define N	10000000L
+/* Longer where the interrupt comes late. */
+#define N	(self->exact ? 10000000L : 200000000L)
 
 FIXTURE(sampling) {
 	struct pmu_limits limits;
@@ -120,7 +121,7 @@ TEST_F(sampling, n_instructions_make_n_over_period_samples)
 	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
 		self->attr.sample_period = periods[i];
 		ASSERT_EQ(0, open_mapped(self));
-		pmu_run(self->fd, 0, pmu_loop, N / 4);
+		pmu_run(self->fd, 0, pmu_loop, N);
 		pmu_ring_drain(&self->ring, NULL, NULL);
 		EXPECT_SAMPLES(pmu_read(self->fd), periods[i], &self->ring);
 		close_mapped(self);
@@ -133,14 +134,14 @@ TEST_F(sampling, n_cycles_make_n_over_period_samples)
 	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
 		self->attr.sample_period = periods[i];
 		ASSERT_EQ(0, open_mapped(self));
-		pmu_run(self->fd, 0, pmu_loop, N / 4);
+		pmu_run(self->fd, 0, pmu_loop, N);
 		pmu_ring_drain(&self->ring, NULL, NULL);
 		EXPECT_SAMPLES(pmu_read(self->fd), periods[i], &self->ring);
 		close_mapped(self);
 	}
 }
 
-/* Taking one sample of the kernel's takes some of its instructions: 4 000, so 10 000 is enough. */
+/* The period is well above the 4 000 instructions that taking a sample takes the kernel. */
 TEST_F(sampling, an_event_that_counts_the_kernel_too_samples_it)
 {
 	struct check check = { .period = 20000, .pid = getpid() };
@@ -165,9 +166,12 @@ TEST_F(sampling, every_sample_says_its_period_its_task_and_where_it_was)
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.wrong_period);
 	EXPECT_EQ(0, check.wrong_task);
-	EXPECT_EQ(0, check.kernel);
-	/* The first and the last may be taken at the loop's edge. */
-	EXPECT_GE(2, check.outside);
+	/* An interrupt that is late may find the kernel. */
+	if (self->exact) {
+		EXPECT_EQ(0, check.kernel);
+		/* The first and the last may be taken at the loop's edge. */
+		EXPECT_GE(2, check.outside);
+	}
 }
 
 TEST_F(sampling, a_disabled_event_takes_no_samples)
@@ -191,6 +195,9 @@ TEST_F(sampling, a_disabled_event_takes_no_samples)
 /* 50 windows of 21 009 instructions, none of which reaches the end of a period of 100 000. */
 TEST_F(sampling, a_period_goes_on_where_it_was_disabled)
 {
+	if (!self->exact)
+		SKIP(return, "needs -icount and one hart: an interrupt is later than a window long");
+
 	ASSERT_EQ(0, open_mapped(self));
 	for (int i = 0; i < 50; i++)
 		pmu_run(self->fd, 0, pmu_loop, 21000);
@@ -267,7 +274,7 @@ TEST_F(sampling, a_refresh_of_five_gives_five_overflows_and_stops)
 	ASSERT_EQ(0, want_signals(self->fd));
 	for (int round = 1; round <= 2; round++) {
 		ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_REFRESH, 5));
-		pmu_loop(10 * N);
+		pmu_loop(N);
 		EXPECT_EQ(4 * round, signals_in);
 		EXPECT_EQ(1 * round, signals_hup);
 		EXPECT_EQ(0, signals_other);
@@ -295,7 +302,7 @@ TEST_F(sampling, a_counting_event_beside_it_counts_the_same)
 	ASSERT_EQ(0, open_mapped(self));
 	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
 	pmu_ring_drain(&self->ring, NULL, NULL);
-	EXPECT_LE(N, pmu_read(fd));
+	EXPECT_LE(pmu_least(N), pmu_read(fd));
 	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
 	if (self->exact)
 		EXPECT_EQ(pmu_read(fd), pmu_read(self->fd));
@@ -403,10 +410,9 @@ TEST_F(sampling, a_frequency_of_1000_gives_1000_samples_a_second)
 }
 
 /*
- * At most 5 000 samples a second are 20 in a tick of 4 ms; a throttled event
- * goes on at the next tick. 4 million instructions are 4 ms, and a sample
- * takes some 4 000 more: a tick or two, of up to 21 samples each, instead of
- * 4 000 samples.
+ * At most 5 000 samples a second are 20 in a tick of 4 ms; then the event
+ * stands still until the next tick. 40 million instructions are 40 ms, 9 to 11
+ * ticks; the first and the last 20 are cut. The last may leave it throttled.
  */
 TEST_F(sampling, too_many_samples_are_throttled_until_the_next_tick)
 {
@@ -417,12 +423,17 @@ TEST_F(sampling, too_many_samples_are_throttled_until_the_next_tick)
 	pmu_run(self->fd, 0, pmu_loop, 4 * N);
 	pmu_ring_drain(&self->ring, NULL, NULL);
 	EXPECT_FALSE(self->ring.broken);
+	EXPECT_EQ(0, self->ring.lost);
 	EXPECT_LT(0, self->ring.samples);
 	if (!self->exact)
 		return;
 
-	TH_LOG("%ld samples, throttled %ld, unthrottled %ld", (long)self->ring.samples,
-	       (long)self->ring.throttled, (long)self->ring.others);
+	EXPECT_LE(9, self->ring.throttled);
+	EXPECT_GE(12, self->ring.throttled);
+	EXPECT_LE(self->ring.throttled - 1, self->ring.unthrottled);
+	EXPECT_GE(self->ring.throttled, self->ring.unthrottled);
+	EXPECT_LE(20 * 9, self->ring.samples);
+	EXPECT_GE(20 * 12, self->ring.samples);
 }
 
 TEST_HARNESS_MAIN

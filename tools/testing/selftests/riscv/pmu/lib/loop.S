@@ -21,9 +21,8 @@ pmu_loop_end:
 	.size	pmu_loop, . - pmu_loop
 
 /*
- * void pmu_syscall_loop(long n): n getppid() calls. Two instructions retire in
- * user mode for each: an ecall raises an exception, and so does not retire
- * (Privileged ISA, 3.3.1).
+ * void pmu_syscall_loop(long n): n getppid() calls, of three instructions each
+ * in user mode.
  */
 	.globl	pmu_syscall_loop
 	.type	pmu_syscall_loop, @function
@@ -49,8 +48,8 @@ pmu_syscall_loop:
  * long pmu_window(const struct pmu_call *on, pmu_body *body, long arg,
  *		   const struct pmu_call *off)
  *
- * Nothing but body(arg) and a constant number of instructions (8, less what
- * of them is in the body) retires in user mode between the two system calls.
+ * From the return of @on to the ecall of @off, these are in user mode: 3 to
+ * get into the body, body(arg), 4 loads and the ecall.
  */
 	.globl	pmu_window
 	.type	pmu_window, @function

@@ -19,6 +19,7 @@
 #define PMU_FW_PLATFORM(data)	(3ULL << 62 | (data))
 
 /* SBI, "PMU extension": firmware event codes. */
+#define PMU_FW_ILLEGAL_INSN	4
 #define PMU_FW_SET_TIMER	5
 #define PMU_FW_IPI_SENT		6
 #define PMU_FW_NR_DEFINED	22
@@ -45,6 +46,15 @@ struct pmu_call {
 };
 
 typedef void pmu_body(long arg);
+
+/*
+ * An ecall does not retire (Privileged ISA, 3.3.1), but QEMU counts it (10.0.2,
+ * with -icount); a test that wants to know exactly runs there.
+ */
+#define PMU_SYSCALL_INSNS	3
+#define PMU_SYSCALL_RETIRED	2
+/* An empty window: 3, then 2 of pmu_loop(0), 4 and the ecall. */
+#define PMU_WINDOW_INSNS	10
 
 void pmu_loop(long instructions);
 void pmu_syscall_loop(long calls);
@@ -80,6 +90,7 @@ struct pmu_ring {
 	int64_t samples;
 	int64_t lost;
 	int64_t throttled;
+	int64_t unthrottled;
 	int64_t others;
 	bool	 broken;	/* a record that ends beyond what was written, or has no size */
 };
@@ -112,11 +123,17 @@ bool pmu_can_filter(void);
 bool pmu_can_sample(void);
 /*
  * Whether counts can be compared for equality: under QEMU's -icount with one
- * hart, 1 ns is 1 instruction. Without it QEMU counts the host's clock ticks
- * for both cycles and instructions: at least one per instruction, no more is
- * known. With several harts, the others' time slices are counted, too.
+ * hart, 1 ns is 1 instruction. With several harts, the others' time slices
+ * are counted, too.
  */
 bool pmu_is_exact(void);
+/*
+ * The least that n instructions count. Without -icount QEMU counts ticks of the
+ * host's clock for both cycles and instructions. Two instructions of pmu_loop()
+ * are one translated block, which takes the host one cycle at the very least;
+ * its clock may run at twice the rate of the ticks. So n / 4.
+ */
+int64_t pmu_least(int64_t n);
 
 /* The sysctls that would withhold samples; save() opens them wide. */
 struct pmu_limits {

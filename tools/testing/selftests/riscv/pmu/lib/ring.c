@@ -65,6 +65,9 @@ static void ring_take(struct pmu_ring *ring, uint64_t at, const struct perf_even
 	case PERF_RECORD_THROTTLE:
 		ring->throttled++;
 		break;
+	case PERF_RECORD_UNTHROTTLE:
+		ring->unthrottled++;
+		break;
 	default:
 		ring->others++;
 	}

@@ -113,11 +113,21 @@ bool pmu_can_sample(void)
 	return pmu_can_filter() && strcmp(pmu_sysfs("caps/sampling", text), "none");
 }
 
-bool pmu_is_exact(void)
+static bool sysfs_is_icount(void)
 {
 	const char *icount = getenv("RISCV_PMU_ICOUNT");
 
-	return icount && !strcmp(icount, "1") && sysconf(_SC_NPROCESSORS_ONLN) == 1;
+	return icount && !strcmp(icount, "1");
+}
+
+bool pmu_is_exact(void)
+{
+	return sysfs_is_icount() && sysconf(_SC_NPROCESSORS_ONLN) == 1;
+}
+
+int64_t pmu_least(int64_t n)
+{
+	return sysfs_is_icount() ? n : n / 4;
 }
 
 /* The rate can not be written while the percentage is 0 or 100. */

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Events that the firmware counts: calls of the kernel's, and what it emulates. */
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+FIXTURE(firmware) {
+	cpu_set_t all;
+};
+
+FIXTURE_SETUP(firmware)
+{
+	cpu_set_t one;
+
+	if (pmu_caps_number("firmware_counters") <= 0)
+		SKIP(return, "no firmware counters (caps/firmware_counters)");
+
+	/* Where the counts of CPU 0 are made. */
+	sched_getaffinity(0, sizeof(self->all), &self->all);
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+}
+
+FIXTURE_TEARDOWN(firmware)
+{
+	sched_setaffinity(0, sizeof(self->all), &self->all);
+}
+
+static int open_firmware(uint64_t code, pid_t pid, int cpu)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(code));
+
+	return pmu_open_on(&attr, pid, cpu, -1);
+}
+
+static void body_sleep(long times)
+{
+	for (long i = 0; i < times; i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+TEST_F(firmware, each_sleep_sets_a_timer_by_the_sbi)
+{
+	int fd;
+
+	if (pmu_hart_has("sstc"))
+		SKIP(return, "the hart has Sstc: its timer is set without a call");
+
+	fd = open_firmware(PMU_FW_SET_TIMER, -1, 0);
+	ASSERT_LE(0, fd);
+	EXPECT_LE(10, pmu_count(fd, body_sleep, 10));
+	close(fd);
+}
+
+TEST_F(firmware, a_disabled_firmware_event_stands_still)
+{
+	int64_t count;
+	int fd = open_firmware(PMU_FW_SET_TIMER, -1, 0);
+
+	ASSERT_LE(0, fd);
+	count = pmu_count(fd, body_sleep, 2);
+	body_sleep(10);
+	EXPECT_EQ(count, pmu_read(fd));
+	close(fd);
+}
+
+/* The sleeper's timer is set by whoever runs when it has gone: the idle task. */
+TEST_F(firmware, a_task_that_only_computes_sets_no_timer_but_ticks)
+{
+	int64_t count;
+	int fd;
+
+	if (pmu_hart_has("sstc"))
+		SKIP(return, "the hart has Sstc: its timer is set without a call");
+	if (!pmu_is_exact())
+		SKIP(return, "needs -icount and one hart: else the time is not known");
+
+	fd = open_firmware(PMU_FW_SET_TIMER, 0, -1);
+	ASSERT_LE(0, fd);
+	/*
+	 * 40 million instructions are 40 ms: 9 to 11 ticks of 4 ms. Each takes
+	 * the timer back and sets it again (drivers/clocksource/timer-riscv.c);
+	 * 2 for what else the kernel may want.
+	 */
+	count = pmu_count(fd, pmu_loop, 40000000);
+	EXPECT_LE(9, count);
+	EXPECT_GE(2 * 11 + 2, count);
+	close(fd);
+}
+
+static void skip_instruction(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *user = context;
+
+	user->uc_mcontext.__gregs[REG_PC] += 4;
+}
+
+static void body_illegal(long times)
+{
+	for (long i = 0; i < times; i++)
+		asm volatile(".4byte 0");
+}
+
+/* All zeroes is illegal (Unprivileged ISA, 1.5), and the firmware sees it first. */
+TEST_F(firmware, each_illegal_instruction_is_counted_once)
+{
+	struct sigaction act = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };
+	int fd = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, sigaction(SIGILL, &act, NULL));
+	EXPECT_EQ(1, pmu_count(fd, body_illegal, 1));
+	EXPECT_EQ(100, pmu_count(fd, body_illegal, 100));
+	body_illegal(10);
+	EXPECT_EQ(100, pmu_read(fd));
+	close(fd);
+}
+
+TEST_F(firmware, two_events_of_the_firmware_count_the_same)
+{
+	struct sigaction act = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };
+	int a = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
+	int b = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
+
+	ASSERT_LE(0, a);
+	ASSERT_LE(0, b);
+	ASSERT_EQ(0, sigaction(SIGILL, &act, NULL));
+	ASSERT_EQ(0, pmu_run_all(body_illegal, 100));
+	EXPECT_EQ(100, pmu_read(a));
+	EXPECT_EQ(100, pmu_read(b));
+	close(a);
+	close(b);
+}
+
+static void body_wake_cpu1(long times)
+{
+	cpu_set_t set;
+
+	for (long i = 0; i < times; i++) {
+		for (int cpu = 0; cpu < 2; cpu++) {
+			CPU_ZERO(&set);
+			CPU_SET(cpu, &set);
+			sched_setaffinity(0, sizeof(set), &set);
+		}
+	}
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* With AIA the kernel sends its IPIs by IMSIC, without the firmware: QEMU's virt has none. */
+TEST_F(firmware, moving_to_another_hart_sends_it_an_ipi)
+{
+	int fd;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two CPUs");
+
+	fd = open_firmware(PMU_FW_IPI_SENT, -1, 0);
+	ASSERT_LE(0, fd);
+	EXPECT_LT(0, pmu_count(fd, body_wake_cpu1, 20));
+	close(fd);
+}
+
+TEST_F(firmware, a_task_is_counted_on_each_hart_that_it_moves_to)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(PMU_FW_IPI_SENT));
+	int fd;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two CPUs");
+
+	fd = pmu_open(&attr);
+	ASSERT_LE(0, fd);
+	EXPECT_LT(0, pmu_count(fd, body_wake_cpu1, 20));
+	close(fd);
+}
+
+TEST_F(firmware, an_event_is_the_same_by_number_and_by_name)
+{
+	char text[PMU_TEXT];
+
+	EXPECT_STREQ("event=0x5,firmware=2", pmu_sysfs("events/fw-set-timer", text));
+	EXPECT_STREQ("event=0x6,firmware=2", pmu_sysfs("events/fw-ipi-sent", text));
+}
+
+TEST_F(firmware, all_defined_events_open)
+{
+	for (int code = 0; code < PMU_FW_NR_DEFINED; code++) {
+		int fd = open_firmware(code, 0, -1);
+
+		EXPECT_LE(0, fd)
+			TH_LOG("code %d", code);
+		close(fd);
+	}
+}
+
+TEST_F(firmware, an_undefined_event_is_enoent)
+{
+	EXPECT_EQ(-ENOENT, open_firmware(PMU_FW_NR_DEFINED, 0, -1));
+	EXPECT_EQ(-ENOENT, open_firmware(255, 0, -1));
+}
+
+TEST(without_firmware_counters_firmware_events_are_enoent)
+{
+	if (pmu_caps_number("firmware_counters") != 0)
+		SKIP(return, "there are firmware counters, or no caps/");
+
+	EXPECT_EQ(-ENOENT, open_firmware(PMU_FW_SET_TIMER, 0, -1));
+}
+
+TEST_HARNESS_MAIN

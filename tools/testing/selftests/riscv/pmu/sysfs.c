@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What /sys/bus/event_source/devices/cpu promises is kept by perf_event_open(). */
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+TEST(the_pmu_has_the_type_of_raw_events)
+{
+	EXPECT_EQ(PERF_TYPE_RAW, pmu_read_number(PMU_SYSFS "/type"));
+}
+
+TEST(the_fields_of_config_are_where_the_abi_has_them)
+{
+	char text[PMU_TEXT];
+	const char *event = pmu_sysfs("format/event", text);
+
+	/* A raw selector has 48 bits, 56 from SBI 3.0 on. */
+	EXPECT_TRUE(!strcmp(event, "config:0-47") || !strcmp(event, "config:0-55"))
+		TH_LOG("format/event is \"%s\"", event);
+	EXPECT_STREQ("config:62-63", pmu_sysfs("format/firmware", text));
+	EXPECT_STREQ("config:62", pmu_sysfs("format/std", text));
+}
+
+TEST(cpus_lists_every_possible_cpu)
+{
+	char possible[PMU_TEXT], text[PMU_TEXT];
+
+	ASSERT_TRUE(pmu_read_line("/sys/devices/system/cpu/possible", possible));
+	EXPECT_STREQ(possible, pmu_sysfs("cpus", text));
+}
+
+TEST(the_backend_has_a_name)
+{
+	char text[PMU_TEXT];
+	const char *backend = pmu_sysfs("caps/backend", text);
+
+	EXPECT_TRUE(!strcmp(backend, "sbi") || !strcmp(backend, "legacy"))
+		TH_LOG("caps/backend is \"%s\"", backend);
+}
+
+/* The oracle is the hart's own word in /proc/cpuinfo, not the driver's. */
+TEST(sampling_is_by_interrupt_where_the_hart_has_sscofpmf)
+{
+	char text[PMU_TEXT];
+
+	EXPECT_STREQ(pmu_hart_has("sscofpmf") && !pmu_is_legacy() ? "interrupt" : "none",
+		     pmu_sysfs("caps/sampling", text));
+}
+
+/* Privileged ISA: cycle and instret are fixed, and there are 29 hpmcounters at most. */
+TEST(the_numbers_of_counters_are_possible)
+{
+	EXPECT_EQ(2, pmu_caps_number("fixed_counters"));
+	EXPECT_LE(0, pmu_caps_number("programmable_counters"));
+	EXPECT_GE(29, pmu_caps_number("programmable_counters"));
+	EXPECT_LE(0, pmu_caps_number("firmware_counters"));
+	EXPECT_GE(62, pmu_caps_number("firmware_counters"));
+}
+
+TEST(the_legacy_backend_has_fixed_counters_only)
+{
+	if (!pmu_is_legacy())
+		SKIP(return, "the backend is not legacy");
+
+	EXPECT_EQ(0, pmu_caps_number("programmable_counters"));
+	EXPECT_EQ(0, pmu_caps_number("firmware_counters"));
+}
+
+TEST(no_sample_is_precise)
+{
+	EXPECT_EQ(0, pmu_caps_number("max_precise"));
+}
+
+/* The first bit of "config:LOW-HIGH" or "config:LOW"; -1 if it is neither. */
+static int format_shift(const char *field)
+{
+	char name[64], text[PMU_TEXT];
+	int low;
+
+	snprintf(name, sizeof(name), "format/%s", field);
+	return sscanf(pmu_sysfs(name, text), "config:%d", &low) == 1 ? low : -1;
+}
+
+/* As perf does: each "field=value" goes where format/field says. */
+static bool parse_event(char *text, uint64_t *config)
+{
+	*config = 0;
+	for (char *term = strtok(text, ","); term; term = strtok(NULL, ",")) {
+		char *value = strchr(term, '=');
+		int shift;
+
+		if (!value)
+			return false;
+		*value++ = '\0';
+		shift = format_shift(term);
+		if (shift < 0)
+			return false;
+		*config |= strtoull(value, NULL, 0) << shift;
+	}
+
+	return true;
+}
+
+#define MAX_EVENTS	256
+
+struct events {
+	int	 nr;
+	uint64_t config[MAX_EVENTS];
+	char	 name[MAX_EVENTS][64];
+};
+
+/* Everything in events/; false if one can not be understood. */
+static bool read_events(struct events *events)
+{
+	DIR *dir = opendir(PMU_SYSFS "/events");
+	struct dirent *entry;
+	bool ok = dir;
+
+	events->nr = 0;
+	while (dir && (entry = readdir(dir)) && events->nr < MAX_EVENTS) {
+		char *name = events->name[events->nr], text[PMU_TEXT], path[512];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof(events->name[0]), "%.63s", entry->d_name);
+		snprintf(path, sizeof(path), PMU_SYSFS "/events/%s", name);
+		ok = ok && pmu_read_line(path, text) &&
+		     parse_event(text, &events->config[events->nr]);
+		events->nr++;
+	}
+	if (dir)
+		closedir(dir);
+	return ok;
+}
+
+static bool has_config(const struct events *events, uint64_t config)
+{
+	for (int i = 0; i < events->nr; i++) {
+		if (events->config[i] == config)
+			return true;
+	}
+
+	return false;
+}
+
+static int try_raw(uint64_t config)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, config);
+
+	return pmu_try(&attr);
+}
+
+TEST(every_event_in_sysfs_opens)
+{
+	static struct events events;
+
+	ASSERT_TRUE(read_events(&events));
+	/* Cycles and instructions are everywhere. */
+	EXPECT_LE(2, events.nr);
+	for (int i = 0; i < events.nr; i++) {
+		EXPECT_EQ(0, try_raw(events.config[i]))
+			TH_LOG("%s", events.name[i]);
+	}
+}
+
+TEST(cycles_and_instructions_are_in_sysfs)
+{
+	char text[PMU_TEXT];
+
+	EXPECT_STREQ("event=0x1,std=1", pmu_sysfs("events/cpu-cycles", text));
+	EXPECT_STREQ("event=0x2,std=1", pmu_sysfs("events/instructions", text));
+}
+
+/* SBI: hardware events are 1 to 10. */
+TEST(a_hardware_event_opens_just_if_sysfs_has_it)
+{
+	static struct events events;
+
+	ASSERT_TRUE(read_events(&events));
+	for (unsigned int code = 1; code <= PERF_COUNT_HW_MAX; code++) {
+		struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, code - 1);
+		int expected = has_config(&events, PMU_STD(code)) ? 0 : -ENOENT;
+
+		EXPECT_EQ(expected, try_raw(PMU_STD(code)))
+			TH_LOG("event_idx 0x%x", code);
+		EXPECT_EQ(expected, pmu_try(&attr))
+			TH_LOG("hardware event %u", code - 1);
+	}
+}
+
+/* SBI: 0x10000 | cache << 3 | operation << 1 | result. */
+TEST(a_cache_event_opens_just_if_sysfs_has_it)
+{
+	static struct events events;
+
+	ASSERT_TRUE(read_events(&events));
+	for (unsigned int code = 0; code < PERF_COUNT_HW_CACHE_MAX << 3; code++) {
+		unsigned int cache = code >> 3, op = code >> 1 & 3, result = code & 1;
+		struct perf_event_attr attr = pmu_attr(PERF_TYPE_HW_CACHE,
+						       PMU_CACHE(cache, op, result));
+		int expected = has_config(&events, PMU_STD(0x10000 | code)) ? 0 : -ENOENT;
+
+		if (op >= PERF_COUNT_HW_CACHE_OP_MAX)
+			continue;
+		EXPECT_EQ(expected, try_raw(PMU_STD(0x10000 | code)))
+			TH_LOG("event_idx 0x%x", 0x10000 | code);
+		EXPECT_EQ(expected, pmu_try(&attr))
+			TH_LOG("cache event 0x%llx", (unsigned long long)attr.config);
+	}
+}
+
+TEST(a_firmware_event_opens_just_if_sysfs_has_it)
+{
+	static struct events events;
+
+	ASSERT_TRUE(read_events(&events));
+	for (unsigned int code = 0; code < PMU_FW_NR_DEFINED; code++) {
+		EXPECT_EQ(has_config(&events, PMU_FW(code)) ? 0 : -ENOENT, try_raw(PMU_FW(code)))
+			TH_LOG("firmware event %u", code);
+	}
+}
+
+TEST_HARNESS_MAIN
