@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Events that the firmware counts: calls of the kernel's, and what it emulates. */
 
+#define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>

@@ -9,6 +9,7 @@
  * periods late and the driver skips those: then n / period is the most.
  */
 
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
