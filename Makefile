@@ -45,7 +45,7 @@ shell: guest
 	@$(S)/guest --shell $(GUEST)
 
 check: setup
-	@$(S)/check $(ONLY)
+	@$(S)/check "$(ONLY)"
 
 style: setup
 	@$(S)/style
