@@ -59,7 +59,8 @@ TEST(hardware_events_from_ten_on_are_einval)
 
 TEST(cache_bytes_out_of_range_are_einval)
 {
-	EXPECT_EQ(-EINVAL, try_config(PERF_TYPE_HW_CACHE, PMU_CACHE(PERF_COUNT_HW_CACHE_MAX, 0, 0)));
+	EXPECT_EQ(-EINVAL,
+		  try_config(PERF_TYPE_HW_CACHE, PMU_CACHE(PERF_COUNT_HW_CACHE_MAX, 0, 0)));
 	EXPECT_EQ(-EINVAL,
 		  try_config(PERF_TYPE_HW_CACHE, PMU_CACHE(0, PERF_COUNT_HW_CACHE_OP_MAX, 0)));
 	EXPECT_EQ(-EINVAL,

@@ -96,8 +96,8 @@ TEST_F(filtering, without_the_user_the_kernels_part_of_a_call_is_left)
 }
 
 /*
- * 100 million instructions in user mode are 100 ms, 25 ticks of 4 ms, of
- * 40 000 instructions at the very most: 1 %.
+ * What is left are ticks. A kernel with KASAN and lockdep has 100 000
+ * instructions in one, of the 4 million between two: a tenth is plenty.
  */
 TEST_F(filtering, without_the_user_a_loop_of_the_user_is_not_counted)
 {
@@ -107,7 +107,7 @@ TEST_F(filtering, without_the_user_a_loop_of_the_user_is_not_counted)
 		SKIP(return, "needs -icount and one hart: the rest of the host shows in ticks");
 
 	EXPECT_LE(0, count);
-	EXPECT_GE(100000000 / 100, count);
+	EXPECT_GE(100000000 / 10, count);
 }
 
 /* Ticks fall into the windows by chance, and the unfiltered count has the firmware's part: 5 %. */

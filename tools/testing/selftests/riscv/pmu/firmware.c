@@ -173,17 +173,29 @@ TEST_F(firmware, moving_to_another_hart_sends_it_an_ipi)
 	close(fd);
 }
 
+static void body_illegal_on_two_cpus(long times)
+{
+	cpu_set_t set;
+
+	for (long i = 0; i < times; i++) {
+		CPU_ZERO(&set);
+		CPU_SET(i & 1, &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		body_illegal(5);
+	}
+}
+
 TEST_F(firmware, a_task_is_counted_on_each_hart_that_it_moves_to)
 {
-	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(PMU_FW_IPI_SENT));
-	int fd;
+	struct sigaction act = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };
+	int fd = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "needs two CPUs");
 
-	fd = pmu_open(&attr);
 	ASSERT_LE(0, fd);
-	EXPECT_LT(0, pmu_count(fd, body_wake_cpu1, 20));
+	ASSERT_EQ(0, sigaction(SIGILL, &act, NULL));
+	EXPECT_EQ(20 * 5, pmu_count(fd, body_illegal_on_two_cpus, 20));
 	close(fd);
 }
 
