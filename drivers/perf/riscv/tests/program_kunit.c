@@ -911,7 +911,7 @@ static void forgetting_leaves_stopped_readers_stopped(struct kunit *test)
 /* --- everything at random ----------------------------------------------- */
 
 #define SOAK_SEED	0x534f414bu
-#define SOAK_STEPS	20000
+#define SOAK_STEPS	6000
 #define SOAK_READERS	10
 
 /* A reader, and what it should have been given. */
