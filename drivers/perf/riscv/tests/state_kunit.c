@@ -139,10 +139,12 @@ static int add(struct state_event *s, int flags)
 	return riscv_pmu_add(&s->event, flags);
 }
 
+/* An event that got no counter has been complained of already. */
 static void del(struct state_event *s)
 {
 	guard(irqsave)();
-	riscv_pmu_del(&s->event, 0);
+	if (s->reader.attached)
+		riscv_pmu_del(&s->event, 0);
 }
 
 static void start(struct state_event *s, int flags)
