@@ -101,17 +101,20 @@ static u64 sbi_try_ctrs(u64 ctrs, u32 event_idx, u64 event_data)
 
 /*
  * Raw events and a platform's own firmware events: too many to try at boot.
- * Counters that are busy on this hart can not be tried; if all are, the event
- * is believed, and add() will find out.
+ * Counters that are busy on this hart can not be tried. If a free one takes
+ * the event they are believed to do so too; if all are busy, so is the event.
+ * add() will find out.
  */
 static u64 sbi_try_now(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog, u64 ctrs)
 {
-	u64 busy = raw_cpu_read(sbi_held);
+	u64 busy = ctrs & raw_cpu_read(sbi_held);
+	u64 able;
 
-	if (!(ctrs & ~busy))
+	if (ctrs == busy)
 		return ctrs;
 
-	return sbi_try_ctrs(ctrs & ~busy, prog->event_idx, prog->event_data);
+	able = sbi_try_ctrs(ctrs & ~busy, prog->event_idx, prog->event_data);
+	return able ? able | busy : 0;
 }
 
 static u64 sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
@@ -220,10 +223,7 @@ static int sbi_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 
 static u64 sbi_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 {
-	if (pmu->fw_ctrs & BIT_ULL(ctr))
-		return sbi_call_fw_read(ctr);
-
-	return riscv_pmu_csr_read(pmu->ctr[ctr].csr - CSR_CYCLE);
+	return sbi_call_fw_read(ctr);
 }
 
 /* From hardware counters to the firmware's numbers for them. */
@@ -294,6 +294,7 @@ static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 	}
 
 	pmu->ctr[ctr].csr = info->csr;
+	pmu->ctr[ctr].read = riscv_pmu_csr_reader(info->csr - CSR_CYCLE);
 	if (info->csr != CSR_CYCLE + ctr)
 		sbi_is_identity = false;
 	if (info->csr < CSR_CYCLE + PMU_CSR_CTR_FIRST_HPM) {
@@ -354,8 +355,8 @@ static bool sbi_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32 even
 	    sbi_call_start(BIT_ULL(ctr)))
 		return false;
 
-	before = sbi_read_ctr(pmu, ctr);
-	return sbi_read_ctr(pmu, ctr) != before;
+	before = pmu->ctr[ctr].read();
+	return pmu->ctr[ctr].read() != before;
 }
 
 /*

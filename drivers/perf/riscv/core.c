@@ -19,8 +19,12 @@
 #include <asm/cpufeature.h>
 #include <asm/sbi.h>
 
+#include "clock.h"
 #include "internal.h"
 #include "platform.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 static struct riscv_pmu cpu_pmu;
 
@@ -38,6 +42,15 @@ struct riscv_pmu *riscv_pmu_get(void)
 	return cpu_pmu.ctrs ? &cpu_pmu : NULL;
 }
 
+static __always_inline void core_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					struct perf_event *event)
+{
+	u64 share = riscv_pmu_reader_take(pmu, hart, to_reader(event));
+
+	local64_add(share, &event->count);
+	local64_sub(share, &event->hw.period_left);
+}
+
 /**
  * riscv_pmu_event_update() - bring an event's count up to date
  * @event:	an event that has been added on this hart
@@ -47,10 +60,8 @@ struct riscv_pmu *riscv_pmu_get(void)
 void riscv_pmu_event_update(struct perf_event *event)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-	u64 share = riscv_pmu_reader_take(pmu, riscv_pmu_this_hart(pmu), to_reader(event));
 
-	local64_add(share, &event->count);
-	local64_sub(share, &event->hw.period_left);
+	core_update(pmu, riscv_pmu_this_hart(pmu), event);
 }
 
 /**
@@ -94,7 +105,9 @@ u64 riscv_pmu_event_left(const struct perf_event *event)
  * @hart:	this hart
  *
  * Counters with deadlines stop, so that what is read from here on is what
- * they will start from again.
+ * they will start from again. The others run on, but with the first reader
+ * that is stopped their readers' time stands still, so that all stop at once;
+ * and all that are started start in riscv_pmu_finish().
  */
 void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -103,7 +116,7 @@ void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /* Readers whose program the hardware refused: their events are switched off, not left idle. */
-static void core_drop_failed(struct riscv_pmu_hart *hart, u64 ctrs)
+static void core_drop_failed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
@@ -112,6 +125,7 @@ static void core_drop_failed(struct riscv_pmu_hart *hart, u64 ctrs)
 		pr_warn_once("counter %u could not be programmed or started (event_idx 0x%x): its events are disabled; is the firmware's PMU support complete?\n",
 			     ctr, hart->layout.prog[ctr].event_idx);
 		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
+			core_update(pmu, hart, reader->event);
 			reader->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 			perf_event_disable_inatomic(reader->event);
 		}
@@ -128,9 +142,13 @@ void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	u64 failed;
 
 	hart->collecting = false;
+	hart->frozen = false;
+	if (!(hart->dirty | hart->joined))
+		return;
+
 	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
-		core_drop_failed(hart, failed);
+		core_drop_failed(pmu, hart, failed);
 }
 
 static void core_pmu_disable(struct pmu *p)
@@ -147,6 +165,24 @@ static void core_pmu_enable(struct pmu *p)
 	riscv_pmu_finish(pmu, riscv_pmu_this_hart(pmu));
 }
 
+static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,
+				       int flags)
+{
+	struct riscv_pmu_reader *reader = to_reader(event);
+	u64 left = 0;
+
+	if (!(event->hw.state & PERF_HES_STOPPED) || unlikely(reader->failed))
+		return;
+
+	if (reader->sampling) {
+		if (flags & PERF_EF_RELOAD)
+			riscv_pmu_event_set_period(event);
+		left = riscv_pmu_event_left(event);
+	}
+	event->hw.state = 0;
+	riscv_pmu_reader_start(hart, reader, left);
+}
+
 /**
  * riscv_pmu_start() - let an event count
  * @event:	an event that has been added on this hart
@@ -158,21 +194,21 @@ void riscv_pmu_start(struct perf_event *event, int flags)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
-	struct riscv_pmu_reader *reader = to_reader(event);
-	u64 left = 0;
 
-	if (!(event->hw.state & PERF_HES_STOPPED) || reader->failed)
-		return;
-
-	if (reader->sampling) {
-		if (flags & PERF_EF_RELOAD)
-			riscv_pmu_event_set_period(event);
-		left = riscv_pmu_event_left(event);
-	}
-	event->hw.state = 0;
-	riscv_pmu_reader_start(hart, reader, left);
+	core_start(hart, event, flags);
 	if (!hart->collecting)
 		riscv_pmu_finish(pmu, hart);
+}
+
+static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				      struct perf_event *event)
+{
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+
+	core_update(pmu, hart, event);
+	riscv_pmu_reader_stop(hart, to_reader(event));
+	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
 /**
@@ -187,14 +223,26 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 
-	if (event->hw.state & PERF_HES_STOPPED)
-		return;
-
-	riscv_pmu_event_update(event);
-	riscv_pmu_reader_stop(hart, to_reader(event));
-	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	core_stop(pmu, hart, event);
 	if (!hart->collecting)
 		riscv_pmu_finish(pmu, hart);
+}
+
+/* An event's first time on hardware: will it take the program, and is the interrupt on? */
+static noinline int core_add_first(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				   struct riscv_pmu_reader *reader)
+{
+	int err = riscv_pmu_hart_prove(pmu, hart, reader);
+
+	if (err) {
+		pr_warn_once("firmware refuses event_idx 0x%x on counter %d, which it offered before: not counted\n",
+			     reader->want.prog.event_idx, reader->ctr);
+		riscv_pmu_reader_detach(hart, reader);
+		return err;
+	}
+
+	riscv_pmu_irq_enable(pmu, hart);
+	return 0;
 }
 
 /**
@@ -202,7 +250,7 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
  * @event:	the event
  * @flags:	PERF_EF_START: and start it
  *
- * Context: interrupts off.
+ * Context: interrupts off, between pmu_disable and pmu_enable.
  * Return: 0; -EAGAIN if no counter is free for it; -EIO if the hardware
  * refuses its program.
  */
@@ -216,21 +264,16 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	err = riscv_pmu_reader_attach(pmu, hart, reader);
 	if (err)
 		return err;
-
-	err = riscv_pmu_hart_prove(pmu, hart, reader);
-	if (err) {
-		pr_warn_once("firmware refuses event_idx 0x%x on counter %d, which it offered before: not counted\n",
-			     reader->want.prog.event_idx, reader->ctr);
-		riscv_pmu_reader_detach(hart, reader);
-		return err;
+	if (unlikely(!reader->proven || reader->failed || !hart->irq_enabled)) {
+		err = core_add_first(pmu, hart, reader);
+		if (err)
+			return err;
 	}
 
-	riscv_pmu_irq_enable(pmu, hart);
 	event->hw.idx = reader->ctr;
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (flags & PERF_EF_START)
-		riscv_pmu_start(event, PERF_EF_RELOAD);
-	perf_event_update_userpage(event);
+		core_start(hart, event, PERF_EF_RELOAD);
 	return 0;
 }
 
@@ -239,16 +282,19 @@ int riscv_pmu_add(struct perf_event *event, int flags)
  * @event:	an event that has been added on this hart
  * @flags:	none are defined
  *
- * Context: interrupts off.
+ * Context: interrupts off, between pmu_disable and pmu_enable.
  */
 void riscv_pmu_del(struct perf_event *event, int flags)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 
-	riscv_pmu_stop(event, PERF_EF_UPDATE);
-	riscv_pmu_reader_detach(riscv_pmu_this_hart(pmu), to_reader(event));
+	core_stop(pmu, hart, event);
+	riscv_pmu_reader_detach(hart, to_reader(event));
 	event->hw.idx = -1;
-	perf_event_update_userpage(event);
+	/* Most events are never mapped. Index 0 says read(), before and after. */
+	if (rcu_access_pointer(event->rb))
+		perf_event_update_userpage(event);
 }
 
 /**
@@ -441,6 +487,9 @@ static int __init core_register(struct riscv_pmu *pmu)
 	pmu->pmu.attr_groups = riscv_pmu_attr_groups;
 	pmu->pmu.pmu_enable = core_pmu_enable;
 	pmu->pmu.pmu_disable = core_pmu_disable;
+	pmu->pmu.start_txn = riscv_pmu_start_txn;
+	pmu->pmu.commit_txn = riscv_pmu_commit_txn;
+	pmu->pmu.cancel_txn = riscv_pmu_cancel_txn;
 	pmu->pmu.event_init = pmu->ops.event_init;
 	pmu->pmu.add = pmu->ops.add;
 	pmu->pmu.del = pmu->ops.del;
@@ -472,6 +521,7 @@ static int __init riscv_pmu_init(void)
 	err = riscv_pmu_hotplug_init(pmu) ?: riscv_pmu_user_init();
 	if (!err) {
 		core_print(pmu);
+		riscv_pmu_debugfs_init();
 		err = core_register(pmu);
 	}
 	/* The hotplug states stay: they only stop counters, which is right without a PMU too. */

@@ -12,59 +12,48 @@
 
 #include "csr.h"
 
-#define CASE_READ(ctr, base)		case (ctr): return csr_read((base) + (ctr));
-#define CASE_READ_4(ctr, base)		CASE_READ((ctr), base)		\
-					CASE_READ((ctr) + 1, base)	\
-					CASE_READ((ctr) + 2, base)	\
-					CASE_READ((ctr) + 3, base)
-#define CASE_READ_16(ctr, base)		CASE_READ_4((ctr), base)	\
-					CASE_READ_4((ctr) + 4, base)	\
-					CASE_READ_4((ctr) + 8, base)	\
-					CASE_READ_4((ctr) + 12, base)
+#ifdef CONFIG_64BIT
+#define CSR_READ_CTR(n)		return csr_read(CSR_CYCLE + (n))
+#else
+/* Until the halves belong together (Unprivileged ISA, Zicntr, reading of 64-bit counters) */
+#define CSR_READ_CTR(n)							\
+	do {								\
+		u32 high, low;						\
+		do {							\
+			high = csr_read(CSR_CYCLEH + (n));		\
+			low = csr_read(CSR_CYCLE + (n));		\
+		} while (csr_read(CSR_CYCLEH + (n)) != high);		\
+		return (u64)high << 32 | low;				\
+	} while (0)
+#endif
 
-static unsigned long csr_read_low(unsigned int ctr)
-{
-	switch (ctr) {
-	CASE_READ_16(0, CSR_CYCLE)
-	CASE_READ_16(16, CSR_CYCLE)
-	}
+#define CSR_READER(n)		static u64 csr_read_ctr_##n(void) { CSR_READ_CTR(n); }
+#define CSR_READER_NAME(n)	[n] = csr_read_ctr_##n,
 
-	return 0;
-}
+#define CSR_EACH_CTR(_)								\
+	_(0) _(1) _(2) _(3) _(4) _(5) _(6) _(7) _(8) _(9) _(10)			\
+	_(11) _(12) _(13) _(14) _(15) _(16) _(17) _(18) _(19) _(20)		\
+	_(21) _(22) _(23) _(24) _(25) _(26) _(27) _(28) _(29) _(30) _(31)
 
-static unsigned long csr_read_high(unsigned int ctr)
-{
-	switch (ctr) {
-	CASE_READ_16(0, CSR_CYCLEH)
-	CASE_READ_16(16, CSR_CYCLEH)
-	}
+CSR_EACH_CTR(CSR_READER)
 
-	return 0;
-}
+static const riscv_pmu_read_fn csr_readers[PMU_CSR_CTR_NUM] = {
+	CSR_EACH_CTR(CSR_READER_NAME)
+};
 
 /**
- * riscv_pmu_csr_read() - read a counter
+ * riscv_pmu_csr_reader() - how to read a counter
  * @ctr:	its number, 0 (cycle) to 31 (hpmcounter31)
  *
- * On RV32 the halves are read until they belong together (Unprivileged ISA,
- * Zicntr: "the following code sequence").
+ * A function of its own for each, since the number is part of the instruction
+ * and context switches should not have to look it up.
  *
- * Context: any, on the hart whose counter is meant.
- * Return: the value; bits above the counter's width are undefined.
+ * Return: a function that returns the counter's value on the hart that calls
+ * it; bits above the counter's width are undefined. Context: any.
  */
-u64 riscv_pmu_csr_read(unsigned int ctr)
+riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 {
-	unsigned long high, low;
-
-	if (IS_ENABLED(CONFIG_64BIT))
-		return csr_read_low(ctr);
-
-	do {
-		high = csr_read_high(ctr);
-		low = csr_read_low(ctr);
-	} while (csr_read_high(ctr) != high);
-
-	return (u64)high << 32 | low;
+	return csr_readers[ctr];
 }
 
 /**

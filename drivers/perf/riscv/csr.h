@@ -3,9 +3,10 @@
 #ifndef _RISCV_PMU_CSR_H
 #define _RISCV_PMU_CSR_H
 
+#include <linux/perf/riscv_pmu.h>
 #include <linux/types.h>
 
-u64 riscv_pmu_csr_read(unsigned int ctr);
+riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr);
 bool riscv_pmu_csr_is_readable(unsigned int ctr);
 u64 riscv_pmu_csr_read_ovf(unsigned int csr);
 void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq);

@@ -28,13 +28,14 @@ static_assert(RISCV_PMU_SCHED_MAX == RISCV_MAX_COUNTERS);
  * @node:	on &riscv_pmu_clock.readers while it is attached
  * @want:	its program, and the counters that can hold it
  * @event:	the perf event; only core.c and irq.c look at it
+ * @hart:	the hart of the clock, or of the last one
  * @ctr:	the clock; the last one when it is not attached, -1 before that
+ * @gen:	the clock's &riscv_pmu_clock.gen when it held the reader's program
  * @prev:	the clock's time up to which the reader has been given its share
  * @carry:	its share of clocks that it has been moved away from
  * @deadline:	the clock's time at which it wants an interrupt
  * @left:	until @deadline, while @fresh
  * @sampling:	it has a deadline
- * @attached:	it is on a clock
  * @started:	it counts
  * @fresh:	started since the clock was last applied: its share begins then
  * @proven:	hardware has taken its program once
@@ -44,13 +45,14 @@ struct riscv_pmu_reader {
 	struct list_head	node;
 	struct riscv_pmu_event	want;
 	struct perf_event	*event;
+	struct riscv_pmu_hart	*hart;
 	int			ctr;
+	u64			gen;
 	u64			prev;
 	u64			carry;
 	u64			deadline;
 	u64			left;
 	bool			sampling;
-	bool			attached;
 	bool			started;
 	bool			fresh;
 	bool			proven;
@@ -61,12 +63,14 @@ struct riscv_pmu_reader {
  * struct riscv_pmu_clock - one counter of one hart
  * @readers:	who reads it
  * @prog:	the program that it holds, if its bit in &riscv_pmu_hart.held is set
+ * @gen:	changes whenever @prog does, or is lost
  * @now:	its time: what it has counted since boot, modulo 2^64
  * @raw:	the counter's value at @now
  */
 struct riscv_pmu_clock {
 	struct list_head	readers;
 	struct riscv_pmu_prog	prog;
+	u64			gen;
 	u64			now;
 	u64			raw;
 };
@@ -82,15 +86,49 @@ struct riscv_pmu_layout {
 };
 
 /**
+ * struct riscv_pmu_stats - what a hart's PMU has done since boot
+ * @batches:	batches applied
+ * @programs:	programs written
+ * @kept:	readers that found their program where they had left it
+ * @shared:	readers that joined a clock that others read
+ * @evicted:	programs that had to make room
+ * @moved:	programs that moved to another counter for a newcomer
+ * @irqs:	overflow interrupts
+ * @spurious:	those that found nothing to serve
+ * @samples:	periods that ended
+ * @verdicts:	events that perf had stopped then: throttled, or at their limit
+ */
+struct riscv_pmu_stats {
+	u64	batches;
+	u64	programs;
+	u64	kept;
+	u64	shared;
+	u64	evicted;
+	u64	moved;
+	u64	irqs;
+	u64	spurious;
+	u64	samples;
+	u64	verdicts;
+};
+
+/**
  * struct riscv_pmu_hart - one hart's PMU
  * @layout:	wanted: programs of the clocks that have readers
  * @held:	actual: counters that hold &riscv_pmu_clock.prog
  * @running:	actual: counters that count
  * @armed:	actual: counters whose value makes them overflow at a deadline
+ * @loaded:	actual: counters whose value is ours: loaded, or read when it was found
  * @twin:	actual: counters that were given an event while another held it
+ * @wrong:	counters in use that do not hold the program wanted of them
  * @dirty:	counters whose readers have changed since the last apply
+ * @joined:	counters that go on as they are, with new readers
+ * @gen:	source of &riscv_pmu_clock.gen
+ * @frozen:	all clocks in use show the time at which this was set
+ * @txn:	PERF_PMU_TXN_* of the transaction under way
  * @collecting:	changes are being collected; pmu_enable will apply them
- * @irq_enabled: the overflow interrupt is enabled on this hart
+ * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
+ * @nr_readers:	readers that are attached
+ * @stats:	for debugfs
  * @clock:	the counters
  * @batch:	scratch of the apply under way
  */
@@ -99,10 +137,18 @@ struct riscv_pmu_hart {
 	u64			held;
 	u64			running;
 	u64			armed;
+	u64			loaded;
 	u64			twin;
+	u64			wrong;
 	u64			dirty;
+	u64			joined;
+	u64			gen;
+	unsigned int		txn;
+	bool			frozen;
 	bool			collecting;
 	bool			irq_enabled;
+	unsigned int		nr_readers;
+	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
 };
@@ -124,16 +170,13 @@ int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
 void riscv_pmu_layout_put(struct riscv_pmu_layout *layout, unsigned int ctr,
 			  const struct riscv_pmu_event *want);
 void riscv_pmu_layout_move(struct riscv_pmu_layout *layout, unsigned int from, unsigned int to);
-int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_reader *reader);
-void riscv_pmu_reader_detach(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);
-void riscv_pmu_reader_start(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left);
-void riscv_pmu_reader_stop(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);
+int riscv_pmu_reader_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_reader *reader);
+void riscv_pmu_clock_vacate(struct riscv_pmu_hart *hart, unsigned int ctr);
 void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left);
-u64 riscv_pmu_reader_take(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			  struct riscv_pmu_reader *reader);
 bool riscv_pmu_reader_is_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_reader *reader);
+void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader);
@@ -160,6 +203,9 @@ static inline struct riscv_pmu_reader *to_reader(const struct perf_event *event)
 }
 
 /* txn.c */
+void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags);
+int riscv_pmu_commit_txn(struct pmu *pmu);
+void riscv_pmu_cancel_txn(struct pmu *pmu);
 int riscv_pmu_group_validate(struct perf_event *event);
 
 /* irq.c */
@@ -173,6 +219,13 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 
 /* hotplug.c */
 int riscv_pmu_hotplug_init(struct riscv_pmu *pmu);
+
+/* debugfs.c */
+#ifdef CONFIG_DEBUG_FS
+void riscv_pmu_debugfs_init(void);
+#else
+static inline void riscv_pmu_debugfs_init(void) { }
+#endif
 
 /* sysfs.c */
 extern const struct attribute_group *riscv_pmu_attr_groups[];

@@ -11,16 +11,33 @@
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
+#include <linux/sched/task_stack.h>
 
 #include <asm/irq_regs.h>
 
 #include "csr.h"
 #include "internal.h"
+#include "trace.h"
 
 /* Events that need the interrupt to stay reserved. */
 static unsigned int irq_users;
 static DEFINE_MUTEX(irq_users_lock);
+
+/*
+ * What the sample shall show. An overflow in user mode may be told only after
+ * the kernel has been entered; an event that excludes the kernel must not show
+ * where in the kernel that was, but where user mode had come to. NULL: not even
+ * that, since the hart has gone on to a kernel thread.
+ */
+static struct pt_regs *irq_sample_regs(const struct perf_event *event, struct pt_regs *regs)
+{
+	if (!event->attr.exclude_kernel || user_mode(regs))
+		return regs;
+
+	return current->flags & PF_KTHREAD ? NULL : task_pt_regs(current);
+}
 
 /* Samples one event whose period may have ended, and sets its next deadline. */
 static void irq_serve_reader(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -33,11 +50,16 @@ static void irq_serve_reader(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (!riscv_pmu_event_set_period(event))
 		return;
 
+	hart->stats.samples++;
 	perf_sample_data_init(&data, 0, event->hw.last_period);
 	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
-	if (perf_event_overflow(event, &data, regs))
+	regs = irq_sample_regs(event, regs);
+	if (regs && perf_event_overflow(event, &data, regs)) {
+		hart->stats.verdicts++;
 		event->pmu->stop(event, 0);
-	else if (!reader->fresh)	/* else its handler has restarted it, as KVM's does */
+		return;
+	}
+	if (!reader->fresh)	/* otherwise its handler has restarted it, as KVM's does */
 		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
 }
 
@@ -85,11 +107,15 @@ static u64 irq_narrow_ctrs(const struct riscv_pmu *pmu, u64 ctrs)
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs)
 {
-	u64 ctrs = pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs);
+	u64 overflowed = pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs);
+	u64 ctrs = overflowed & (hart->armed | irq_narrow_ctrs(pmu, overflowed));
 
-	ctrs &= hart->armed | irq_narrow_ctrs(pmu, ctrs);
-	if (!ctrs)
+	trace_overflow(overflowed, ctrs);
+	hart->stats.irqs++;
+	if (!ctrs) {
+		hart->stats.spurious++;
 		return;
+	}
 
 	hart->collecting = true;
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
@@ -116,13 +142,15 @@ static irqreturn_t irq_handler(int irq, void *dev)
  */
 void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (!pmu->irq || hart->irq_enabled)
+	if (hart->irq_enabled)
 		return;
 
+	hart->irq_enabled = true;
+	if (!pmu->irq)
+		return;
 	/* What an earlier user left pending is nobody's now. */
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	enable_percpu_irq(pmu->irq, IRQ_TYPE_NONE);
-	hart->irq_enabled = true;
 }
 
 /**
@@ -137,8 +165,9 @@ void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	if (!hart->irq_enabled)
 		return;
 
-	disable_percpu_irq(pmu->irq);
 	hart->irq_enabled = false;
+	if (pmu->irq)
+		disable_percpu_irq(pmu->irq);
 }
 
 static void irq_disable_here(void *info)

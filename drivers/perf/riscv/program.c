@@ -11,7 +11,9 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
+#include "clock.h"
 #include "internal.h"
+#include "trace.h"
 
 static bool program_is_equal(const struct riscv_pmu_prog *a, const struct riscv_pmu_prog *b)
 {
@@ -29,19 +31,10 @@ static bool clock_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
 	return hart->held & BIT_ULL(ctr) && program_is_equal(&hart->clock[ctr].prog, prog);
 }
 
-/* The clock's time, brought up to date. A counter without a program stands still. */
-static u64 clock_now(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
+/* From here on, readers that remember the clock's program are wrong. */
+static void clock_renew(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
-	struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	u64 raw;
-
-	if (!(hart->held & BIT_ULL(ctr)))
-		return clock->now;
-
-	raw = pmu->ops.read_ctr(pmu, ctr);
-	clock->now += (raw - clock->raw) & riscv_pmu_ctr_mask(pmu, ctr);
-	clock->raw = raw;
-	return clock->now;
+	hart->clock[ctr].gen = ++hart->gen;
 }
 
 /**
@@ -134,11 +127,20 @@ static void program_prefer(const struct riscv_pmu *pmu, const struct riscv_pmu_h
 	}
 }
 
+/* Notes whether a counter in use holds what is wanted of it. */
+static void program_check(struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	if (clock_holds(hart, ctr, &hart->layout.prog[ctr]))
+		hart->wrong &= ~BIT_ULL(ctr);
+	else
+		hart->wrong |= BIT_ULL(ctr);
+}
+
 /* Gives all readers of a clock another one; what they have counted goes with them. */
 static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		       unsigned int from, unsigned int to)
 {
-	u64 now = clock_now(pmu, hart, from);
+	u64 now = hart->frozen ? hart->clock[from].now : riscv_pmu_clock_now(pmu, hart, from);
 	struct riscv_pmu_reader *reader;
 
 	list_for_each_entry(reader, &hart->clock[from].readers, node) {
@@ -151,6 +153,9 @@ static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	}
 	list_splice_init(&hart->clock[from].readers, &hart->clock[to].readers);
 	riscv_pmu_layout_move(&hart->layout, from, to);
+	hart->wrong &= ~BIT_ULL(from);
+	program_check(hart, to);
+	hart->stats.moved++;
 	hart->dirty |= BIT_ULL(from) | BIT_ULL(to);
 }
 
@@ -162,8 +167,10 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	u64 prefer[PROGRAM_NR_PREFER];
 	int ctr = riscv_pmu_layout_join(&hart->layout, want);
 
-	if (ctr >= 0)
+	if (ctr >= 0) {
+		hart->stats.shared++;
 		return ctr;
+	}
 
 	program_prefer(pmu, hart, want, prefer);
 	if (!riscv_pmu_sched_find(&hart->layout.sched, want->ctrs, prefer, ARRAY_SIZE(prefer),
@@ -176,97 +183,56 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return path.ctr[0];
 }
 
-/* Where the reader was last time, if that clock still has its program: the usual case. */
-static bool program_can_return(const struct riscv_pmu_hart *hart,
-			       const struct riscv_pmu_reader *reader)
-{
-	int ctr = reader->ctr;
-
-	if (ctr < 0 || !clock_holds(hart, ctr, &reader->want.prog))
-		return false;
-
-	return !(hart->layout.sched.used & BIT_ULL(ctr)) ||
-	       program_is_equal(&hart->layout.prog[ctr], &reader->want.prog);
-}
-
 /**
- * riscv_pmu_reader_attach() - find a clock for a reader
+ * riscv_pmu_reader_place() - find a clock for a reader, the long way
  * @pmu:	the PMU
  * @hart:	this hart
- * @reader:	a reader that is not attached; it is not started yet either
+ * @reader:	a reader that is not attached
+ *
+ * Others may move for it. The layout has its program afterwards.
  *
  * Return: 0, or -EAGAIN if there is no assignment of all programs.
  */
-int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_reader *reader)
+int riscv_pmu_reader_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_reader *reader)
 {
-	int ctr = reader->ctr;
+	int ctr = program_place(pmu, hart, &reader->want);
 
-	if (!program_can_return(hart, reader))
-		ctr = program_place(pmu, hart, &reader->want);
 	if (ctr < 0)
 		return ctr;
 
-	riscv_pmu_layout_put(&hart->layout, ctr, &reader->want);
-	list_add_tail(&reader->node, &hart->clock[ctr].readers);
+	reader->hart = hart;
 	reader->ctr = ctr;
-	reader->attached = true;
-	reader->started = false;
-	reader->carry = 0;
+	riscv_pmu_layout_put(&hart->layout, ctr, &reader->want);
+	program_check(hart, ctr);
+	reader->gen = hart->wrong & BIT_ULL(ctr) ? 0 : hart->clock[ctr].gen;
 	return 0;
 }
 
 /**
- * riscv_pmu_reader_detach() - take a reader off its clock, which runs on
+ * riscv_pmu_clock_vacate() - a reader has left a clock
  * @hart:	this hart
- * @reader:	an attached reader, stopped
+ * @ctr:	the clock
  */
-void riscv_pmu_reader_detach(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+void riscv_pmu_clock_vacate(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
-	struct riscv_pmu_clock *clock = &hart->clock[reader->ctr];
+	struct riscv_pmu_clock *clock = &hart->clock[ctr];
 	struct riscv_pmu_reader *other;
 	u64 may = ~0ULL;
 
-	list_del(&reader->node);
-	reader->attached = false;
-	if (list_empty(&clock->readers)) {
-		hart->layout.sched.used &= ~BIT_ULL(reader->ctr);
-		hart->dirty |= hart->twin & BIT_ULL(reader->ctr);
-		return;
-	}
-
 	list_for_each_entry(other, &clock->readers, node)
 		may &= other->want.ctrs;
-	hart->layout.sched.may[reader->ctr] = may;
-}
+	hart->layout.sched.may[ctr] = may;
+	if (!list_empty(&clock->readers))
+		return;
 
-/**
- * riscv_pmu_reader_start() - let a reader count, from the next apply on
- * @hart:	this hart
- * @reader:	an attached reader
- * @left:	events until its deadline, if it is sampling
- */
-void riscv_pmu_reader_start(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left)
-{
-	reader->started = true;
-	reader->fresh = true;
-	reader->left = left;
-	hart->dirty |= BIT_ULL(reader->ctr);
-}
-
-/**
- * riscv_pmu_reader_stop() - let a reader count no more
- * @hart:	this hart
- * @reader:	an attached reader; the caller has taken its share
- *
- * A clock without deadlines needs no hardware access for that.
- */
-void riscv_pmu_reader_stop(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
-{
-	reader->started = false;
-	reader->fresh = false;
-	if (reader->sampling)
-		hart->dirty |= BIT_ULL(reader->ctr);
+	hart->layout.sched.used &= ~BIT_ULL(ctr);
+	hart->dirty |= hart->twin & BIT_ULL(ctr);
+	if (hart->wrong & BIT_ULL(ctr)) {
+		/* What it holds is not what the layout says it should: nobody may rely on that. */
+		hart->wrong &= ~BIT_ULL(ctr);
+		clock_renew(hart, ctr);
+	}
 }
 
 /**
@@ -283,30 +249,6 @@ void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader
 }
 
 /**
- * riscv_pmu_reader_take() - give a reader its share
- * @pmu:	the PMU
- * @hart:	this hart
- * @reader:	an attached reader
- *
- * Return: events since the last call, or since it was started.
- */
-u64 riscv_pmu_reader_take(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			  struct riscv_pmu_reader *reader)
-{
-	u64 share = reader->carry;
-
-	reader->carry = 0;
-	if (reader->started && !reader->fresh) {
-		u64 now = clock_now(pmu, hart, reader->ctr);
-
-		share += now - reader->prev;
-		reader->prev = now;
-	}
-
-	return share;
-}
-
-/**
  * riscv_pmu_reader_is_due() - whether a reader's deadline has come
  * @pmu:	the PMU
  * @hart:	this hart
@@ -318,7 +260,7 @@ bool riscv_pmu_reader_is_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (!reader->sampling || !reader->started || reader->fresh)
 		return false;
 
-	return (s64)(clock_now(pmu, hart, reader->ctr) - reader->deadline) >= 0;
+	return (s64)(riscv_pmu_clock_now(pmu, hart, reader->ctr) - reader->deadline) >= 0;
 }
 
 /* What the readers of one clock want of it, together. */
@@ -328,25 +270,48 @@ struct program_goal {
 	u64	left;
 };
 
-static struct program_goal clock_goal(const struct riscv_pmu_clock *clock)
+/* Readers that were waiting for this apply count from the clock's present time on. */
+static void reader_refresh(const struct riscv_pmu_clock *clock, struct riscv_pmu_reader *reader)
+{
+	reader->gen = clock->gen;
+	reader->prev = clock->now;
+	reader->deadline = clock->now + reader->left;
+	reader->fresh = false;
+}
+
+static struct program_goal clock_refresh(struct riscv_pmu_clock *clock)
 {
 	struct program_goal goal = { .left = S64_MAX };
 	struct riscv_pmu_reader *reader;
 
 	list_for_each_entry(reader, &clock->readers, node) {
-		u64 left;
+		s64 left;
 
 		if (!reader->started)
 			continue;
+		if (reader->fresh)
+			reader_refresh(clock, reader);
 		goal.run = true;
 		if (!reader->sampling)
 			continue;
 		goal.has_deadline = true;
-		left = reader->fresh ? reader->left : reader->deadline - clock->now;
-		goal.left = (s64)left < 1 ? 1 : min(goal.left, left);
+		left = reader->deadline - clock->now;
+		goal.left = left < 1 ? 1 : min_t(u64, goal.left, left);
 	}
 
 	return goal;
+}
+
+static bool clock_has_deadline(const struct riscv_pmu_clock *clock)
+{
+	const struct riscv_pmu_reader *reader;
+
+	list_for_each_entry(reader, &clock->readers, node) {
+		if (reader->started && reader->sampling)
+			return true;
+	}
+
+	return false;
 }
 
 /*
@@ -361,6 +326,30 @@ static u64 clock_start_value(struct riscv_pmu *pmu, unsigned int ctr, u64 left)
 	return -min(left, mask >> 1) & mask;
 }
 
+/**
+ * riscv_pmu_hart_freeze() - note the time of all clocks in use, for all readers
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Until &riscv_pmu_hart.frozen is cleared, whoever is read, stopped or
+ * started is so at this instant: the members of a group have run equally long.
+ * The clocks run on.
+ */
+void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	for (u64 ctrs = hart->layout.sched.used & hart->running; ctrs; ctrs &= ctrs - 1)
+		riscv_pmu_clock_now(pmu, hart, __ffs64(ctrs));
+	hart->frozen = true;
+}
+
+/* Hands the batch to the backend. */
+static void program_apply_batch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	pmu->ops.apply(pmu, &hart->batch);
+	hart->stats.batches++;
+	trace_apply(&hart->batch);
+}
+
 static void program_clear_batch(struct riscv_pmu_batch *batch)
 {
 	batch->stop = 0;
@@ -369,6 +358,14 @@ static void program_clear_batch(struct riscv_pmu_batch *batch)
 	batch->start = 0;
 	batch->load = 0;
 	batch->failed = 0;
+}
+
+/* Counters have just been stopped: their clocks stand where they are read now. */
+static void program_note_stopped(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 stopped)
+{
+	for (u64 ctrs = stopped; ctrs; ctrs &= ctrs - 1)
+		riscv_pmu_clock_now(pmu, hart, __ffs64(ctrs));
+	hart->running &= ~stopped;
 }
 
 /**
@@ -386,8 +383,8 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 
 	program_clear_batch(batch);
 	batch->stop = ctrs;
-	pmu->ops.apply(pmu, batch);
-	hart->running &= ~ctrs;
+	program_apply_batch(pmu, hart);
+	program_note_stopped(pmu, hart, ctrs);
 	hart->dirty |= ctrs;
 }
 
@@ -416,25 +413,16 @@ static u64 program_rivals(struct riscv_pmu_hart *hart, unsigned int ctr)
 }
 
 /* What has to stop or be released before @ctr can become what it should be. */
-static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
+static void program_plan_stop(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
 	u64 bit = BIT_ULL(ctr);
-	bool used = hart->layout.sched.used & bit;
-	bool held = hart->held & bit;
 
-	if (used && !clock_holds(hart, ctr, &hart->layout.prog[ctr])) {
-		batch->release |= program_rivals(hart, ctr) | (held ? bit : 0);
-		return;
-	}
-	if (!held)
-		return;
-
-	clock_now(pmu, hart, ctr);
-	if (!used && hart->twin & bit)
+	if (hart->wrong & bit)
+		batch->release |= program_rivals(hart, ctr) | (hart->held & bit);
+	else if (hart->twin & ~hart->layout.sched.used & bit)
 		batch->release |= bit;
-	else if (hart->running & bit &&
-		 (hart->armed & bit || clock_goal(&hart->clock[ctr]).has_deadline))
+	else if (hart->armed & bit || clock_has_deadline(&hart->clock[ctr]))
 		batch->stop |= bit;
 }
 
@@ -445,21 +433,21 @@ static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	u64 stopped;
 
 	program_clear_batch(batch);
-	for (; ctrs; ctrs &= ctrs - 1)
-		program_plan_stop(pmu, hart, __ffs64(ctrs));
+	for (ctrs &= hart->running | hart->wrong | hart->twin; ctrs; ctrs &= ctrs - 1)
+		program_plan_stop(hart, __ffs64(ctrs));
 
-	batch->stop &= ~batch->release;
+	batch->stop &= hart->running & ~batch->release;
 	stopped = batch->stop | batch->release;
 	if (!stopped)
 		return;
 
-	pmu->ops.apply(pmu, batch);
-	for (ctrs = stopped; ctrs; ctrs &= ctrs - 1)
-		clock_now(pmu, hart, __ffs64(ctrs));
-	hart->running &= ~stopped;
-	hart->armed &= ~stopped;
+	program_apply_batch(pmu, hart);
+	program_note_stopped(pmu, hart, stopped);
 	hart->held &= ~batch->release;
 	hart->twin &= ~batch->release;
+	hart->stats.evicted += hweight64(batch->release);
+	for (ctrs = batch->release; ctrs; ctrs &= ctrs - 1)
+		clock_renew(hart, __ffs64(ctrs));
 	program_clear_batch(batch);
 }
 
@@ -469,19 +457,42 @@ static void program_plan_program(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
 
-	if (!(hart->layout.sched.used & BIT_ULL(ctr)) || hart->held & BIT_ULL(ctr))
+	if (!(hart->wrong & BIT_ULL(ctr)))
 		return;
 
 	batch->program |= BIT_ULL(ctr);
 	batch->cfg[ctr].prog = hart->layout.prog[ctr];
+	hart->loaded &= ~BIT_ULL(ctr);
+	clock_renew(hart, ctr);
 }
 
 /* Asks for a counter to start from @value. */
 static void program_plan_load(struct riscv_pmu_hart *hart, unsigned int ctr, u64 value)
 {
 	hart->batch.load |= BIT_ULL(ctr);
+	hart->loaded |= BIT_ULL(ctr);
 	hart->batch.cfg[ctr].value = value;
 	hart->clock[ctr].raw = value;
+}
+
+/* A narrow counter that interrupts is folded by its overflows. */
+static bool clock_is_folded(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return pmu->ctr[ctr].width < 64 && pmu->irq_ctrs & BIT_ULL(ctr);
+}
+
+/*
+ * Whether a counter without a deadline may start from where it stands. The
+ * overflow of a wide one should be far away; a counter that has held nothing
+ * yet may have any value: OpenSBI leaves hpmcounter3 one event short of it. A
+ * folded one has to overflow within half of its range, so that the other half
+ * is left for the interrupt to come late in.
+ */
+static bool clock_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 raw)
+{
+	bool is_upper_half = raw > riscv_pmu_ctr_mask(pmu, ctr) >> 1;
+
+	return is_upper_half == clock_is_folded(pmu, ctr);
 }
 
 /* Asks for the clock to run, and to overflow at its first deadline. */
@@ -489,11 +500,13 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 			       unsigned int ctr)
 {
 	struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	struct program_goal goal = clock_goal(clock);
 	u64 mask = riscv_pmu_ctr_mask(pmu, ctr);
 	u64 bit = BIT_ULL(ctr);
-	bool held = hart->held & bit;
+	bool loaded = hart->loaded & bit;
+	struct program_goal goal;
 
+	riscv_pmu_clock_now(pmu, hart, ctr);
+	goal = clock_refresh(clock);
 	hart->armed &= ~bit;
 	if (!goal.run || hart->running & bit)
 		return;
@@ -503,34 +516,15 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 		u64 value = clock_start_value(pmu, ctr, goal.left);
 
 		hart->armed |= bit;
-		if (!held || (clock->raw & mask) != value)
+		if (!loaded || (clock->raw & mask) != value)
 			program_plan_load(hart, ctr, value);
 	} else if (pmu->fixed_ctrs & bit) {
 		/* May run already, and then can not be written; does not interrupt. */
-		if (!held)
-			clock->raw = pmu->ops.read_ctr(pmu, ctr);
-	} else if (!held || (clock->raw & mask) > mask >> 1) {
-		/*
-		 * Without a deadline the next overflow should be far away. A
-		 * counter that holds nothing yet may have any value: OpenSBI
-		 * leaves hpmcounter3 one event short of its overflow.
-		 */
-		program_plan_load(hart, ctr, 0);
-	}
-}
-
-/* Readers that were waiting for this apply count from the clock's present time on. */
-static void clock_refresh(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
-{
-	struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	struct riscv_pmu_reader *reader;
-
-	list_for_each_entry(reader, &clock->readers, node) {
-		if (!reader->fresh)
-			continue;
-		reader->prev = clock->now;
-		reader->deadline = clock->now + reader->left;
-		reader->fresh = false;
+		if (!loaded)
+			clock->raw = riscv_pmu_ctr_read(pmu, ctr);
+		hart->loaded |= bit;
+	} else if (!loaded || !clock_has_room(pmu, ctr, clock->raw & mask)) {
+		program_plan_load(hart, ctr, clock_is_folded(pmu, ctr) ? (mask >> 1) + 1 : 0);
 	}
 }
 
@@ -541,11 +535,16 @@ static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 	hart->running &= ~ctrs;
 	hart->armed &= ~ctrs;
 	hart->twin &= ~ctrs;
+	hart->wrong |= ctrs & hart->layout.sched.used;
 
 	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
 		struct riscv_pmu_reader *reader;
 
-		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
+		clock_renew(hart, ctr);
+		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
+			if (reader->started && !reader->fresh)
+				reader->carry += hart->clock[ctr].now - reader->prev;
 			reader->failed = true;
 			reader->started = false;
 			reader->fresh = false;
@@ -562,7 +561,7 @@ static u64 program_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	if (!(batch->program | batch->start))
 		return 0;
 
-	pmu->ops.apply(pmu, batch);
+	program_apply_batch(pmu, hart);
 	failed = batch->failed;
 	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
@@ -570,7 +569,9 @@ static u64 program_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		hart->clock[ctr].prog = batch->cfg[ctr].prog;
 	}
 	hart->held |= batch->program;
+	hart->wrong &= ~batch->program;
 	hart->running |= batch->start;
+	hart->stats.programs += hweight64(batch->program);
 	if (failed)
 		program_fail(hart, failed);
 
@@ -594,17 +595,35 @@ int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 {
 	if (reader->failed)
 		return -EIO;
-	if (reader->proven || clock_holds(hart, reader->ctr, &reader->want.prog))
+	if (!(hart->wrong & BIT_ULL(reader->ctr)))
+		reader->proven = true;
+	if (reader->proven)
 		return 0;
 
 	program_stop(pmu, hart, BIT_ULL(reader->ctr));
 	program_plan_program(pmu, hart, reader->ctr);
-	if (program_commit(pmu, hart))
+	if (program_commit(pmu, hart)) {
+		/* This counter will not, but another one may, the next time. */
+		reader->failed = reader->want.ctrs == BIT_ULL(reader->ctr);
+		if (!reader->failed)
+			reader->want.ctrs &= ~BIT_ULL(reader->ctr);
 		return -EIO;
+	}
 
-	hart->clock[reader->ctr].raw = pmu->ops.read_ctr(pmu, reader->ctr);
+	reader->gen = hart->clock[reader->ctr].gen;
 	reader->proven = true;
 	return 0;
+}
+
+/* New readers of clocks that just run on: all of them start at one instant. */
+static void program_admit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 joined)
+{
+	u64 ctrs;
+
+	for (ctrs = joined; ctrs; ctrs &= ctrs - 1)
+		riscv_pmu_clock_now(pmu, hart, __ffs64(ctrs));
+	for (ctrs = joined; ctrs; ctrs &= ctrs - 1)
+		clock_refresh(&hart->clock[__ffs64(ctrs)]);
 }
 
 /**
@@ -620,18 +639,26 @@ int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 dirty = hart->dirty;
+	u64 joined = hart->joined & ~dirty;
+	/* Stopped, and nobody wants them: what a sampling event leaves behind. */
+	u64 idle = dirty & ~(hart->layout.sched.used | hart->running | hart->twin);
 
+	hart->armed &= ~idle;
+	dirty &= ~idle;
+	hart->frozen = false;
+	hart->dirty = 0;
+	hart->joined = 0;
+	if (joined)
+		program_admit(pmu, hart, joined);
 	if (!dirty)
 		return 0;
 
-	hart->dirty = 0;
 	program_stop(pmu, hart, dirty);
 	for (u64 ctrs = dirty; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
 		program_plan_program(pmu, hart, ctr);
 		program_plan_start(pmu, hart, ctr);
-		clock_refresh(pmu, hart, ctr);
 	}
 
 	return program_commit(pmu, hart);
@@ -646,12 +673,13 @@ u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  */
 void riscv_pmu_hart_forget(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
+	program_note_stopped(pmu, hart, hart->running);
 	for (u64 ctrs = hart->held; ctrs; ctrs &= ctrs - 1)
-		clock_now(pmu, hart, __ffs64(ctrs));
+		clock_renew(hart, __ffs64(ctrs));
 
 	hart->held = 0;
-	hart->running = 0;
 	hart->armed = 0;
 	hart->twin = 0;
+	hart->wrong = hart->layout.sched.used;
 	hart->dirty |= hart->layout.sched.used;
 }

@@ -7,11 +7,44 @@
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
+#include <linux/percpu.h>
 #include <linux/wordpart.h>
 
 #include "sbi_call.h"
 
 #define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
+
+static DEFINE_PER_CPU(unsigned long [SBI_CALL_NR_FIDS], sbi_call_counts);
+
+/**
+ * sbi_call_name() - what a function is called
+ * @fid:	its number, below SBI_CALL_NR_FIDS
+ */
+const char *sbi_call_name(unsigned int fid)
+{
+	static const char *const names[SBI_CALL_NR_FIDS] = {
+		[SBI_EXT_PMU_NUM_COUNTERS]	= "num_counters",
+		[SBI_EXT_PMU_COUNTER_GET_INFO]	= "get_info",
+		[SBI_EXT_PMU_COUNTER_CFG_MATCH]	= "cfg_match",
+		[SBI_EXT_PMU_COUNTER_START]	= "start",
+		[SBI_EXT_PMU_COUNTER_STOP]	= "stop",
+		[SBI_EXT_PMU_COUNTER_FW_READ]	= "fw_read",
+		[SBI_EXT_PMU_COUNTER_FW_READ_HI] = "fw_read_hi",
+		[SBI_EXT_PMU_SNAPSHOT_SET_SHMEM] = "snapshot_set_shmem",
+	};
+
+	return names[fid];
+}
+
+/**
+ * sbi_call_count() - how often a hart has called a function since boot
+ * @cpu:	the hart
+ * @fid:	the function, below SBI_CALL_NR_FIDS
+ */
+unsigned long sbi_call_count(unsigned int cpu, unsigned int fid)
+{
+	return per_cpu(sbi_call_counts, cpu)[fid];
+}
 
 /**
  * sbi_call_pmu() - the ecall itself
@@ -30,6 +63,9 @@ struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1
 			   unsigned long a2, unsigned long a3, u64 arg)
 {
 	KUNIT_STATIC_STUB_REDIRECT(sbi_call_pmu, fid, a0, a1, a2, a3, arg);
+
+	if (fid < SBI_CALL_NR_FIDS)
+		this_cpu_inc(sbi_call_counts[fid]);
 
 	return sbi_ecall(SBI_EXT_PMU, fid, a0, a1, a2, a3, (unsigned long)arg,
 			 IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(arg) : 0);

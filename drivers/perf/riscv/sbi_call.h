@@ -19,6 +19,11 @@ struct sbi_call_ctr_info {
 	bool	is_fw;
 };
 
+/* Functions of the extension that are called here, from FID 0 on. */
+#define SBI_CALL_NR_FIDS	8
+
+const char *sbi_call_name(unsigned int fid);
+unsigned long sbi_call_count(unsigned int cpu, unsigned int fid);
 struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
 			   unsigned long a2, unsigned long a3, u64 arg);
 bool sbi_call_has_pmu(void);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: a group that can never be scheduled is refused when it is opened.
+ * Groups: refused when they are opened if they can never be scheduled, started
+ * and stopped as a whole, read as of one instant.
  */
 
 #include <linux/errno.h>
@@ -62,4 +63,63 @@ int riscv_pmu_group_validate(struct perf_event *event)
 		err = err ?: txn_place(layout, event->pmu, sibling);
 
 	return err ?: txn_place(layout, event->pmu, event);
+}
+
+/**
+ * riscv_pmu_start_txn() - the next add or read calls belong together
+ * @pmu:	the PMU
+ * @flags:	PERF_PMU_TXN_ADD: nothing starts before the transaction ends;
+ *		PERF_PMU_TXN_READ: all that is read is of this instant
+ *
+ * Each add finds out by itself whether the group still fits, by moving others
+ * if need be; if one does not, perf deletes those before it.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags)
+{
+	struct riscv_pmu *rvpmu = to_riscv_pmu(pmu);
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(rvpmu);
+
+	hart->txn = flags;
+	if (flags & PERF_PMU_TXN_ADD)
+		perf_pmu_disable(pmu);
+	else if (flags & PERF_PMU_TXN_READ && !hart->collecting)
+		riscv_pmu_hart_freeze(rvpmu, hart);
+}
+
+static void txn_end(struct pmu *pmu)
+{
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
+	unsigned int flags = hart->txn;
+
+	hart->txn = 0;
+	if (flags & PERF_PMU_TXN_ADD)
+		perf_pmu_enable(pmu);
+	else if (flags & PERF_PMU_TXN_READ && !hart->collecting)
+		hart->frozen = false;
+}
+
+/**
+ * riscv_pmu_commit_txn() - the transaction has gone through
+ * @pmu:	the PMU
+ *
+ * Context: interrupts off.
+ * Return: 0.
+ */
+int riscv_pmu_commit_txn(struct pmu *pmu)
+{
+	txn_end(pmu);
+	return 0;
+}
+
+/**
+ * riscv_pmu_cancel_txn() - the transaction is off; perf has deleted what it had added
+ * @pmu:	the PMU
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_cancel_txn(struct pmu *pmu)
+{
+	txn_end(pmu);
 }

@@ -90,16 +90,22 @@ struct riscv_pmu_batch {
 	struct riscv_pmu_ctr_cfg cfg[RISCV_MAX_COUNTERS];
 };
 
+/* Reads one counter of the hart that calls it. */
+typedef u64 (*riscv_pmu_read_fn)(void);
+
 /**
  * struct riscv_pmu_ctr - one counter, as it was discovered
+ * @read:	reads it on this hart, whether it runs or not; bits above its width
+ *		are undefined. NULL: &riscv_pmu_ops.read_ctr does. Context: any
  * @csr:	number of the CSR that reads it, 0 if it is a firmware counter
  * @width:	bits that it has, 1 to 64
  * @inh:	modes (enum riscv_pmu_inh) that it can be kept from counting
  */
 struct riscv_pmu_ctr {
-	u16	csr;
-	u8	width;
-	u8	inh;
+	riscv_pmu_read_fn	read;
+	u16			csr;
+	u8			width;
+	u8			inh;
 };
 
 struct riscv_pmu;
@@ -126,8 +132,8 @@ struct riscv_pmu;
  *		interrupts off
  * @apply:	carry out a batch on this hart. Interrupts off. 0, or the errno
  *		of the first counter in &riscv_pmu_batch.failed
- * @read_ctr:	this hart's counter as it stands, running or not; bits above
- *		its width are undefined. Interrupts off
+ * @read_ctr:	this hart's counter as it stands, for those without a
+ *		&riscv_pmu_ctr.read of their own. Interrupts off
  * @overflowed:	which of the given counters of this hart have overflowed since
  *		they were last started; acknowledges the interrupt first, so that
  *		an overflow after the look raises it again. Interrupts off

@@ -10,6 +10,7 @@
 #include <kunit/test.h>
 #include <linux/bits.h>
 
+#include "../clock.h"
 #include "../internal.h"
 
 /* The machine: cycle and instret, programmable counters, firmware counters; some above 31. */
@@ -96,5 +97,11 @@ struct riscv_pmu_prog fake_prog(u64 selector, u32 inh);
 void fake_reader_init(struct riscv_pmu_reader *reader, struct riscv_pmu_prog prog, u64 ctrs);
 void fake_expect_clean(struct kunit *test, struct fake_pmu *fake);
 void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_hart *hart);
+
+/* Whether the reader is on a clock's list. */
+static inline bool fake_is_attached(const struct riscv_pmu_reader *reader)
+{
+	return reader->node.next && reader->node.next != LIST_POISON1;
+}
 
 #endif /* _RISCV_PMU_FAKE_BACKEND_H */

@@ -421,7 +421,6 @@ static void busy_counters_are_not_excluded(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
-	kunit_skip(test, "known: a raw event never gets counters that are busy when it is opened");
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	plan(fw, C(3), EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/riscv_pmu/cpuN: what the PMU of each hart has done since
+ * boot and holds now. Read without locks: a line may be one event old.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/seq_file.h>
+
+#include "internal.h"
+#include "sbi_call.h"
+
+static void debugfs_show_stats(struct seq_file *m, const struct riscv_pmu_stats *stats)
+{
+	seq_printf(m, "batches %llu\n", stats->batches);
+	seq_printf(m, "programs_written %llu\n", stats->programs);
+	seq_printf(m, "programs_kept %llu\n", stats->kept);
+	seq_printf(m, "programs_shared %llu\n", stats->shared);
+	seq_printf(m, "programs_evicted %llu\n", stats->evicted);
+	seq_printf(m, "programs_moved %llu\n", stats->moved);
+	seq_printf(m, "interrupts %llu\n", stats->irqs);
+	seq_printf(m, "interrupts_spurious %llu\n", stats->spurious);
+	seq_printf(m, "samples %llu\n", stats->samples);
+	seq_printf(m, "stopped_by_perf %llu\n", stats->verdicts);
+}
+
+static void debugfs_show_ecalls(struct seq_file *m, unsigned int cpu)
+{
+	for (unsigned int fid = 0; fid < SBI_CALL_NR_FIDS; fid++)
+		seq_printf(m, "ecall_%s %lu\n", sbi_call_name(fid), sbi_call_count(cpu, fid));
+}
+
+static int debugfs_hart_show(struct seq_file *m, void *unused)
+{
+	unsigned int cpu = (uintptr_t)m->private;
+	const struct riscv_pmu_hart *hart = per_cpu_ptr(riscv_pmu_get()->harts, cpu);
+
+	seq_printf(m, "counters_used %llx\n", hart->layout.sched.used);
+	seq_printf(m, "counters_held %llx\n", hart->held);
+	seq_printf(m, "counters_running %llx\n", hart->running);
+	seq_printf(m, "counters_armed %llx\n", hart->armed);
+	seq_printf(m, "events %u\n", hart->nr_readers);
+	debugfs_show_stats(m, &hart->stats);
+	if (IS_ENABLED(CONFIG_RISCV_PMU_SBI))
+		debugfs_show_ecalls(m, cpu);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(debugfs_hart);
+
+/**
+ * riscv_pmu_debugfs_init() - create the files, one for each possible hart
+ */
+void __init riscv_pmu_debugfs_init(void)
+{
+	struct dentry *dir = debugfs_create_dir("riscv_pmu", NULL);
+	unsigned int cpu;
+	char name[16];
+
+	for_each_possible_cpu(cpu) {
+		scnprintf(name, sizeof(name), "cpu%u", cpu);
+		debugfs_create_file(name, 0400, dir, (void *)(uintptr_t)cpu, &debugfs_hart_fops);
+	}
+}
