@@ -12,6 +12,7 @@
 
 #include <asm/pmu_csr.h>
 
+#include "backend.h"
 #include "csr.h"
 #include "event.h"
 
@@ -32,7 +33,8 @@ static int base_probe(struct riscv_pmu *pmu)
 		};
 	}
 	pmu->fixed_ctrs = pmu->ctrs;
-	pmu->no_irq_why = "cycle and instret do not interrupt; more needs firmware with the SBI PMU extension";
+	pmu->no_irq_why =
+		"cycle and instret do not interrupt; more takes firmware with the SBI PMU";
 
 	return pmu->ctrs ? 0 : -ENODEV;
 }

@@ -17,6 +17,7 @@
 
 #include <asm/pmu_csr.h>
 
+#include "backend.h"
 #include "csr.h"
 #include "event.h"
 #include "sbi_call.h"

@@ -29,6 +29,8 @@ static inline u64 riscv_pmu_ctr_read(struct riscv_pmu *pmu, unsigned int ctr)
  * @ctr:	the counter
  *
  * A counter that does not run was read when it stopped.
+ *
+ * Return: the time.
  */
 static inline u64 riscv_pmu_clock_now(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				      unsigned int ctr)
@@ -49,6 +51,8 @@ static inline u64 riscv_pmu_clock_now(struct riscv_pmu *pmu, struct riscv_pmu_ha
  * riscv_pmu_reader_can_return() - whether a reader's last clock still has its program
  * @hart:	this hart
  * @reader:	a reader that is not attached
+ *
+ * Return: true if it needs no search.
  */
 static inline bool riscv_pmu_reader_can_return(const struct riscv_pmu_hart *hart,
 					       const struct riscv_pmu_reader *reader)
@@ -108,7 +112,8 @@ static inline void riscv_pmu_reader_detach(struct riscv_pmu_hart *hart,
 
 	list_del(&reader->node);
 	hart->nr_readers--;
-	if (unlikely(!list_empty(&hart->clock[reader->ctr].readers) || (hart->wrong | hart->twin) & bit))
+	if (unlikely(!list_empty(&hart->clock[reader->ctr].readers) ||
+		     (hart->wrong | hart->twin) & bit))
 		riscv_pmu_clock_vacate(hart, reader->ctr);
 	else
 		hart->layout.sched.used &= ~bit;

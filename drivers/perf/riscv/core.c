@@ -19,6 +19,7 @@
 #include <asm/cpufeature.h>
 #include <asm/sbi.h>
 
+#include "backend.h"
 #include "clock.h"
 #include "internal.h"
 #include "platform.h"
@@ -93,6 +94,8 @@ bool riscv_pmu_event_set_period(struct perf_event *event)
 /**
  * riscv_pmu_event_left() - events until a sampling event's next deadline
  * @event:	the event, its count up to date
+ *
+ * Return: at least 1.
  */
 u64 riscv_pmu_event_left(const struct perf_event *event)
 {
@@ -293,7 +296,7 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	riscv_pmu_reader_detach(hart, to_reader(event));
 	event->hw.idx = -1;
 	/* Most events are never mapped. Index 0 says read(), before and after. */
-	if (rcu_access_pointer(event->rb))
+	if (READ_ONCE(event->rb))
 		perf_event_update_userpage(event);
 }
 

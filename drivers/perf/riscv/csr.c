@@ -13,22 +13,30 @@
 #include "csr.h"
 
 #ifdef CONFIG_64BIT
-#define CSR_READ_CTR(n)		return csr_read(CSR_CYCLE + (n))
+#define CSR_READER(n)							\
+static u64 csr_read_ctr_##n(void)					\
+{									\
+	u64 value = csr_read(CSR_CYCLE + (n));				\
+									\
+	return value;							\
+}
 #else
 /* Until the halves belong together (Unprivileged ISA, Zicntr, reading of 64-bit counters) */
-#define CSR_READ_CTR(n)							\
+#define CSR_READER(n)							\
+static u64 csr_read_ctr_##n(void)					\
+{									\
+	u32 high, low;							\
+									\
 	do {								\
-		u32 high, low;						\
-		do {							\
-			high = csr_read(CSR_CYCLEH + (n));		\
-			low = csr_read(CSR_CYCLE + (n));		\
-		} while (csr_read(CSR_CYCLEH + (n)) != high);		\
-		return (u64)high << 32 | low;				\
-	} while (0)
+		high = csr_read(CSR_CYCLEH + (n));			\
+		low = csr_read(CSR_CYCLE + (n));			\
+	} while (csr_read(CSR_CYCLEH + (n)) != high);			\
+									\
+	return (u64)high << 32 | low;					\
+}
 #endif
 
-#define CSR_READER(n)		static u64 csr_read_ctr_##n(void) { CSR_READ_CTR(n); }
-#define CSR_READER_NAME(n)	[n] = csr_read_ctr_##n,
+#define CSR_READER_NAME(n)	csr_read_ctr_##n,
 
 #define CSR_EACH_CTR(_)								\
 	_(0) _(1) _(2) _(3) _(4) _(5) _(6) _(7) _(8) _(9) _(10)			\
@@ -61,7 +69,10 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
  * @ctr:	PMU_CSR_CTR_CYCLE or PMU_CSR_CTR_INSTRET
  *
  * M-mode may not have delegated it (mcounteren); the trap that follows is
- * caught. Context: any.
+ * caught.
+ *
+ * Context: any.
+ * Return: true if it was read.
  */
 bool riscv_pmu_csr_is_readable(unsigned int ctr)
 {
@@ -129,6 +140,7 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
  * in QEMU 10.0.11 to 10.0.13.
  *
  * Context: the interrupt has no handler yet; it is not enabled on return.
+ * Return: true if it can be enabled.
  */
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 {

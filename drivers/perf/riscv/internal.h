@@ -235,8 +235,4 @@ void riscv_pmu_user_hart_start(void);
 void riscv_pmu_user_hart_stop(void);
 int riscv_pmu_user_init(void);
 
-/* the backends */
-extern const struct riscv_pmu_ops riscv_pmu_sbi_ops;
-extern const struct riscv_pmu_ops riscv_base_pmu_ops;
-
 #endif /* _RISCV_PMU_INTERNAL_H */

@@ -231,7 +231,7 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 		return "no counter that can interrupt";
 	/* Vendors' interrupts beyond the standard ones are enabled elsewhere. */
 	if (pmu->hwirq < BITS_PER_LONG && !riscv_pmu_csr_can_enable_irq(pmu->hwirq))
-		return "the overflow interrupt can not be enabled (its sie bit does not stick: not delegated, or QEMU 10.0.11 to 10.0.13)";
+		return "sie does not take its enable bit (not delegated, or QEMU 10.0.11-13)";
 
 	domain = irq_find_matching_fwnode(riscv_get_intc_hwnode(), DOMAIN_BUS_ANY);
 	if (!domain)

@@ -253,6 +253,8 @@ void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader
  * @pmu:	the PMU
  * @hart:	this hart
  * @reader:	an attached reader
+ *
+ * Return: true if it counts, has a deadline, and that has passed.
  */
 bool riscv_pmu_reader_is_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_reader *reader)

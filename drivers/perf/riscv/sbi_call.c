@@ -19,6 +19,8 @@ static DEFINE_PER_CPU(unsigned long [SBI_CALL_NR_FIDS], sbi_call_counts);
 /**
  * sbi_call_name() - what a function is called
  * @fid:	its number, below SBI_CALL_NR_FIDS
+ *
+ * Return: a name for debugfs.
  */
 const char *sbi_call_name(unsigned int fid)
 {
@@ -40,6 +42,8 @@ const char *sbi_call_name(unsigned int fid)
  * sbi_call_count() - how often a hart has called a function since boot
  * @cpu:	the hart
  * @fid:	the function, below SBI_CALL_NR_FIDS
+ *
+ * Return: the number of calls.
  */
 unsigned long sbi_call_count(unsigned int cpu, unsigned int fid)
 {
@@ -58,6 +62,7 @@ unsigned long sbi_call_count(unsigned int cpu, unsigned int fid)
  * KUnit puts a firmware of its own in its place.
  *
  * Context: any.
+ * Return: the firmware's error and value, unchecked.
  */
 struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
 			   unsigned long a2, unsigned long a3, u64 arg)
@@ -75,6 +80,8 @@ struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1
  * sbi_call_has_pmu() - whether the firmware has the PMU extension
  *
  * It came with SBI 0.3; probing for it is enough from 0.2 on.
+ *
+ * Return: true if it has.
  */
 bool sbi_call_has_pmu(void)
 {

@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
-/* One u64 mask names every counter a hart may have (SBI PMU: hardware and firmware ones together). */
+/* One u64 mask names every counter a hart may have, hardware and firmware ones together. */
 #define RISCV_MAX_COUNTERS		64
 
 /*

@@ -38,6 +38,8 @@ static u64 fake_mask(const struct fake_pmu *fake, unsigned int ctr)
 /**
  * fake_rate() - events per tick of the program's event
  * @prog:	the program
+ *
+ * Return: the rate.
  */
 u64 fake_rate(const struct riscv_pmu_prog *prog)
 {
@@ -73,6 +75,8 @@ void fake_advance(struct fake_pmu *fake, u64 ticks)
  * fake_until_wrap() - events until a counter overflows
  * @fake:	the hart
  * @ctr:	the counter
+ *
+ * Return: at least 1, or 0 right after an overflow.
  */
 u64 fake_until_wrap(const struct fake_pmu *fake, unsigned int ctr)
 {
@@ -82,6 +86,8 @@ u64 fake_until_wrap(const struct fake_pmu *fake, unsigned int ctr)
 /**
  * fake_running() - counters that count
  * @fake:	the hart
+ *
+ * Return: their mask.
  */
 u64 fake_running(const struct fake_pmu *fake)
 {
@@ -96,6 +102,8 @@ u64 fake_running(const struct fake_pmu *fake)
 /**
  * fake_holding() - counters that have a program
  * @fake:	the hart
+ *
+ * Return: their mask.
  */
 u64 fake_holding(const struct fake_pmu *fake)
 {
@@ -111,6 +119,8 @@ u64 fake_holding(const struct fake_pmu *fake)
  * fake_last() - an earlier batch
  * @fake:	the hart
  * @back:	0 for the last one, 1 for the one before, ...
+ *
+ * Return: a copy of it.
  */
 struct fake_batch fake_last(const struct fake_pmu *fake, unsigned int back)
 {
@@ -363,6 +373,8 @@ static const struct riscv_pmu_ops fake_ops = {
 /**
  * fake_create() - a machine that has just come up, in user mode
  * @test:	frees it
+ *
+ * Return: the PMU, freed with the test.
  */
 struct fake_pmu *fake_create(struct kunit *test)
 {
@@ -395,6 +407,8 @@ void fake_set_width(struct fake_pmu *fake, u64 ctrs, unsigned int width)
  * fake_prog() - the program of a raw event
  * @selector:	its selector, which is its rate as well
  * @inh:	modes in which it does not count
+ *
+ * Return: a program.
  */
 struct riscv_pmu_prog fake_prog(u64 selector, u32 inh)
 {

@@ -1081,7 +1081,8 @@ static void soak_check_deadlines(struct soak *s)
 		for (int j = 0; j < SOAK_READERS; j++) {
 			const struct soak_reader *r = &s->r[j];
 
-			if (fake_is_attached(&r->reader) && r->reader.ctr == i && r->reader.sampling &&
+			if (fake_is_attached(&r->reader) && r->reader.ctr == i &&
+			    r->reader.sampling &&
 			    r->reader.started)
 				first = min(first, r->left);
 		}

@@ -20,6 +20,7 @@
 #include <asm/csr.h>
 #include <asm/pmu_csr.h>
 
+#include "../backend.h"
 #include "../internal.h"
 #include "../sbi_call.h"
 

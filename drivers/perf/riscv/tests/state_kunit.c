@@ -42,7 +42,7 @@ static int state_init(struct kunit *test)
 	test->priv = fake;
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id())), 0);
 	fake->pmu.harts = alloc_percpu(struct riscv_pmu_hart);
-	KUNIT_ASSERT_NOT_NULL(test, fake->pmu.harts);
+	KUNIT_ASSERT_TRUE(test, !!fake->pmu.harts);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, state_free_harts,
 							(void *)(uintptr_t)fake->pmu.harts), 0);
 	for_each_possible_cpu(cpu)

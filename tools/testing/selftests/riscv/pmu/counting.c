@@ -193,7 +193,7 @@ TEST_F(counting, an_event_that_is_not_inherited_leaves_the_child_out)
 static void exec_sibling(const char *name, bool with_argument)
 {
 	char path[PATH_MAX] = "", file[PATH_MAX + 32];
-	char *argv[] = { file, with_argument ? "long" : NULL, NULL };
+	char *const argv[] = { file, with_argument ? "long" : NULL, NULL };
 
 	if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
 		_exit(126);
