@@ -449,7 +449,8 @@ static int __init core_choose_backend(struct riscv_pmu *pmu)
 	}
 
 	pmu->ctrs = 0;
-	pr_warn("no counters: backend=%s finds none (error %d)\n", asked, err);
+	pr_warn("no counters: backend=%s finds none (error %d); auto takes the best there is\n",
+		asked, err);
 	return err;
 }
 
