@@ -13,6 +13,7 @@
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
 
 #include <asm/pmu_csr.h>
@@ -108,9 +109,11 @@ static u64 sbi_try_ctrs(u64 ctrs, u32 event_idx, u64 event_data)
  */
 static u64 sbi_try_now(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog, u64 ctrs)
 {
-	u64 busy = ctrs & raw_cpu_read(sbi_held);
-	u64 able;
+	u64 able, busy;
 
+	/* What is busy must not change under us, as it would on another hart. */
+	guard(preempt)();
+	busy = ctrs & this_cpu_read(sbi_held);
 	if (ctrs == busy)
 		return ctrs;
 
@@ -253,6 +256,24 @@ static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 	return sbi_hpm_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
 }
 
+static u32 sbi_fixed_event(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return pmu->ctr[ctr].csr == CSR_CYCLE ? RISCV_PMU_EVENT_CYCLES :
+						RISCV_PMU_EVENT_INSTRUCTIONS;
+}
+
+/* cycle and instret run when nobody has them, for user space that may read them. */
+static void sbi_start_fixed(struct riscv_pmu *pmu)
+{
+	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (sbi_call_cfg_match(BIT_ULL(ctr), 0, sbi_fixed_event(pmu, ctr), 0) < 0 ||
+		    sbi_call_start(BIT_ULL(ctr)))
+			pr_warn_once("fixed counter %u can not be started\n", ctr);
+	}
+}
+
 static void sbi_stop_hart(struct riscv_pmu *pmu)
 {
 	/* An error means that some counter was not in use, which is what this is for. */
@@ -260,6 +281,12 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
 	this_cpu_write(sbi_held, 0);
 	if (pmu->hwirq)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+}
+
+static void sbi_start_hart(struct riscv_pmu *pmu)
+{
+	sbi_stop_hart(pmu);
+	sbi_start_fixed(pmu);
 }
 
 /* Whether what the firmware says of a counter makes sense; if not, it is left out. */
@@ -300,10 +327,9 @@ static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 		sbi_is_identity = false;
 	if (info->csr < CSR_CYCLE + PMU_CSR_CTR_FIRST_HPM) {
 		pmu->fixed_ctrs |= bit;
-	} else if (pmu->hwirq) {
-		/* Overflow interrupt and mode filters came together, in Sscofpmf. */
-		pmu->irq_ctrs |= bit;
-		pmu->ctr[ctr].inh = SBI_ALL_MODES;
+	} else {
+		pmu->irq_ctrs |= pmu->hwirq ? bit : 0;
+		pmu->ctr[ctr].inh = pmu->has_filters ? SBI_ALL_MODES : 0;
 	}
 }
 
@@ -369,8 +395,7 @@ static void sbi_find_fixed_filters(struct riscv_pmu *pmu)
 {
 	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
-		u32 event_idx = pmu->ctr[ctr].csr == CSR_CYCLE ? RISCV_PMU_EVENT_CYCLES :
-								RISCV_PMU_EVENT_INSTRUCTIONS;
+		u32 event_idx = sbi_fixed_event(pmu, ctr);
 		unsigned long irqs;
 
 		local_irq_save(irqs);
@@ -415,7 +440,7 @@ const struct riscv_pmu_ops riscv_pmu_sbi_ops = {
 	.name		= "sbi",
 	.probe		= sbi_probe,
 	.event_ctrs	= sbi_event_ctrs,
-	.hart_start	= sbi_stop_hart,
+	.hart_start	= sbi_start_hart,
 	.hart_stop	= sbi_stop_hart,
 	.apply		= sbi_apply,
 	.read_ctr	= sbi_read_ctr,

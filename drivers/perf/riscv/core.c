@@ -78,7 +78,8 @@ bool riscv_pmu_event_set_period(struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	s64 left = local64_read(&hwc->period_left);
-	s64 period = hwc->sample_period;
+	/* A KVM guest may ask for up to 2^64 - 1; perf's core bounds only users' periods. */
+	s64 period = min_t(u64, hwc->sample_period, S64_MAX);
 
 	if (left > 0)
 		return false;
@@ -87,7 +88,7 @@ bool riscv_pmu_event_set_period(struct perf_event *event)
 	if (left <= 0)
 		left = period;
 	local64_set(&hwc->period_left, left);
-	hwc->last_period = period;
+	hwc->last_period = hwc->sample_period;
 	return true;
 }
 
@@ -178,7 +179,12 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 		return;
 
 	if (reader->sampling) {
-		if (flags & PERF_EF_RELOAD)
+		/*
+		 * 0 is perf's wish for a new period. Less than 0 is a period
+		 * that ended while interrupts were off, just before the event
+		 * was stopped: its sample is still due, at once.
+		 */
+		if (flags & PERF_EF_RELOAD && !local64_read(&event->hw.period_left))
 			riscv_pmu_event_set_period(event);
 		left = riscv_pmu_event_left(event);
 	}
@@ -189,7 +195,7 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 /**
  * riscv_pmu_start() - let an event count
  * @event:	an event that has been added on this hart
- * @flags:	PERF_EF_RELOAD: begin the next period if the last one has ended
+ * @flags:	PERF_EF_RELOAD: begin a new period if perf has cut the last one
  *
  * Context: interrupts off.
  */

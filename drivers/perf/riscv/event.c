@@ -227,11 +227,16 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	if (err)
 		return err;
 
+	inh = event_attr_to_inh(pmu, attr);
+	/* The firmware is handed a user's data only if there is a point to it (OpenSBI 1.6). */
+	if (event->prog.event_idx == RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM) &&
+	    !event_filter_ctrs(pmu, pmu->fw_ctrs, inh))
+		return -EOPNOTSUPP;
+
 	ctrs = pmu->ops.event_ctrs(pmu, &event->prog) & pmu->ctrs;
 	if (!ctrs)
 		return -ENOENT;
 
-	inh = event_attr_to_inh(pmu, attr);
 	event->ctrs = event_filter_ctrs(pmu, ctrs, inh);
 	/* perf sets exclude_guest unasked, and tries again without it on -EINVAL only. */
 	if (!event->ctrs)

@@ -166,8 +166,11 @@ void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		return;
 
 	hart->irq_enabled = false;
-	if (pmu->irq)
-		disable_percpu_irq(pmu->irq);
+	if (!pmu->irq)
+		return;
+	/* An overflow that nobody takes would keep its flag, and hide those after it. */
+	riscv_pmu_hart_stop_ctrs(pmu, hart, hart->running & pmu->irq_ctrs);
+	disable_percpu_irq(pmu->irq);
 }
 
 static void irq_disable_here(void *info)

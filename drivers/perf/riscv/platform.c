@@ -39,8 +39,11 @@ void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor
 {
 	pmu->ovf_csr = CSR_SCOUNTOVF;
 	pmu->pending_csr = CSR_IP;
-	if (riscv_isa_extension_available(NULL, SSCOFPMF))
+	/* Overflow interrupt and mode filters came together. */
+	if (riscv_isa_extension_available(NULL, SSCOFPMF)) {
 		pmu->hwirq = RV_IRQ_PMU;
+		pmu->has_filters = true;
+	}
 	if (!vendor)
 		return;
 
@@ -48,6 +51,7 @@ void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor
 	if (vendor->ops)
 		pmu->ops = *vendor->ops;
 	pmu->hwirq = vendor->hwirq ?: pmu->hwirq;
+	pmu->has_filters |= vendor->has_filters;
 	pmu->ovf_csr = vendor->ovf_csr ?: pmu->ovf_csr;
 	pmu->pending_csr = vendor->pending_csr ?: pmu->pending_csr;
 }

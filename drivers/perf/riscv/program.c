@@ -40,12 +40,19 @@ static void clock_renew(struct riscv_pmu_hart *hart, unsigned int ctr)
 /**
  * riscv_pmu_hart_reset() - a hart whose counters hold nothing and have no readers
  * @hart:	the hart
+ *
+ * Readers that were here before it went down must not take a clock for theirs.
  */
 void riscv_pmu_hart_reset(struct riscv_pmu_hart *hart)
 {
+	u64 gen = hart->gen;
+
 	memset(hart, 0, sizeof(*hart));
-	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
+	hart->gen = gen;
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		INIT_LIST_HEAD(&hart->clock[ctr].readers);
+		clock_renew(hart, ctr);
+	}
 }
 
 /**
@@ -420,12 +427,14 @@ static void program_plan_stop(struct riscv_pmu_hart *hart, unsigned int ctr)
 	struct riscv_pmu_batch *batch = &hart->batch;
 	u64 bit = BIT_ULL(ctr);
 
-	if (hart->wrong & bit)
+	if (hart->wrong & bit) {
+		hart->twin &= ~bit;
 		batch->release |= program_rivals(hart, ctr) | (hart->held & bit);
-	else if (hart->twin & ~hart->layout.sched.used & bit)
+	} else if (hart->twin & ~hart->layout.sched.used & bit) {
 		batch->release |= bit;
-	else if (hart->armed & bit || clock_has_deadline(&hart->clock[ctr]))
+	} else if (hart->armed & bit || clock_has_deadline(&hart->clock[ctr])) {
 		batch->stop |= bit;
+	}
 }
 
 /* First half of an apply: stop what has to change, so that what follows is exact. */
@@ -446,7 +455,7 @@ static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	program_apply_batch(pmu, hart);
 	program_note_stopped(pmu, hart, stopped);
 	hart->held &= ~batch->release;
-	hart->twin &= ~batch->release;
+	hart->twin &= ~batch->release | hart->wrong;
 	hart->stats.evicted += hweight64(batch->release);
 	for (ctrs = batch->release; ctrs; ctrs &= ctrs - 1)
 		clock_renew(hart, __ffs64(ctrs));
@@ -530,6 +539,15 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 }
 
+/* This counter will not take it; another one may, the next time the reader is added. */
+static void reader_refused(struct riscv_pmu_reader *reader, unsigned int ctr)
+{
+	if (reader->want.ctrs == BIT_ULL(ctr))
+		reader->failed = true;
+	else
+		reader->want.ctrs &= ~BIT_ULL(ctr);
+}
+
 /* The hardware would not: nobody counts on these clocks, and their readers know why. */
 static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 {
@@ -547,7 +565,7 @@ static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
 			if (reader->started && !reader->fresh)
 				reader->carry += hart->clock[ctr].now - reader->prev;
-			reader->failed = true;
+			reader_refused(reader, ctr);
 			reader->started = false;
 			reader->fresh = false;
 		}
@@ -604,13 +622,8 @@ int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	program_stop(pmu, hart, BIT_ULL(reader->ctr));
 	program_plan_program(pmu, hart, reader->ctr);
-	if (program_commit(pmu, hart)) {
-		/* This counter will not, but another one may, the next time. */
-		reader->failed = reader->want.ctrs == BIT_ULL(reader->ctr);
-		if (!reader->failed)
-			reader->want.ctrs &= ~BIT_ULL(reader->ctr);
+	if (program_commit(pmu, hart))
 		return -EIO;
-	}
 
 	reader->gen = hart->clock[reader->ctr].gen;
 	reader->proven = true;

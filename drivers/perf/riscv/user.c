@@ -4,6 +4,7 @@
  * kernel.perf_user_access says so, cycle and instret.
  */
 
+#include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/math64.h>
 #include <linux/perf_event.h>
@@ -53,8 +54,11 @@ static void user_apply_access(void *unused)
 static int user_access_handler(const struct ctl_table *table, int write, void *buffer,
 			       size_t *lenp, loff_t *ppos)
 {
-	int err = proc_dointvec_minmax(table, write, buffer, lenp, ppos);
+	int err;
 
+	/* A hart that comes up meanwhile would have read the old value. */
+	guard(cpus_read_lock)();
+	err = proc_dointvec_minmax(table, write, buffer, lenp, ppos);
 	if (!err && write)
 		on_each_cpu(user_apply_access, NULL, 1);
 

@@ -175,6 +175,7 @@ struct riscv_pmu_ops {
  * @fixed_ctrs:	those of @ctrs that can count one event only
  * @irq_ctrs:	those of @ctrs that interrupt when they overflow
  * @guests:	KVM guests may run here, so that filters for them matter
+ * @has_filters: programmable counters can be kept from counting in a mode
  * @raw_bits:	width of a raw selector, 0 where there are no raw events
  * @no_irq_why:	why @irq_ctrs is empty, if it is
  * @hwirq:	number of the local overflow interrupt
@@ -197,6 +198,7 @@ struct riscv_pmu {
 	u64				fixed_ctrs;
 	u64				irq_ctrs;
 	bool				guests;
+	bool				has_filters;
 	unsigned int			raw_bits;
 	const char			*no_irq_why;
 	unsigned int			hwirq;

@@ -765,6 +765,44 @@ static void twin_is_released_when_it_is_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
 }
 
+static void twin_that_replaced_a_program_is_released_too(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader old, a, b;
+
+	counting(&old, 6, C(4));
+	switch_in(test, fake, &old, 0);
+	switch_out(fake, &old);
+	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
+	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_U | RISCV_PMU_INH_M), C(4));
+	switch_in(test, fake, &a, 0);
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_EQ(test, fake->hart.twin, C(4));
+	switch_out(fake, &b);
+	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
+	switch_out(fake, &a);
+}
+
+/* A hart that was reset holds nothing that an earlier reader may take for its own. */
+static void reader_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader x, y;
+
+	counting(&x, 5, C(3));
+	switch_in(test, fake, &x, 0);
+	switch_out(fake, &x);
+	fake->pmu.ops.hart_stop(&fake->pmu);
+	riscv_pmu_hart_reset(&fake->hart);
+	fake->pmu.ops.hart_start(&fake->pmu);
+	counting(&y, 6, C(3));
+	switch_in(test, fake, &y, 0);
+	switch_out(fake, &y);
+	switch_in(test, fake, &x, 0);
+	fake_advance(fake, 2);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &x), 10);
+}
+
 /* --- refusals ----------------------------------------------------------- */
 
 static void refused_program_fails_the_reader(struct kunit *test)
@@ -1176,6 +1214,8 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(running_clock_is_preferred),
 	KUNIT_CASE(idle_rival_is_released),
 	KUNIT_CASE(twin_is_released_when_it_is_left),
+	KUNIT_CASE(twin_that_replaced_a_program_is_released_too),
+	KUNIT_CASE(reader_does_not_return_to_a_hart_that_was_reset),
 	KUNIT_CASE(refused_program_fails_the_reader),
 	KUNIT_CASE(refused_start_fails_all_readers),
 	KUNIT_CASE(refused_restart_keeps_the_share),

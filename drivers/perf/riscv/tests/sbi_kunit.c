@@ -236,6 +236,7 @@ static int fw_init(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id())), 0);
 	fw->num = FW_NR;
 	fw->pmu.hwirq = RV_IRQ_PMU;
+	fw->pmu.has_filters = true;
 	fw->pmu.pending_csr = CSR_IP;
 	test->priv = fw;
 	kunit_activate_static_stub(test, sbi_call_pmu, fw_call);
@@ -262,6 +263,7 @@ static void fw_suite_exit(struct kunit_suite *suite)
 		return;
 
 	scratch->hwirq = live->hwirq;
+	scratch->has_filters = live->has_filters;
 	scratch->pending_csr = live->pending_csr;
 	on_each_cpu(fw_reset_hart, NULL, 1);
 	if (riscv_pmu_sbi_ops.probe(scratch) || scratch->ctrs != live->ctrs ||

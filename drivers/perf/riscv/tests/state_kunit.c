@@ -346,6 +346,21 @@ static void stop_and_start_continue_the_period(struct kunit *test)
 }
 
 /* perf changes the period of a stopped event, as PERF_EVENT_IOC_PERIOD does. */
+/* Interrupts were off when the period ended, and then the event was switched out. */
+static void sample_that_is_due_is_not_dropped(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 1000);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	fake_advance(fake, 1040);
+	sched_out(test, s);
+	KUNIT_EXPECT_EQ(test, (s64)local64_read(&s->event.hw.period_left), -40);
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1);
+	sched_out(test, s);
+}
+
 static void reload_takes_a_new_period(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
@@ -448,6 +463,8 @@ static const struct period_row period_rows[] = {
 	{ "longest", S64_MAX, 0, true, S64_MAX },
 	{ "longest, not over", S64_MAX, S64_MAX, false, S64_MAX },
 	{ "longest, one beyond", S64_MAX, -1, true, S64_MAX - 1 },
+	{ "a guest's longest", U64_MAX, 0, true, S64_MAX },
+	{ "a guest's longest, one beyond", U64_MAX, -1, true, S64_MAX - 1 },
 	{ "shortened meanwhile", 10, 1000, false, 1000 },
 };
 
@@ -716,6 +733,7 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE_PARAM(stop_is_idempotent, stop_gen_params),
 	KUNIT_CASE(start_of_a_running_event_changes_nothing),
 	KUNIT_CASE(stop_and_start_continue_the_period),
+	KUNIT_CASE(sample_that_is_due_is_not_dropped),
 	KUNIT_CASE(reload_takes_a_new_period),
 	KUNIT_CASE(read_leaves_the_state),
 	KUNIT_CASE(add_fails_where_no_counter_is_free),
