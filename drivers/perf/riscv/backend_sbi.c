@@ -262,18 +262,11 @@ static u32 sbi_fixed_event(const struct riscv_pmu *pmu, unsigned int ctr)
 						RISCV_PMU_EVENT_INSTRUCTIONS;
 }
 
-/* cycle and instret run when nobody has them, for user space that may read them. */
-static void sbi_start_fixed(struct riscv_pmu *pmu)
-{
-	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
-		if (sbi_call_cfg_match(BIT_ULL(ctr), 0, sbi_fixed_event(pmu, ctr), 0) < 0 ||
-		    sbi_call_start(BIT_ULL(ctr)))
-			pr_warn_once("fixed counter %u can not be started\n", ctr);
-	}
-}
-
+/*
+ * The fixed counters stop too, so that what they count for perf starts with
+ * their program: QEMU 10.0.2 miscounts when the filters of a running counter
+ * change.
+ */
 static void sbi_stop_hart(struct riscv_pmu *pmu)
 {
 	/* An error means that some counter was not in use, which is what this is for. */
@@ -281,12 +274,6 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
 	this_cpu_write(sbi_held, 0);
 	if (pmu->hwirq)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
-}
-
-static void sbi_start_hart(struct riscv_pmu *pmu)
-{
-	sbi_stop_hart(pmu);
-	sbi_start_fixed(pmu);
 }
 
 /* Whether what the firmware says of a counter makes sense; if not, it is left out. */
@@ -440,7 +427,7 @@ const struct riscv_pmu_ops riscv_pmu_sbi_ops = {
 	.name		= "sbi",
 	.probe		= sbi_probe,
 	.event_ctrs	= sbi_event_ctrs,
-	.hart_start	= sbi_start_hart,
+	.hart_start	= sbi_stop_hart,
 	.hart_stop	= sbi_stop_hart,
 	.apply		= sbi_apply,
 	.read_ctr	= sbi_read_ctr,

@@ -230,7 +230,7 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	inh = event_attr_to_inh(pmu, attr);
 	/* The firmware is handed a user's data only if there is a point to it (OpenSBI 1.6). */
 	if (event->prog.event_idx == RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM) &&
-	    !event_filter_ctrs(pmu, pmu->fw_ctrs, inh))
+	    pmu->fw_ctrs && !event_filter_ctrs(pmu, pmu->fw_ctrs, inh))
 		return -EOPNOTSUPP;
 
 	ctrs = pmu->ops.event_ctrs(pmu, &event->prog) & pmu->ctrs;
