@@ -189,6 +189,14 @@ static u64 event_filter_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 	return able;
 }
 
+/* perf sets exclude_guest unasked, and tries again without it on -EINVAL only. */
+static int event_no_filter_error(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
+{
+	const u32 guest = RISCV_PMU_INH_VU | RISCV_PMU_INH_VS;
+
+	return event_filter_ctrs(pmu, ctrs, inh & ~guest) ? -EINVAL : -EOPNOTSUPP;
+}
+
 /* Bits that no backend gives a meaning; to ignore one would be to lie about the count. */
 static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 {
@@ -218,7 +226,6 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			    bool in_kernel, struct riscv_pmu_event *event)
 {
-	const u32 guest = RISCV_PMU_INH_VU | RISCV_PMU_INH_VS;
 	u32 inh;
 	u64 ctrs;
 	int err;
@@ -231,16 +238,15 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	/* The firmware is handed a user's data only if there is a point to it (OpenSBI 1.6). */
 	if (event->prog.event_idx == RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM) &&
 	    pmu->fw_ctrs && !event_filter_ctrs(pmu, pmu->fw_ctrs, inh))
-		return -EOPNOTSUPP;
+		return event_no_filter_error(pmu, pmu->fw_ctrs, inh);
 
 	ctrs = pmu->ops.event_ctrs(pmu, &event->prog) & pmu->ctrs;
 	if (!ctrs)
 		return -ENOENT;
 
 	event->ctrs = event_filter_ctrs(pmu, ctrs, inh);
-	/* perf sets exclude_guest unasked, and tries again without it on -EINVAL only. */
 	if (!event->ctrs)
-		return event_filter_ctrs(pmu, ctrs, inh & ~guest) ? -EINVAL : -EOPNOTSUPP;
+		return event_no_filter_error(pmu, ctrs, inh);
 
 	if (attr->sample_period) {	/* or sample_freq, its other name */
 		event->ctrs &= pmu->irq_ctrs;

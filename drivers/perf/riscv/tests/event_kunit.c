@@ -370,6 +370,23 @@ static void resolve_judges_attributes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, event.ctrs, row->ctrs);
 }
 
+/* The firmware counts all modes; perf tries again without exclude_guest on -EINVAL only. */
+static void platform_firmware_event_can_not_be_filtered(struct kunit *test)
+{
+	struct perf_event_attr attr = { RAW(CLASS_FW | BIT_ULL(62) | 1), .exclude_guest = 1 };
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event event;
+
+	fake->pmu.guests = true;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), -EINVAL);
+	attr.exclude_kernel = 1;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event),
+			-EOPNOTSUPP);
+	fake->pmu.guests = false;
+	attr.exclude_kernel = 0;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
+}
+
 /* The backend may name counters that were left out; they are not offered. */
 static void resolve_bounds_backends_answer(struct kunit *test)
 {
@@ -405,6 +422,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE_PARAM(filter_inhibits_modes, filter_gen_params),
 	KUNIT_CASE(filter_picks_able_counters),
 	KUNIT_CASE_PARAM(resolve_judges_attributes, attr_gen_params),
+	KUNIT_CASE(platform_firmware_event_can_not_be_filtered),
 	KUNIT_CASE(resolve_bounds_backends_answer),
 	KUNIT_CASE(sampling_needs_an_interrupt),
 	{}
