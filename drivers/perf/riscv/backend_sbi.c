@@ -360,17 +360,22 @@ static void sbi_find_events(struct riscv_pmu *pmu)
 		sbi_fw_ctrs[code] = sbi_try_ctrs(pmu->fw_ctrs, RISCV_PMU_EVENT_FW(code), 0);
 }
 
-/* Whether a fixed counter advances over a few instructions with the given modes inhibited. */
+/* Whether a counter that was started moves at all over a few instructions. */
+static bool sbi_advances(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	u64 before = pmu->ctr[ctr].read();
+
+	return pmu->ctr[ctr].read() != before;
+}
+
+/* Whether a fixed counter advances with the given modes inhibited. */
 static bool sbi_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx, u32 inh)
 {
-	u64 before;
-
 	if (sbi_call_cfg_match(BIT_ULL(ctr), sbi_inh_to_flags(inh), event_idx, 0) < 0 ||
 	    sbi_call_start(BIT_ULL(ctr)))
 		return false;
 
-	before = pmu->ctr[ctr].read();
-	return pmu->ctr[ctr].read() != before;
+	return sbi_advances(pmu, ctr);
 }
 
 /*
@@ -392,6 +397,38 @@ static void sbi_find_fixed_filters(struct riscv_pmu *pmu)
 		sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
 		local_irq_restore(irqs);
 	}
+}
+
+/* Whether of two counters that are both to count cycles only the first does. */
+static bool sbi_second_stands(struct riscv_pmu *pmu, unsigned int first, unsigned int second)
+{
+	if (sbi_call_cfg_match(BIT_ULL(first), 0, RISCV_PMU_EVENT_CYCLES, 0) < 0 ||
+	    sbi_call_cfg_match(BIT_ULL(second), 0, RISCV_PMU_EVENT_CYCLES, 0) < 0 ||
+	    sbi_call_start(BIT_ULL(first) | BIT_ULL(second)))
+		return false;
+
+	return sbi_advances(pmu, first) && !sbi_advances(pmu, second);
+}
+
+/*
+ * QEMU 10.0.2 counts an event on one counter only, whatever the filters: a
+ * second one that is given it stands still. Nothing tells, so it is tried.
+ */
+static void sbi_find_twin_bug(struct riscv_pmu *pmu)
+{
+	u64 ctrs = sbi_hw_ctrs[RISCV_PMU_EVENT_CYCLES] & ~pmu->fixed_ctrs;
+	unsigned int first, second;
+	unsigned long irqs;
+
+	if (hweight64(ctrs) < 2)
+		return;
+
+	first = __ffs64(ctrs);
+	second = __ffs64(ctrs & (ctrs - 1));
+	local_irq_save(irqs);
+	pmu->one_ctr_per_event = sbi_second_stands(pmu, first, second);
+	sbi_call_stop(BIT_ULL(first) | BIT_ULL(second), SBI_PMU_STOP_FLAG_RESET);
+	local_irq_restore(irqs);
 }
 
 static void sbi_name_firmware(struct riscv_pmu *pmu)
@@ -420,6 +457,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	local_irq_restore(irqs);
 	sbi_find_events(pmu);
 	sbi_find_fixed_filters(pmu);
+	sbi_find_twin_bug(pmu);
 	return 0;
 }
 

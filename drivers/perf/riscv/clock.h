@@ -23,6 +23,24 @@ static inline u64 riscv_pmu_ctr_read(struct riscv_pmu *pmu, unsigned int ctr)
 }
 
 /**
+ * riscv_pmu_clock_advance() - bring a clock up to the counter that it stands for
+ * @pmu:	the PMU
+ * @clock:	a clock that runs
+ * @ctr:	its counter
+ *
+ * Return: the time.
+ */
+static inline u64 riscv_pmu_clock_advance(struct riscv_pmu *pmu, struct riscv_pmu_clock *clock,
+					  unsigned int ctr)
+{
+	u64 raw = riscv_pmu_ctr_read(pmu, ctr);
+
+	clock->now += (raw - clock->raw) & clock->mask;
+	clock->raw = raw;
+	return clock->now;
+}
+
+/**
  * riscv_pmu_clock_now() - the clock's time, brought up to date
  * @pmu:	the PMU
  * @hart:	this hart
@@ -36,15 +54,9 @@ static inline u64 riscv_pmu_clock_now(struct riscv_pmu *pmu, struct riscv_pmu_ha
 				      unsigned int ctr)
 {
 	struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	u64 raw;
 
-	if (!(hart->running & BIT_ULL(ctr)))
-		return clock->now;
-
-	raw = riscv_pmu_ctr_read(pmu, ctr);
-	clock->now += (raw - clock->raw) & riscv_pmu_ctr_mask(pmu, ctr);
-	clock->raw = raw;
-	return clock->now;
+	return hart->running & BIT_ULL(ctr) ? riscv_pmu_clock_advance(pmu, clock, ctr) :
+					      clock->now;
 }
 
 /**
@@ -52,52 +64,25 @@ static inline u64 riscv_pmu_clock_now(struct riscv_pmu *pmu, struct riscv_pmu_ha
  * @hart:	this hart
  * @reader:	a reader that is not attached
  *
- * Return: true if it needs no search.
+ * Return: true if it needs no search, and nothing else that a first time does.
  */
 static inline bool riscv_pmu_reader_can_return(const struct riscv_pmu_hart *hart,
 					       const struct riscv_pmu_reader *reader)
 {
-	if (reader->hart != hart || reader->gen != hart->clock[reader->ctr].gen)
-		return false;
-
-	/* In use, but about to be given another program? */
-	return !(hart->wrong & BIT_ULL(reader->ctr));
+	return reader->hart == hart && reader->gen == reader->clock->gen;
 }
 
 /**
- * riscv_pmu_reader_attach() - find a clock for a reader
- * @pmu:	the PMU
+ * riscv_pmu_reader_join() - attach a reader to its clock
  * @hart:	this hart
- * @reader:	a reader that is not attached; it is not started yet either
- *
- * Return: 0, or -EAGAIN if there is no assignment of all programs.
+ * @reader:	a reader that is not attached, and whose clock is chosen
  */
-static inline int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-					  struct riscv_pmu_reader *reader)
+static inline void riscv_pmu_reader_join(struct riscv_pmu_hart *hart,
+					 struct riscv_pmu_reader *reader)
 {
-	u64 bit;
-	int err;
-
-	if (likely(riscv_pmu_reader_can_return(hart, reader))) {
-		hart->stats.kept++;
-	} else {
-		err = riscv_pmu_reader_place(pmu, hart, reader);
-		if (err)
-			return err;
-	}
-
-	bit = BIT_ULL(reader->ctr);
-	if (hart->layout.sched.used & bit) {
-		hart->layout.sched.may[reader->ctr] &= reader->want.ctrs;
-	} else {
-		hart->layout.sched.used |= bit;
-		hart->layout.sched.may[reader->ctr] = reader->want.ctrs;
-	}
-	list_add_tail(&reader->node, &hart->clock[reader->ctr].readers);
-	hart->nr_readers++;
-	reader->started = false;
-	reader->carry = 0;
-	return 0;
+	hart->layout.sched.used |= BIT_ULL(reader->ctr);
+	list_add_tail(&reader->node, &reader->clock->readers);
+	hart->stats.attached++;
 }
 
 /**
@@ -110,13 +95,29 @@ static inline void riscv_pmu_reader_detach(struct riscv_pmu_hart *hart,
 {
 	u64 bit = BIT_ULL(reader->ctr);
 
-	list_del(&reader->node);
-	hart->nr_readers--;
-	if (unlikely(!list_empty(&hart->clock[reader->ctr].readers) ||
-		     (hart->wrong | hart->twin) & bit))
-		riscv_pmu_clock_vacate(hart, reader->ctr);
-	else
-		hart->layout.sched.used &= ~bit;
+	__list_del_entry(&reader->node);
+	hart->stats.detached++;
+	if (unlikely(!list_empty(&reader->clock->readers)))
+		return;
+
+	/* What a clock holds that was to be given another program stays as it is. */
+	hart->layout.sched.used &= ~bit;
+	hart->wrong &= ~bit;
+}
+
+/**
+ * riscv_pmu_reader_advance() - give a reader what its clock has counted since
+ * @reader:	a reader that is on
+ * @now:	the clock's time
+ *
+ * Return: its share.
+ */
+static inline u64 riscv_pmu_reader_advance(struct riscv_pmu_reader *reader, u64 now)
+{
+	u64 share = now - reader->prev;
+
+	reader->prev = now;
+	return share;
 }
 
 /**
@@ -133,20 +134,14 @@ static inline void riscv_pmu_reader_detach(struct riscv_pmu_hart *hart,
 static inline u64 riscv_pmu_reader_take(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					struct riscv_pmu_reader *reader)
 {
-	u64 share = reader->carry;
-	u64 now;
-
-	reader->carry = 0;
-	if (!reader->started || reader->fresh)
-		return share;
+	if (reader->state != RISCV_PMU_READER_ON)
+		return riscv_pmu_reader_take_carry(reader);
 
 	if (hart->collecting && !hart->frozen)
 		riscv_pmu_hart_freeze(pmu, hart);
-	now = hart->frozen ? hart->clock[reader->ctr].now :
-			     riscv_pmu_clock_now(pmu, hart, reader->ctr);
-	share += now - reader->prev;
-	reader->prev = now;
-	return share;
+
+	return riscv_pmu_reader_advance(reader, hart->frozen ? reader->clock->now :
+					riscv_pmu_clock_now(pmu, hart, reader->ctr));
 }
 
 /**
@@ -154,21 +149,20 @@ static inline u64 riscv_pmu_reader_take(struct riscv_pmu *pmu, struct riscv_pmu_
  * @hart:	this hart
  * @reader:	an attached reader
  * @left:	events until its deadline, if it is sampling
- *
- * A clock that runs and has no deadline to keep needs no hardware access.
  */
 static inline void riscv_pmu_reader_start(struct riscv_pmu_hart *hart,
 					  struct riscv_pmu_reader *reader, u64 left)
 {
 	u64 bit = BIT_ULL(reader->ctr);
 
-	reader->started = true;
-	reader->fresh = true;
-	reader->left = left;
-	if (!reader->sampling && hart->running & ~hart->wrong & bit)
+	reader->state = RISCV_PMU_READER_FRESH;
+	if (!reader->sampling) {
 		hart->joined |= bit;
-	else
-		hart->dirty |= bit;
+		return;
+	}
+
+	reader->left = left;
+	hart->dirty |= bit;
 }
 
 /**
@@ -181,8 +175,7 @@ static inline void riscv_pmu_reader_start(struct riscv_pmu_hart *hart,
 static inline void riscv_pmu_reader_stop(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_reader *reader)
 {
-	reader->started = false;
-	reader->fresh = false;
+	reader->state = RISCV_PMU_READER_OFF;
 	if (reader->sampling)
 		hart->dirty |= BIT_ULL(reader->ctr);
 }

@@ -46,10 +46,12 @@ struct riscv_pmu *riscv_pmu_get(void)
 static __always_inline void core_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					struct perf_event *event)
 {
-	u64 share = riscv_pmu_reader_take(pmu, hart, to_reader(event));
+	struct riscv_pmu_reader *reader = to_reader(event);
+	u64 share = riscv_pmu_reader_take(pmu, hart, reader);
 
 	local64_add(share, &event->count);
-	local64_sub(share, &event->hw.period_left);
+	if (reader->sampling)
+		local64_sub(share, &event->hw.period_left);
 }
 
 /**
@@ -237,12 +239,17 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 		riscv_pmu_finish(pmu, hart);
 }
 
-/* An event's first time on hardware: will it take the program, and is the interrupt on? */
-static noinline int core_add_first(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				   struct riscv_pmu_reader *reader)
+/* A new event, or its clock has another program by now: will hardware take its own? */
+static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				struct perf_event *event)
 {
-	int err = riscv_pmu_hart_prove(pmu, hart, reader);
+	struct riscv_pmu_reader *reader = to_reader(event);
+	int err = riscv_pmu_reader_attach(pmu, hart, reader);
 
+	if (err)
+		return err;
+
+	err = riscv_pmu_hart_prove(pmu, hart, reader);
 	if (err) {
 		pr_warn_once("firmware refuses event_idx 0x%x on counter %d, which it offered before: not counted\n",
 			     reader->want.prog.event_idx, reader->ctr);
@@ -250,7 +257,22 @@ static noinline int core_add_first(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 		return err;
 	}
 
+	event->hw.idx = reader->ctr;
 	riscv_pmu_irq_enable(pmu, hart);
+	return 0;
+}
+
+static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     struct perf_event *event, int flags)
+{
+	int err = core_attach(pmu, hart, event);
+
+	if (err)
+		return err;
+
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (flags & PERF_EF_START)
+		core_start(hart, event, PERF_EF_RELOAD);
 	return 0;
 }
 
@@ -258,6 +280,9 @@ static noinline int core_add_first(struct riscv_pmu *pmu, struct riscv_pmu_hart 
  * riscv_pmu_add() - give an event a counter on this hart
  * @event:	the event
  * @flags:	PERF_EF_START: and start it
+ *
+ * An event that counts and comes back to its clock, as most do at a context
+ * switch, is done with here and now.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
  * Return: 0; -EAGAIN if no counter is free for it; -EIO if the hardware
@@ -268,22 +293,32 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 	struct riscv_pmu_reader *reader = to_reader(event);
-	int err;
 
-	err = riscv_pmu_reader_attach(pmu, hart, reader);
-	if (err)
-		return err;
-	if (unlikely(!reader->proven || reader->failed || !hart->irq_enabled)) {
-		err = core_add_first(pmu, hart, reader);
-		if (err)
-			return err;
-	}
+	if (unlikely(!riscv_pmu_reader_can_return(hart, reader)) || reader->sampling ||
+	    unlikely(!(flags & PERF_EF_START)))
+		return core_add(pmu, hart, event, flags);
 
-	event->hw.idx = reader->ctr;
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (flags & PERF_EF_START)
-		core_start(hart, event, PERF_EF_RELOAD);
+	riscv_pmu_reader_join(hart, reader);
+	riscv_pmu_reader_start(hart, reader, 0);
+	event->hw.state = 0;
 	return 0;
+}
+
+/* What is left of del() once the event has its count. */
+static __always_inline void core_leave(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	riscv_pmu_reader_detach(hart, to_reader(event));
+	/* Most events are never mapped. Index 0 says read(), before and after. */
+	if (unlikely(READ_ONCE(event->rb)))
+		perf_event_update_userpage(event);
+}
+
+static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      struct perf_event *event)
+{
+	core_stop(pmu, hart, event);
+	core_leave(hart, event);
 }
 
 /**
@@ -291,19 +326,22 @@ int riscv_pmu_add(struct perf_event *event, int flags)
  * @event:	an event that has been added on this hart
  * @flags:	none are defined
  *
+ * Only the first of those that go together looks at the hardware: the others,
+ * if they just count, are done with here and now.
+ *
  * Context: interrupts off, between pmu_disable and pmu_enable.
  */
 void riscv_pmu_del(struct perf_event *event, int flags)
 {
-	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_hart *hart = reader->hart;
 
-	core_stop(pmu, hart, event);
-	riscv_pmu_reader_detach(hart, to_reader(event));
-	event->hw.idx = -1;
-	/* Most events are never mapped. Index 0 says read(), before and after. */
-	if (READ_ONCE(event->rb))
-		perf_event_update_userpage(event);
+	if (!hart->frozen || reader->sampling || unlikely(reader->state != RISCV_PMU_READER_ON))
+		return core_del(to_riscv_pmu(event->pmu), hart, event);
+
+	local64_add(riscv_pmu_reader_advance(reader, reader->clock->now), &event->count);
+	riscv_pmu_reader_stop(hart, reader);
+	core_leave(hart, event);
 }
 
 /**
@@ -525,7 +563,7 @@ static int __init riscv_pmu_init(void)
 		return -ENOMEM;
 	}
 	for_each_possible_cpu(cpu)
-		riscv_pmu_hart_reset(per_cpu_ptr(pmu->harts, cpu));
+		riscv_pmu_hart_reset(pmu, per_cpu_ptr(pmu->harts, cpu));
 
 	riscv_pmu_irq_probe(pmu);
 	err = riscv_pmu_hotplug_init(pmu) ?: riscv_pmu_user_init();

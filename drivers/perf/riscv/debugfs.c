@@ -16,7 +16,7 @@ static void debugfs_show_stats(struct seq_file *m, const struct riscv_pmu_stats 
 {
 	seq_printf(m, "batches %llu\n", stats->batches);
 	seq_printf(m, "programs_written %llu\n", stats->programs);
-	seq_printf(m, "programs_kept %llu\n", stats->kept);
+	seq_printf(m, "programs_kept %llu\n", stats->attached - stats->searched);
 	seq_printf(m, "programs_shared %llu\n", stats->shared);
 	seq_printf(m, "programs_evicted %llu\n", stats->evicted);
 	seq_printf(m, "programs_moved %llu\n", stats->moved);
@@ -41,7 +41,7 @@ static int debugfs_hart_show(struct seq_file *m, void *unused)
 	seq_printf(m, "counters_held %llx\n", hart->held);
 	seq_printf(m, "counters_running %llx\n", hart->running);
 	seq_printf(m, "counters_armed %llx\n", hart->armed);
-	seq_printf(m, "events %u\n", hart->nr_readers);
+	seq_printf(m, "events %llu\n", hart->stats.attached - hart->stats.detached);
 	debugfs_show_stats(m, &hart->stats);
 	if (IS_ENABLED(CONFIG_RISCV_PMU_SBI))
 		debugfs_show_ecalls(m, cpu);

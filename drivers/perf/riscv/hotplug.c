@@ -14,7 +14,7 @@ static int hotplug_start_hart(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = riscv_pmu_get();
 
-	riscv_pmu_hart_reset(riscv_pmu_this_hart(pmu));
+	riscv_pmu_hart_reset(pmu, riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_start(pmu);
 	riscv_pmu_user_hart_start();
 	return 0;

@@ -24,48 +24,65 @@
 static_assert(RISCV_PMU_SCHED_MAX == RISCV_MAX_COUNTERS);
 
 /**
+ * enum riscv_pmu_reader_state - whether a reader counts
+ * @RISCV_PMU_READER_OFF:	it does not
+ * @RISCV_PMU_READER_FRESH:	it will, from the next apply on
+ * @RISCV_PMU_READER_ON:	it does, since &riscv_pmu_reader.prev
+ */
+enum riscv_pmu_reader_state {
+	RISCV_PMU_READER_OFF,
+	RISCV_PMU_READER_FRESH,
+	RISCV_PMU_READER_ON,
+};
+
+/**
  * struct riscv_pmu_reader - an event's view of the clock that it reads
  * @node:	on &riscv_pmu_clock.readers while it is attached
- * @want:	its program, and the counters that can hold it
- * @event:	the perf event; only core.c and irq.c look at it
- * @hart:	the hart of the clock, or of the last one
- * @ctr:	the clock; the last one when it is not attached, -1 before that
+ * @hart:	the hart of the clock, or of the last one; NULL before that
+ * @clock:	the clock; the last one when it is not attached
  * @gen:	the clock's &riscv_pmu_clock.gen when it held the reader's program
  * @prev:	the clock's time up to which the reader has been given its share
- * @carry:	its share of clocks that it has been moved away from
- * @deadline:	the clock's time at which it wants an interrupt
- * @left:	until @deadline, while @fresh
+ * @ctr:	the clock's number, -1 while there is none
+ * @state:	enum riscv_pmu_reader_state
  * @sampling:	it has a deadline
- * @started:	it counts
- * @fresh:	started since the clock was last applied: its share begins then
  * @proven:	hardware has taken its program once
  * @failed:	hardware has refused its program
+ * @carry:	its share of clocks that it has been moved away from; 0 while it is on
+ * @deadline:	the clock's time at which it wants an interrupt
+ * @left:	until @deadline, while it is fresh
+ * @want:	its program, and the counters that can hold it
+ * @event:	the perf event; only core.c and irq.c look at it
+ *
+ * What a context switch touches comes first, in one cache line.
  */
 struct riscv_pmu_reader {
 	struct list_head	node;
-	struct riscv_pmu_event	want;
-	struct perf_event	*event;
 	struct riscv_pmu_hart	*hart;
-	int			ctr;
+	struct riscv_pmu_clock	*clock;
 	u64			gen;
 	u64			prev;
+	int			ctr;
+	u8			state;
+	bool			sampling;
+	bool			proven;
+	bool			failed;
 	u64			carry;
 	u64			deadline;
 	u64			left;
-	bool			sampling;
-	bool			started;
-	bool			fresh;
-	bool			proven;
-	bool			failed;
+	struct riscv_pmu_event	want;
+	struct perf_event	*event;
 };
 
 /**
  * struct riscv_pmu_clock - one counter of one hart
  * @readers:	who reads it
  * @prog:	the program that it holds, if its bit in &riscv_pmu_hart.held is set
- * @gen:	changes whenever @prog does, or is lost
+ * @gen:	changes whenever @prog does, is lost, or is about to be replaced
  * @now:	its time: what it has counted since boot, modulo 2^64
  * @raw:	the counter's value at @now
+ * @mask:	the bits that the counter has
+ *
+ * One cache line.
  */
 struct riscv_pmu_clock {
 	struct list_head	readers;
@@ -73,6 +90,7 @@ struct riscv_pmu_clock {
 	u64			gen;
 	u64			now;
 	u64			raw;
+	u64			mask;
 };
 
 /**
@@ -89,7 +107,10 @@ struct riscv_pmu_layout {
  * struct riscv_pmu_stats - what a hart's PMU has done since boot
  * @batches:	batches applied
  * @programs:	programs written
- * @kept:	readers that found their program where they had left it
+ * @attached:	readers that came
+ * @detached:	readers that went
+ * @searched:	readers that had to look for a clock; the others found their program
+ *		where they had left it
  * @shared:	readers that joined a clock that others read
  * @evicted:	programs that had to make room
  * @moved:	programs that moved to another counter for a newcomer
@@ -101,7 +122,9 @@ struct riscv_pmu_layout {
 struct riscv_pmu_stats {
 	u64	batches;
 	u64	programs;
-	u64	kept;
+	u64	attached;
+	u64	detached;
+	u64	searched;
 	u64	shared;
 	u64	evicted;
 	u64	moved;
@@ -121,13 +144,12 @@ struct riscv_pmu_stats {
  * @twin:	actual: counters that were given an event while another held it
  * @wrong:	counters in use that do not hold the program wanted of them
  * @dirty:	counters whose readers have changed since the last apply
- * @joined:	counters that go on as they are, with new readers
+ * @joined:	counters with new counting readers; those that run may go on as they are
  * @gen:	source of &riscv_pmu_clock.gen
  * @frozen:	all clocks in use show the time at which this was set
  * @txn:	PERF_PMU_TXN_* of the transaction under way
  * @collecting:	changes are being collected; pmu_enable will apply them
  * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
- * @nr_readers:	readers that are attached
  * @stats:	for debugfs
  * @clock:	the counters
  * @batch:	scratch of the apply under way
@@ -147,7 +169,6 @@ struct riscv_pmu_hart {
 	bool			frozen;
 	bool			collecting;
 	bool			irq_enabled;
-	unsigned int		nr_readers;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
@@ -164,18 +185,19 @@ static inline u64 riscv_pmu_ctr_mask(const struct riscv_pmu *pmu, unsigned int c
 }
 
 /* program.c: clocks and readers */
-void riscv_pmu_hart_reset(struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
 			  const struct riscv_pmu_event *want);
 void riscv_pmu_layout_put(struct riscv_pmu_layout *layout, unsigned int ctr,
 			  const struct riscv_pmu_event *want);
 void riscv_pmu_layout_move(struct riscv_pmu_layout *layout, unsigned int from, unsigned int to);
-int riscv_pmu_reader_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_reader *reader);
-void riscv_pmu_clock_vacate(struct riscv_pmu_hart *hart, unsigned int ctr);
+int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_reader *reader);
+u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader);
 void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left);
 bool riscv_pmu_reader_is_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_reader *reader);
+void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,

@@ -59,7 +59,8 @@ static void irq_serve_reader(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		event->pmu->stop(event, 0);
 		return;
 	}
-	if (!reader->fresh)	/* otherwise its handler has restarted it, as KVM's does */
+	/* Otherwise its handler has restarted it, as KVM's does. */
+	if (reader->state == RISCV_PMU_READER_ON)
 		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
 }
 

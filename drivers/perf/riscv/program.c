@@ -39,11 +39,12 @@ static void clock_renew(struct riscv_pmu_hart *hart, unsigned int ctr)
 
 /**
  * riscv_pmu_hart_reset() - a hart whose counters hold nothing and have no readers
+ * @pmu:	the PMU, its counters known
  * @hart:	the hart
  *
  * Readers that were here before it went down must not take a clock for theirs.
  */
-void riscv_pmu_hart_reset(struct riscv_pmu_hart *hart)
+void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 gen = hart->gen;
 
@@ -51,6 +52,7 @@ void riscv_pmu_hart_reset(struct riscv_pmu_hart *hart)
 	hart->gen = gen;
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		INIT_LIST_HEAD(&hart->clock[ctr].readers);
+		hart->clock[ctr].mask = pmu->ctrs & BIT_ULL(ctr) ? riscv_pmu_ctr_mask(pmu, ctr) : 0;
 		clock_renew(hart, ctr);
 	}
 }
@@ -134,13 +136,18 @@ static void program_prefer(const struct riscv_pmu *pmu, const struct riscv_pmu_h
 	}
 }
 
-/* Notes whether a counter in use holds what is wanted of it. */
+/*
+ * Notes whether a counter in use holds what is wanted of it. If not, nobody
+ * may rely any more on what it holds still.
+ */
 static void program_check(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
-	if (clock_holds(hart, ctr, &hart->layout.prog[ctr]))
+	if (clock_holds(hart, ctr, &hart->layout.prog[ctr])) {
 		hart->wrong &= ~BIT_ULL(ctr);
-	else
+	} else {
 		hart->wrong |= BIT_ULL(ctr);
+		clock_renew(hart, ctr);
+	}
 }
 
 /* Gives all readers of a clock another one; what they have counted goes with them. */
@@ -152,11 +159,12 @@ static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	list_for_each_entry(reader, &hart->clock[from].readers, node) {
 		reader->ctr = to;
-		if (!reader->started || reader->fresh)
+		reader->clock = &hart->clock[to];
+		if (reader->state != RISCV_PMU_READER_ON)
 			continue;
-		reader->carry += now - reader->prev;
+		reader->carry = now - reader->prev;
 		reader->left = reader->deadline - now;
-		reader->fresh = true;
+		reader->state = RISCV_PMU_READER_FRESH;
 	}
 	list_splice_init(&hart->clock[from].readers, &hart->clock[to].readers);
 	riscv_pmu_layout_move(&hart->layout, from, to);
@@ -164,6 +172,20 @@ static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	program_check(hart, to);
 	hart->stats.moved++;
 	hart->dirty |= BIT_ULL(from) | BIT_ULL(to);
+}
+
+/* Where the programs in use could go instead: wherever all readers of one can. */
+static void program_survey(struct riscv_pmu_hart *hart)
+{
+	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		const struct riscv_pmu_reader *reader;
+		u64 may = ~0ULL;
+
+		list_for_each_entry(reader, &hart->clock[ctr].readers, node)
+			may &= reader->want.ctrs;
+		hart->layout.sched.may[ctr] = may;
+	}
 }
 
 /* A counter for the newcomer, found the long way; others may move for it. */
@@ -179,6 +201,7 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return ctr;
 	}
 
+	program_survey(hart);
 	program_prefer(pmu, hart, want, prefer);
 	if (!riscv_pmu_sched_find(&hart->layout.sched, want->ctrs, prefer, ARRAY_SIZE(prefer),
 				  &path))
@@ -191,55 +214,53 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_reader_place() - find a clock for a reader, the long way
+ * riscv_pmu_reader_attach() - find a clock for a reader, and attach it
  * @pmu:	the PMU
  * @hart:	this hart
  * @reader:	a reader that is not attached
  *
- * Others may move for it. The layout has its program afterwards.
+ * It takes the clock that it had if that still holds its program; else one is
+ * searched, and others may move for it.
  *
  * Return: 0, or -EAGAIN if there is no assignment of all programs.
  */
-int riscv_pmu_reader_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_reader *reader)
+int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_reader *reader)
 {
-	int ctr = program_place(pmu, hart, &reader->want);
+	int ctr;
 
+	if (riscv_pmu_reader_can_return(hart, reader)) {
+		riscv_pmu_reader_join(hart, reader);
+		return 0;
+	}
+
+	hart->stats.searched++;
+	ctr = program_place(pmu, hart, &reader->want);
 	if (ctr < 0)
 		return ctr;
 
 	reader->hart = hart;
 	reader->ctr = ctr;
+	reader->clock = &hart->clock[ctr];
 	riscv_pmu_layout_put(&hart->layout, ctr, &reader->want);
 	program_check(hart, ctr);
-	reader->gen = hart->wrong & BIT_ULL(ctr) ? 0 : hart->clock[ctr].gen;
+	reader->gen = hart->wrong & BIT_ULL(ctr) ? 0 : reader->clock->gen;
+	riscv_pmu_reader_join(hart, reader);
 	return 0;
 }
 
 /**
- * riscv_pmu_clock_vacate() - a reader has left a clock
- * @hart:	this hart
- * @ctr:	the clock
+ * riscv_pmu_reader_take_carry() - give a reader that is not on what it has left elsewhere
+ * @reader:	an attached reader
+ *
+ * Return: its share of the clocks that it has been moved away from, or that failed.
  */
-void riscv_pmu_clock_vacate(struct riscv_pmu_hart *hart, unsigned int ctr)
+u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader)
 {
-	struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	struct riscv_pmu_reader *other;
-	u64 may = ~0ULL;
+	u64 share = reader->carry;
 
-	list_for_each_entry(other, &clock->readers, node)
-		may &= other->want.ctrs;
-	hart->layout.sched.may[ctr] = may;
-	if (!list_empty(&clock->readers))
-		return;
-
-	hart->layout.sched.used &= ~BIT_ULL(ctr);
-	hart->dirty |= hart->twin & BIT_ULL(ctr);
-	if (hart->wrong & BIT_ULL(ctr)) {
-		/* What it holds is not what the layout says it should: nobody may rely on that. */
-		hart->wrong &= ~BIT_ULL(ctr);
-		clock_renew(hart, ctr);
-	}
+	reader->carry = 0;
+	return share;
 }
 
 /**
@@ -266,7 +287,7 @@ void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader
 bool riscv_pmu_reader_is_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_reader *reader)
 {
-	if (!reader->sampling || !reader->started || reader->fresh)
+	if (!reader->sampling || reader->state != RISCV_PMU_READER_ON)
 		return false;
 
 	return (s64)(riscv_pmu_clock_now(pmu, hart, reader->ctr) - reader->deadline) >= 0;
@@ -283,9 +304,10 @@ struct program_goal {
 static void reader_refresh(const struct riscv_pmu_clock *clock, struct riscv_pmu_reader *reader)
 {
 	reader->gen = clock->gen;
-	reader->prev = clock->now;
+	reader->prev = clock->now - reader->carry;
+	reader->carry = 0;
 	reader->deadline = clock->now + reader->left;
-	reader->fresh = false;
+	reader->state = RISCV_PMU_READER_ON;
 }
 
 static struct program_goal clock_refresh(struct riscv_pmu_clock *clock)
@@ -296,9 +318,9 @@ static struct program_goal clock_refresh(struct riscv_pmu_clock *clock)
 	list_for_each_entry(reader, &clock->readers, node) {
 		s64 left;
 
-		if (!reader->started)
+		if (reader->state == RISCV_PMU_READER_OFF)
 			continue;
-		if (reader->fresh)
+		if (reader->state == RISCV_PMU_READER_FRESH)
 			reader_refresh(clock, reader);
 		goal.run = true;
 		if (!reader->sampling)
@@ -316,7 +338,7 @@ static bool clock_has_deadline(const struct riscv_pmu_clock *clock)
 	const struct riscv_pmu_reader *reader;
 
 	list_for_each_entry(reader, &clock->readers, node) {
-		if (reader->started && reader->sampling)
+		if (reader->sampling && reader->state != RISCV_PMU_READER_OFF)
 			return true;
 	}
 
@@ -336,6 +358,21 @@ static u64 clock_start_value(struct riscv_pmu *pmu, unsigned int ctr, u64 left)
 }
 
 /**
+ * riscv_pmu_hart_advance() - bring clocks up to date, all as of nearly the same instant
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	clocks that run
+ */
+void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
+	}
+}
+
+/**
  * riscv_pmu_hart_freeze() - note the time of all clocks in use, for all readers
  * @pmu:	the PMU
  * @hart:	this hart
@@ -346,8 +383,7 @@ static u64 clock_start_value(struct riscv_pmu *pmu, unsigned int ctr, u64 left)
  */
 void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	for (u64 ctrs = hart->layout.sched.used & hart->running; ctrs; ctrs &= ctrs - 1)
-		riscv_pmu_clock_now(pmu, hart, __ffs64(ctrs));
+	riscv_pmu_hart_advance(pmu, hart, hart->layout.sched.used & hart->running);
 	hart->frozen = true;
 }
 
@@ -372,8 +408,7 @@ static void program_clear_batch(struct riscv_pmu_batch *batch)
 /* Counters have just been stopped: their clocks stand where they are read now. */
 static void program_note_stopped(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 stopped)
 {
-	for (u64 ctrs = stopped; ctrs; ctrs &= ctrs - 1)
-		riscv_pmu_clock_now(pmu, hart, __ffs64(ctrs));
+	riscv_pmu_hart_advance(pmu, hart, stopped & hart->running);
 	hart->running &= ~stopped;
 }
 
@@ -398,43 +433,69 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 }
 
 /*
- * Some PMUs count an event on one counter only, whatever the filters (QEMU
- * 10.0.2: the second one stays at 0). So an event that gets a counter is taken
- * from those that merely still hold it; where both are in use, the second is
- * not kept for later.
+ * Counters other than @ctr that hold the event that it is to count. Only where
+ * the hardware counts an event on one counter at a time, whatever the filters:
+ * elsewhere they do not matter.
  */
-static u64 program_rivals(struct riscv_pmu_hart *hart, unsigned int ctr)
+static u64 program_rivals(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
 {
 	u64 rivals = 0;
+
+	if (!pmu->one_ctr_per_event)
+		return 0;
 
 	for (u64 ctrs = hart->held & ~BIT_ULL(ctr); ctrs; ctrs &= ctrs - 1) {
 		unsigned int other = __ffs64(ctrs);
 
-		if (!program_is_same_event(&hart->clock[other].prog, &hart->layout.prog[ctr]))
-			continue;
-		if (hart->layout.sched.used & BIT_ULL(other))
-			hart->twin |= BIT_ULL(ctr);
-		else
+		if (program_is_same_event(&hart->clock[other].prog, &hart->layout.prog[ctr]))
 			rivals |= BIT_ULL(other);
 	}
 
 	return rivals;
 }
 
+/*
+ * Makes room for an event where only one counter can count it: it is taken
+ * from those that merely still hold it. Where both are in use the second
+ * counts nothing, and has to be programmed again once it is alone.
+ */
+static u64 program_evict_rivals(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				unsigned int ctr)
+{
+	u64 rivals = program_rivals(pmu, hart, ctr);
+
+	if (rivals & hart->layout.sched.used)
+		hart->twin |= BIT_ULL(ctr);
+	else
+		hart->twin &= ~BIT_ULL(ctr);
+
+	return rivals & ~hart->layout.sched.used;
+}
+
+/* Twins with new readers whose rivals have gone. */
+static void program_wake_twins(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 twins)
+{
+	for (; twins; twins &= twins - 1) {
+		unsigned int ctr = __ffs64(twins);
+
+		if (program_rivals(pmu, hart, ctr) & hart->layout.sched.used)
+			continue;
+		hart->wrong |= BIT_ULL(ctr);
+		hart->dirty |= BIT_ULL(ctr);
+	}
+}
+
 /* What has to stop or be released before @ctr can become what it should be. */
-static void program_plan_stop(struct riscv_pmu_hart *hart, unsigned int ctr)
+static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      unsigned int ctr)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
 	u64 bit = BIT_ULL(ctr);
 
-	if (hart->wrong & bit) {
-		hart->twin &= ~bit;
-		batch->release |= program_rivals(hart, ctr) | (hart->held & bit);
-	} else if (hart->twin & ~hart->layout.sched.used & bit) {
-		batch->release |= bit;
-	} else if (hart->armed & bit || clock_has_deadline(&hart->clock[ctr])) {
+	if (hart->wrong & bit)
+		batch->release |= program_evict_rivals(pmu, hart, ctr) | (hart->held & bit);
+	else if (hart->armed & bit || clock_has_deadline(&hart->clock[ctr]))
 		batch->stop |= bit;
-	}
 }
 
 /* First half of an apply: stop what has to change, so that what follows is exact. */
@@ -444,8 +505,8 @@ static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	u64 stopped;
 
 	program_clear_batch(batch);
-	for (ctrs &= hart->running | hart->wrong | hart->twin; ctrs; ctrs &= ctrs - 1)
-		program_plan_stop(hart, __ffs64(ctrs));
+	for (ctrs &= hart->running | hart->wrong; ctrs; ctrs &= ctrs - 1)
+		program_plan_stop(pmu, hart, __ffs64(ctrs));
 
 	batch->stop &= hart->running & ~batch->release;
 	stopped = batch->stop | batch->release;
@@ -563,11 +624,10 @@ static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 
 		clock_renew(hart, ctr);
 		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
-			if (reader->started && !reader->fresh)
-				reader->carry += hart->clock[ctr].now - reader->prev;
+			if (reader->state == RISCV_PMU_READER_ON)
+				reader->carry = hart->clock[ctr].now - reader->prev;
 			reader_refused(reader, ctr);
-			reader->started = false;
-			reader->fresh = false;
+			reader->state = RISCV_PMU_READER_OFF;
 		}
 	}
 }
@@ -630,15 +690,35 @@ int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return 0;
 }
 
-/* New readers of clocks that just run on: all of them start at one instant. */
+/* New counting readers of clocks that just run on: all of them start at one instant. */
 static void program_admit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 joined)
 {
-	u64 ctrs;
+	riscv_pmu_hart_advance(pmu, hart, joined);
+	for (; joined; joined &= joined - 1) {
+		struct riscv_pmu_clock *clock = &hart->clock[__ffs64(joined)];
+		struct riscv_pmu_reader *reader;
 
-	for (ctrs = joined; ctrs; ctrs &= ctrs - 1)
-		riscv_pmu_clock_now(pmu, hart, __ffs64(ctrs));
-	for (ctrs = joined; ctrs; ctrs &= ctrs - 1)
-		clock_refresh(&hart->clock[__ffs64(ctrs)]);
+		list_for_each_entry(reader, &clock->readers, node) {
+			if (reader->state != RISCV_PMU_READER_FRESH)
+				continue;
+			reader->prev = clock->now;
+			reader->state = RISCV_PMU_READER_ON;
+		}
+	}
+}
+
+/* Stops, programs and starts what has to change. */
+static u64 program_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 dirty)
+{
+	program_stop(pmu, hart, dirty);
+	for (; dirty; dirty &= dirty - 1) {
+		unsigned int ctr = __ffs64(dirty);
+
+		program_plan_program(pmu, hart, ctr);
+		program_plan_start(pmu, hart, ctr);
+	}
+
+	return program_commit(pmu, hart);
 }
 
 /**
@@ -653,30 +733,24 @@ static void program_admit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
  */
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 dirty = hart->dirty;
-	u64 joined = hart->joined & ~dirty;
-	/* Stopped, and nobody wants them: what a sampling event leaves behind. */
-	u64 idle = dirty & ~(hart->layout.sched.used | hart->running | hart->twin);
+	u64 used = hart->layout.sched.used;
+	u64 joined, dirty, idle;
 
+	if (unlikely(hart->twin & used & (hart->joined | hart->dirty)))
+		program_wake_twins(pmu, hart, hart->twin & used & (hart->joined | hart->dirty));
+
+	joined = hart->joined & hart->running & ~(hart->dirty | hart->wrong);
+	dirty = hart->dirty | (hart->joined & ~joined);
+	/* Stopped, and nobody wants them: what a sampling event leaves behind. */
+	idle = dirty & ~(used | hart->running);
 	hart->armed &= ~idle;
-	dirty &= ~idle;
 	hart->frozen = false;
 	hart->dirty = 0;
 	hart->joined = 0;
 	if (joined)
 		program_admit(pmu, hart, joined);
-	if (!dirty)
-		return 0;
-
-	program_stop(pmu, hart, dirty);
-	for (u64 ctrs = dirty; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
-		program_plan_program(pmu, hart, ctr);
-		program_plan_start(pmu, hart, ctr);
-	}
-
-	return program_commit(pmu, hart);
+	dirty &= ~idle;
+	return dirty ? program_apply(pmu, hart, dirty) : 0;
 }
 
 /**

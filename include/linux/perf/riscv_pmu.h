@@ -176,6 +176,8 @@ struct riscv_pmu_ops {
  * @irq_ctrs:	those of @ctrs that interrupt when they overflow
  * @guests:	KVM guests may run here, so that filters for them matter
  * @has_filters: programmable counters can be kept from counting in a mode
+ * @one_ctr_per_event: of several counters that hold one event with different filters,
+ *		only the first counts
  * @raw_bits:	width of a raw selector, 0 where there are no raw events
  * @no_irq_why:	why @irq_ctrs is empty, if it is
  * @hwirq:	number of the local overflow interrupt
@@ -199,6 +201,7 @@ struct riscv_pmu {
 	u64				irq_ctrs;
 	bool				guests;
 	bool				has_filters;
+	bool				one_ctr_per_event;
 	unsigned int			raw_bits;
 	const char			*no_irq_why;
 	unsigned int			hwirq;

@@ -66,7 +66,7 @@ void fake_advance(struct fake_pmu *fake, u64 ticks)
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		const struct fake_ctr *c = &fake->ctr[ctr];
 
-		if (c->running && !(c->prog.inh & fake->mode))
+		if (c->running && !c->starved && !(c->prog.inh & fake->mode))
 			fake_count(fake, ctr, ticks * fake_rate(&c->prog));
 	}
 }
@@ -217,6 +217,7 @@ static int fake_program(struct fake_pmu *fake, unsigned int ctr, const struct ri
 	if (fake->fail_program & BIT_ULL(ctr))
 		return -ENOENT;
 
+	c->starved = fake->starves_twins && fake_has_twin(fake, ctr, prog);
 	c->holds = true;
 	c->prog = *prog;
 	if (fake->pmu.fw_ctrs & BIT_ULL(ctr)) {
@@ -386,7 +387,7 @@ struct fake_pmu *fake_create(struct kunit *test)
 	fake->absent = U32_MAX;
 	fake->pmu.ops.probe(&fake->pmu);
 	fake->pmu.ops.hart_start(&fake->pmu);
-	riscv_pmu_hart_reset(&fake->hart);
+	riscv_pmu_hart_reset(&fake->pmu, &fake->hart);
 	return fake;
 }
 
@@ -398,9 +399,16 @@ struct fake_pmu *fake_create(struct kunit *test)
  */
 void fake_set_width(struct fake_pmu *fake, u64 ctrs, unsigned int width)
 {
+	int cpu;
+
 	for (; ctrs; ctrs &= ctrs - 1)
 		fake->pmu.ctr[__ffs64(ctrs)].width = width;
 	fake->pmu.ops.hart_start(&fake->pmu);
+	riscv_pmu_hart_reset(&fake->pmu, &fake->hart);
+	if (!fake->pmu.harts)
+		return;
+	for_each_possible_cpu(cpu)
+		riscv_pmu_hart_reset(&fake->pmu, per_cpu_ptr(fake->pmu.harts, cpu));
 }
 
 /**
@@ -462,6 +470,6 @@ void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pm
 	KUNIT_EXPECT_EQ(test, hart->running, fake_running(fake));
 	KUNIT_EXPECT_EQ(test, hart->held, fake_holding(fake));
 	KUNIT_EXPECT_EQ(test, hart->armed, 0);
-	KUNIT_EXPECT_EQ(test, hart->twin, 0);
+	KUNIT_EXPECT_EQ(test, hart->twin & ~hart->held, 0);
 	fake_expect_clean(test, fake);
 }

@@ -32,6 +32,7 @@
  * @running:	it counts
  * @overflowed:	it has wrapped since it was last started
  * @unset:	its value means nothing until it is loaded (firmware counters)
+ * @starved:	another counter held its event when it was programmed
  */
 struct fake_ctr {
 	struct riscv_pmu_prog	prog;
@@ -40,6 +41,7 @@ struct fake_ctr {
 	bool			running;
 	bool			overflowed;
 	bool			unset;
+	bool			starved;
 };
 
 /* The masks of a batch, as they came */
@@ -60,6 +62,7 @@ struct fake_batch {
  * @fail_program: counters that refuse every program
  * @fail_start:	counters that refuse to start
  * @no_twins:	complain if two counters are to hold the same event
+ * @starves_twins: the second of two such counters counts nothing, as in QEMU 10.0.2
  * @absent:	event_idx that this machine does not have
  * @log:	the last batches, &fake_pmu.nr_batches modulo its size
  * @nr_batches:	batches so far
@@ -75,6 +78,7 @@ struct fake_pmu {
 	u64			fail_program;
 	u64			fail_start;
 	bool			no_twins;
+	bool			starves_twins;
 	u32			absent;
 	struct fake_batch	log[FAKE_LOG_SIZE];
 	unsigned int		nr_batches;
@@ -101,7 +105,16 @@ void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pm
 /* Whether the reader is on a clock's list. */
 static inline bool fake_is_attached(const struct riscv_pmu_reader *reader)
 {
-	return reader->node.next && reader->node.next != LIST_POISON1;
+	const struct riscv_pmu_reader *other;
+
+	if (!reader->clock)
+		return false;
+	list_for_each_entry(other, &reader->clock->readers, node) {
+		if (other == reader)
+			return true;
+	}
+
+	return false;
 }
 
 #endif /* _RISCV_PMU_FAKE_BACKEND_H */

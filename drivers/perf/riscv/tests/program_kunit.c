@@ -727,6 +727,7 @@ static void idle_rival_is_released(struct kunit *test)
 	struct riscv_pmu_reader a, b;
 
 	fake->no_twins = true;
+	fake->pmu.one_ctr_per_event = true;
 	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
 	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_U | RISCV_PMU_INH_M), C(4));
 	switch_in(test, fake, &a, 0);
@@ -747,40 +748,105 @@ static void idle_rival_is_released(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
 }
 
-/* Where both are in use they have to be twins; the second is not kept for later. */
-static void twin_is_released_when_it_is_left(struct kunit *test)
+/* Two tasks that take turns with different filters: each finds its own counter again. */
+static void idle_rival_is_kept_where_it_does_no_harm(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_reader a, b;
+	unsigned int batches;
 
-	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
-	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_U | RISCV_PMU_INH_M), C(4));
+	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3) | C(4));
+	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_M), C(3) | C(4));
 	switch_in(test, fake, &a, 0);
+	switch_out(fake, &a);
 	switch_in(test, fake, &b, 0);
-	KUNIT_EXPECT_EQ(test, fake->hart.twin, C(4));
-	fake_advance(fake, 2);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 0);
-	fake_expect_batch(test, fake, 0, BATCH(.release = C(4)));
-	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
+	switch_out(fake, &b);
+	batches = fake->nr_batches;
+	for (int i = 0; i < 3; i++) {
+		switch_in(test, fake, &a, 0);
+		fake_advance(fake, 2);
+		KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
+		switch_in(test, fake, &b, 0);
+		fake_advance(fake, 3);
+		KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 15);
+	}
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 }
 
-static void twin_that_replaced_a_program_is_released_too(struct kunit *test)
+static void group_out(struct fake_pmu *fake, struct riscv_pmu_reader *a,
+		      struct riscv_pmu_reader *b, u64 share[2])
+{
+	begin(fake);
+	share[0] = del(fake, a);
+	share[1] = del(fake, b);
+	finish(fake);
+}
+
+static void group_in(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_reader *a,
+		     struct riscv_pmu_reader *b)
+{
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, a, 0), 0);
+	KUNIT_EXPECT_EQ(test, add(fake, b, 0), 0);
+	finish(fake);
+}
+
+/*
+ * Where both are in use the second counts nothing, and nothing can be done; it
+ * is programmed again when it is alone. Till then the two switch for free.
+ */
+static void twin_is_programmed_again_when_it_is_alone(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader a, b;
+	unsigned int batches;
+	u64 share[2];
+
+	fake->starves_twins = true;
+	fake->pmu.one_ctr_per_event = true;
+	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
+	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_M), C(4));
+	group_in(test, fake, &a, &b);
+	KUNIT_EXPECT_EQ(test, fake->hart.twin, C(4));
+	batches = fake->nr_batches;
+	for (int i = 0; i < 3; i++) {
+		fake_advance(fake, 2);
+		group_out(fake, &a, &b, share);
+		KUNIT_EXPECT_EQ(test, share[0], 10);
+		KUNIT_EXPECT_EQ(test, share[1], 0);
+		group_in(test, fake, &a, &b);
+	}
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
+
+	group_out(fake, &a, &b, share);
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_EQ(test, fake->hart.twin, 0);
+	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(4));
+	fake_advance(fake, 2);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 10);
+}
+
+static void twin_that_replaced_a_program_is_one_too(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_reader old, a, b;
 
+	fake->starves_twins = true;
+	fake->pmu.one_ctr_per_event = true;
 	counting(&old, 6, C(4));
 	switch_in(test, fake, &old, 0);
 	switch_out(fake, &old);
 	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
-	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_U | RISCV_PMU_INH_M), C(4));
+	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_M), C(4));
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &b, 0);
 	KUNIT_EXPECT_EQ(test, fake->hart.twin, C(4));
-	switch_out(fake, &b);
-	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
 	switch_out(fake, &a);
+	switch_out(fake, &b);
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(4));
+	fake_advance(fake, 2);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 10);
 }
 
 /* A hart that was reset holds nothing that an earlier reader may take for its own. */
@@ -793,7 +859,7 @@ static void reader_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
 	switch_in(test, fake, &x, 0);
 	switch_out(fake, &x);
 	fake->pmu.ops.hart_stop(&fake->pmu);
-	riscv_pmu_hart_reset(&fake->hart);
+	riscv_pmu_hart_reset(&fake->pmu, &fake->hart);
 	fake->pmu.ops.hart_start(&fake->pmu);
 	counting(&y, 6, C(3));
 	switch_in(test, fake, &y, 0);
@@ -849,7 +915,7 @@ static void refused_start_fails_all_readers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, finish(fake), C(3));
 
 	KUNIT_EXPECT_TRUE(test, a.failed && b.failed);
-	KUNIT_EXPECT_FALSE(test, a.started || b.started || good.failed);
+	KUNIT_EXPECT_FALSE(test, a.state || b.state || good.failed);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(33));
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_FALSE(test, is_due(fake, &b));
@@ -1036,7 +1102,7 @@ static void soak_stop(struct soak *s, struct soak_reader *r)
 
 static void soak_detach(struct soak *s, struct soak_reader *r)
 {
-	if (r->reader.started)
+	if (r->reader.state)
 		soak_stop(s, r);
 	else
 		soak_take(s, r);
@@ -1054,7 +1120,7 @@ static void soak_change(struct soak *s)
 		soak_attach(s, r);
 	else if (!soak_random(s, 3))
 		soak_detach(s, r);
-	else if (!r->reader.started)
+	else if (!r->reader.state)
 		soak_start(s, r);
 	else if (soak_random(s, 2))
 		soak_stop(s, r);
@@ -1077,7 +1143,7 @@ static bool soak_advance(struct soak *s)
 		struct soak_reader *r = &s->r[i];
 		const struct riscv_pmu_prog *prog = &r->reader.want.prog;
 
-		if (!r->reader.started || prog->inh & fake->mode)
+		if (!r->reader.state || prog->inh & fake->mode)
 			continue;
 		r->want += ticks * fake_rate(prog);
 		r->left -= ticks * fake_rate(prog);
@@ -1094,7 +1160,7 @@ static void soak_serve(struct soak *s, bool take_all)
 	begin(fake);
 	for (int i = 0; i < SOAK_READERS; i++) {
 		struct soak_reader *r = &s->r[i];
-		bool due = r->reader.sampling && r->reader.started && r->left <= 0;
+		bool due = r->reader.sampling && r->reader.state && r->left <= 0;
 
 		KUNIT_EXPECT_EQ(s->test, is_due(fake, &r->reader), due);
 		if (fake_is_attached(&r->reader) && (due || take_all || !soak_random(s, 8)))
@@ -1121,7 +1187,7 @@ static void soak_check_deadlines(struct soak *s)
 
 			if (fake_is_attached(&r->reader) && r->reader.ctr == i &&
 			    r->reader.sampling &&
-			    r->reader.started)
+			    r->reader.state)
 				first = min(first, r->left);
 		}
 		KUNIT_EXPECT_EQ(s->test, !!(fake->hart.armed & C(i)), first != S64_MAX);
@@ -1154,13 +1220,25 @@ static void soak_step(struct soak *s)
 	soak_check(s);
 }
 
+static const struct soak_row {
+	const char	*name;
+	bool		one_ctr_per_event;
+} soak_rows[] = {
+	{ "an event on several counters", false },
+	{ "an event on one counter", true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(soak, soak_rows, name);
+
 static void random_changes_lose_nothing(struct kunit *test)
 {
+	const struct soak_row *row = test->param_value;
 	struct soak *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	s->test = test;
 	s->fake = test->priv;
+	s->fake->pmu.one_ctr_per_event = row->one_ctr_per_event;
 	prandom_seed_state(&s->rnd, SOAK_SEED);
 	fake_set_width(s->fake, C(4), 32);
 	fake_set_width(s->fake, C(33), 40);
@@ -1213,8 +1291,9 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(fixed_counter_is_preferred),
 	KUNIT_CASE(running_clock_is_preferred),
 	KUNIT_CASE(idle_rival_is_released),
-	KUNIT_CASE(twin_is_released_when_it_is_left),
-	KUNIT_CASE(twin_that_replaced_a_program_is_released_too),
+	KUNIT_CASE(idle_rival_is_kept_where_it_does_no_harm),
+	KUNIT_CASE(twin_is_programmed_again_when_it_is_alone),
+	KUNIT_CASE(twin_that_replaced_a_program_is_one_too),
 	KUNIT_CASE(reader_does_not_return_to_a_hart_that_was_reset),
 	KUNIT_CASE(refused_program_fails_the_reader),
 	KUNIT_CASE(refused_start_fails_all_readers),
@@ -1222,7 +1301,7 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(counter_that_failed_serves_another),
 	KUNIT_CASE(forgetting_loses_no_count),
 	KUNIT_CASE(forgetting_leaves_stopped_readers_stopped),
-	KUNIT_CASE(random_changes_lose_nothing),
+	KUNIT_CASE_PARAM(random_changes_lose_nothing, soak_gen_params),
 	{}
 };
 
