@@ -33,6 +33,10 @@ static char *backend_param = "auto";
 module_param_named(backend, backend_param, charp, 0444);
 MODULE_PARM_DESC(backend, "auto (default), sbi or legacy");
 
+static unsigned int width_param;
+module_param_named(width, width_param, uint, 0444);
+MODULE_PARM_DESC(width, "use no more than this many bits of a hardware counter, 16 to 63, to test what narrow ones do; 0 (default): all");
+
 /**
  * riscv_pmu_get() - the PMU of this machine
  *
@@ -155,6 +159,8 @@ void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
 		core_drop_failed(pmu, hart, failed);
+	if (unlikely(pmu->poll_ctrs))
+		riscv_pmu_poll_start(pmu, hart);
 }
 
 static void core_pmu_disable(struct pmu *p)
@@ -498,14 +504,24 @@ static int __init core_choose_backend(struct riscv_pmu *pmu)
 	return err;
 }
 
-static unsigned int __init core_min_width(const struct riscv_pmu *pmu, u64 ctrs)
+/* Narrower than 16 bits, overflows would come faster than they can be served. */
+static void __init core_clamp_width(struct riscv_pmu *pmu, unsigned int width)
 {
-	unsigned int width = 64;
+	if (!width)
+		return;
+	if (width < 16 || width > 63) {
+		pr_err("width=%u is not 16 to 63: counters keep the width that they have\n", width);
+		return;
+	}
 
-	for (; ctrs; ctrs &= ctrs - 1)
-		width = min_t(unsigned int, width, pmu->ctr[__ffs64(ctrs)].width);
+	for (u64 ctrs = pmu->ctrs & ~pmu->fw_ctrs; ctrs; ctrs &= ctrs - 1) {
+		struct riscv_pmu_ctr *ctr = &pmu->ctr[__ffs64(ctrs)];
 
-	return width;
+		if (ctr->width <= width)
+			continue;
+		ctr->width = width;
+		pmu->clamped_ctrs |= ctrs & -ctrs;
+	}
 }
 
 /* Two lines that say what was found. */
@@ -521,13 +537,16 @@ static void __init core_print(const struct riscv_pmu *pmu)
 		pmu->backend, pmu->firmware[0] ? " on " : "", pmu->firmware,
 		pmu->vendor ? ", vendor " : "", pmu->vendor ?: "",
 		hweight64(prog), hweight64(pmu->fixed_ctrs),
-		core_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs), hweight64(pmu->fw_ctrs));
+		riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs), hweight64(pmu->fw_ctrs));
 	if (pmu->irq_ctrs)
 		pr_info("filters %s; sampling by interrupt %u\n",
 			inh ? "user and kernel" : "none", pmu->hwirq);
 	else
 		pr_info("filters %s; no sampling: %s\n",
 			inh ? "user and kernel" : "none", pmu->no_irq_why);
+	if (pmu->poll_ctrs)
+		pr_info("counters 0x%llx are narrow and do not interrupt: read every %llu us while in use\n",
+			pmu->poll_ctrs, pmu->poll_ns / NSEC_PER_USEC);
 }
 
 static int __init core_register(struct riscv_pmu *pmu)
@@ -557,6 +576,7 @@ static int __init riscv_pmu_init(void)
 	if (err)
 		return err == -ENODEV ? 0 : err;
 
+	core_clamp_width(pmu, width_param);
 	pmu->harts = alloc_percpu(struct riscv_pmu_hart);
 	if (!pmu->harts) {
 		pmu->ctrs = 0;
@@ -566,6 +586,7 @@ static int __init riscv_pmu_init(void)
 		riscv_pmu_hart_reset(pmu, per_cpu_ptr(pmu->harts, cpu));
 
 	riscv_pmu_irq_probe(pmu);
+	riscv_pmu_poll_probe(pmu);
 	err = riscv_pmu_hotplug_init(pmu) ?: riscv_pmu_user_init();
 	if (!err) {
 		core_print(pmu);

@@ -15,6 +15,7 @@ static int hotplug_start_hart(unsigned int cpu)
 	struct riscv_pmu *pmu = riscv_pmu_get();
 
 	riscv_pmu_hart_reset(pmu, riscv_pmu_this_hart(pmu));
+	riscv_pmu_poll_hart_start(riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_start(pmu);
 	riscv_pmu_user_hart_start();
 	return 0;
@@ -25,6 +26,7 @@ static int hotplug_stop_hart(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = riscv_pmu_get();
 
+	riscv_pmu_poll_hart_stop(riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_stop(pmu);
 	riscv_pmu_user_hart_stop();

@@ -13,7 +13,9 @@
 #ifndef _RISCV_PMU_INTERNAL_H
 #define _RISCV_PMU_INTERNAL_H
 
+#include <linux/hrtimer.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
 
@@ -149,10 +151,12 @@ struct riscv_pmu_stats {
  * @frozen:	all clocks in use show the time at which this was set
  * @txn:	PERF_PMU_TXN_* of the transaction under way
  * @collecting:	changes are being collected; pmu_enable will apply them
+ * @polling:	the timer that reads narrow counters is on
  * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
  * @stats:	for debugfs
  * @clock:	the counters
  * @batch:	scratch of the apply under way
+ * @poll:	see poll.c
  */
 struct riscv_pmu_hart {
 	struct riscv_pmu_layout	layout;
@@ -168,10 +172,12 @@ struct riscv_pmu_hart {
 	unsigned int		txn;
 	bool			frozen;
 	bool			collecting;
+	bool			polling;
 	bool			irq_enabled;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
+	struct hrtimer		poll;
 };
 
 static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)
@@ -182,6 +188,30 @@ static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)
 static inline u64 riscv_pmu_ctr_mask(const struct riscv_pmu *pmu, unsigned int ctr)
 {
 	return GENMASK_ULL(pmu->ctr[ctr].width - 1, 0);
+}
+
+static inline unsigned int riscv_pmu_min_width(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	unsigned int width = 64;
+
+	for (; ctrs; ctrs &= ctrs - 1)
+		width = min_t(unsigned int, width, pmu->ctr[__ffs64(ctrs)].width);
+
+	return width;
+}
+
+static inline u64 riscv_pmu_narrow_ctrs(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	u64 narrow = 0;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (pmu->ctr[ctr].width < 64)
+			narrow |= BIT_ULL(ctr);
+	}
+
+	return narrow;
 }
 
 /* program.c: clocks and readers */
@@ -238,6 +268,13 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs);
+
+/* poll.c */
+bool riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart);
+void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart);
+void riscv_pmu_poll_probe(struct riscv_pmu *pmu);
 
 /* hotplug.c */
 int riscv_pmu_hotplug_init(struct riscv_pmu *pmu);

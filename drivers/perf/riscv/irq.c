@@ -75,21 +75,6 @@ static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 	}
 }
 
-/* Counters too narrow to be left alone: their overflow flag has to be cleared to see the next. */
-static u64 irq_narrow_ctrs(const struct riscv_pmu *pmu, u64 ctrs)
-{
-	u64 narrow = 0;
-
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
-		if (pmu->ctr[ctr].width < 64)
-			narrow |= BIT_ULL(ctr);
-	}
-
-	return narrow;
-}
-
 /**
  * riscv_pmu_hart_handle_irq() - serve all counters that have overflowed
  * @pmu:	the PMU
@@ -109,7 +94,8 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 			       struct pt_regs *regs)
 {
 	u64 overflowed = pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs);
-	u64 ctrs = overflowed & (hart->armed | irq_narrow_ctrs(pmu, overflowed));
+	/* The flag of a narrow one has to be cleared to see the next. */
+	u64 ctrs = overflowed & (hart->armed | riscv_pmu_narrow_ctrs(pmu, overflowed));
 
 	trace_overflow(overflowed, ctrs);
 	hart->stats.irqs++;

@@ -539,11 +539,15 @@ static void program_plan_program(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 }
 
 /* Asks for a counter to start from @value. */
-static void program_plan_load(struct riscv_pmu_hart *hart, unsigned int ctr, u64 value)
+static void program_plan_load(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      unsigned int ctr, u64 value)
 {
 	hart->batch.load |= BIT_ULL(ctr);
 	hart->loaded |= BIT_ULL(ctr);
 	hart->batch.cfg[ctr].value = value;
+	/* One that only pretends to be narrow has to overflow where it pretends to end. */
+	if (pmu->clamped_ctrs & BIT_ULL(ctr))
+		hart->batch.cfg[ctr].value |= ~hart->clock[ctr].mask;
 	hart->clock[ctr].raw = value;
 }
 
@@ -589,14 +593,14 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 
 		hart->armed |= bit;
 		if (!loaded || (clock->raw & mask) != value)
-			program_plan_load(hart, ctr, value);
+			program_plan_load(pmu, hart, ctr, value);
 	} else if (pmu->fixed_ctrs & bit) {
 		/* May run already, and then can not be written; does not interrupt. */
 		if (!loaded)
 			clock->raw = riscv_pmu_ctr_read(pmu, ctr);
 		hart->loaded |= bit;
 	} else if (!loaded || !clock_has_room(pmu, ctr, clock->raw & mask)) {
-		program_plan_load(hart, ctr, clock_is_folded(pmu, ctr) ? (mask >> 1) + 1 : 0);
+		program_plan_load(pmu, hart, ctr, clock_is_folded(pmu, ctr) ? (mask >> 1) + 1 : 0);
 	}
 }
 

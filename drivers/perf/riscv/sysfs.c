@@ -184,6 +184,14 @@ static ssize_t firmware_counters_show(struct device *dev, struct device_attribut
 }
 static DEVICE_ATTR_RO(firmware_counters);
 
+static ssize_t counter_width_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
+
+	return sysfs_emit(page, "%u\n", riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs));
+}
+static DEVICE_ATTR_RO(counter_width);
+
 static struct attribute *sysfs_caps[] = {
 	&dev_attr_backend.attr,
 	&dev_attr_sampling.attr,
@@ -191,6 +199,7 @@ static struct attribute *sysfs_caps[] = {
 	&dev_attr_programmable_counters.attr,
 	&dev_attr_fixed_counters.attr,
 	&dev_attr_firmware_counters.attr,
+	&dev_attr_counter_width.attr,
 	NULL,
 };
 

@@ -174,6 +174,9 @@ struct riscv_pmu_ops {
  * @fw_ctrs:	those of @ctrs that the firmware counts in software
  * @fixed_ctrs:	those of @ctrs that can count one event only
  * @irq_ctrs:	those of @ctrs that interrupt when they overflow
+ * @poll_ctrs:	those of @ctrs that have to be read now and then, or wraps are lost
+ * @clamped_ctrs: those of @ctrs that are in truth wider than &riscv_pmu_ctr.width
+ * @poll_ns:	how often @poll_ctrs are read while they are counted with, in ns
  * @guests:	KVM guests may run here, so that filters for them matter
  * @has_filters: programmable counters can be kept from counting in a mode
  * @one_ctr_per_event: of several counters that hold one event with different filters,
@@ -199,6 +202,9 @@ struct riscv_pmu {
 	u64				fw_ctrs;
 	u64				fixed_ctrs;
 	u64				irq_ctrs;
+	u64				poll_ctrs;
+	u64				clamped_ctrs;
+	u64				poll_ns;
 	bool				guests;
 	bool				has_filters;
 	bool				one_ctr_per_event;

@@ -32,7 +32,8 @@ static void fake_complain(struct fake_pmu *fake, int ctr, const char *what)
 
 static u64 fake_mask(const struct fake_pmu *fake, unsigned int ctr)
 {
-	return GENMASK_ULL(fake->pmu.ctr[ctr].width - 1, 0);
+	return fake->wide & BIT_ULL(ctr) ? ~0ULL :
+					   GENMASK_ULL(fake->pmu.ctr[ctr].width - 1, 0);
 }
 
 /**

@@ -63,6 +63,7 @@ struct fake_batch {
  * @fail_start:	counters that refuse to start
  * @no_twins:	complain if two counters are to hold the same event
  * @starves_twins: the second of two such counters counts nothing, as in QEMU 10.0.2
+ * @wide:	counters of 64 bits, whatever the PMU takes them for
  * @absent:	event_idx that this machine does not have
  * @log:	the last batches, &fake_pmu.nr_batches modulo its size
  * @nr_batches:	batches so far
@@ -79,6 +80,7 @@ struct fake_pmu {
 	u64			fail_start;
 	bool			no_twins;
 	bool			starves_twins;
+	u64			wide;
 	u32			absent;
 	struct fake_batch	log[FAKE_LOG_SIZE];
 	unsigned int		nr_batches;

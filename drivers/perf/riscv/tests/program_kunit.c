@@ -8,6 +8,7 @@
 #include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/prandom.h>
+#include <linux/time64.h>
 
 #include "fake_backend.h"
 
@@ -501,6 +502,70 @@ static void wraps_are_folded(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, take(fake, &reader), step);
 	}
 	switch_out(fake, &reader);
+}
+
+/* Nobody reads, and nothing interrupts: the timer alone keeps what would be lost. */
+static void wraps_are_folded_by_polling(struct kunit *test)
+{
+	const struct width_row *row = test->param_value;
+	u64 step = GENMASK_ULL(row->width - 1, 0) / 4 * 3;
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader reader;
+	bool is_narrow = row->width < 64;
+
+	fake_set_width(fake, C(3), row->width);
+	fake->pmu.irq_ctrs = 0;
+	riscv_pmu_poll_probe(&fake->pmu);
+	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ctrs, is_narrow ? C(3) : 0);
+	KUNIT_EXPECT_GE(test, fake->pmu.poll_ns, NSEC_PER_MSEC);
+	KUNIT_EXPECT_FALSE(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart));
+
+	counting(&reader, 1, C(3));
+	switch_in(test, fake, &reader, 0);
+	for (int i = 0; i < 20; i++) {
+		fake_advance(fake, is_narrow ? step : 1);
+		KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart), is_narrow);
+	}
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 20 * (is_narrow ? step : 1));
+	KUNIT_EXPECT_FALSE(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart));
+}
+
+/* 2^32 events at 16 an ns are 268 ms, half of which is left to be late. */
+static void narrow_counters_are_polled_in_time(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+
+	fake->pmu.irq_ctrs = 0;
+	fake_set_width(fake, C(3) | C(4), 40);
+	fake_set_width(fake, C(3), 32);
+	riscv_pmu_poll_probe(&fake->pmu);
+	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ctrs, C(3) | C(4));
+	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ns, 134217728);
+	/* Those that interrupt need no timer. */
+	fake->pmu.irq_ctrs = C(3);
+	riscv_pmu_poll_probe(&fake->pmu);
+	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ctrs, C(4));
+	fake->pmu.irq_ctrs = C(3) | C(4);
+	riscv_pmu_poll_probe(&fake->pmu);
+	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ctrs, 0);
+}
+
+/* A wide counter that is taken for a narrow one overflows where that would. */
+static void clamped_counter_is_loaded_to_its_full_width(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader reader;
+
+	fake_set_width(fake, C(3), 24);
+	fake->pmu.clamped_ctrs = C(3);
+	fake->wide = C(3);
+	sampling(&reader, 1, C(3));
+	switch_in(test, fake, &reader, 1000);
+	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, -1000ULL);
+	fake_advance(fake, 1000);
+	KUNIT_EXPECT_TRUE(test, fake->ctr[3].overflowed);
+	KUNIT_EXPECT_TRUE(test, is_due(fake, &reader));
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 1000);
 }
 
 /* No deadline is set farther away than half the range; a farther one is reached in steps. */
@@ -1279,6 +1344,9 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(the_earlier_deadline_wins),
 	KUNIT_CASE(a_deadline_in_the_past_is_armed_at_once),
 	KUNIT_CASE_PARAM(wraps_are_folded, width_gen_params),
+	KUNIT_CASE_PARAM(wraps_are_folded_by_polling, width_gen_params),
+	KUNIT_CASE(narrow_counters_are_polled_in_time),
+	KUNIT_CASE(clamped_counter_is_loaded_to_its_full_width),
 	KUNIT_CASE_PARAM(far_deadlines_are_reached_in_steps, width_gen_params),
 	KUNIT_CASE_PARAM(counting_starts_far_from_an_overflow, width_gen_params),
 	KUNIT_CASE_PARAM(late_interrupts_lose_nothing, width_gen_params),
