@@ -126,8 +126,8 @@ static inline u64 riscv_pmu_reader_advance(struct riscv_pmu_reader *reader, u64 
  * @hart:	this hart
  * @reader:	an attached reader
  *
- * While changes are being collected, all readers are served as of one instant:
- * that of the first.
+ * While changes are being collected, or a group is read, all readers are served
+ * as of one instant: that of the first.
  *
  * Return: events since the last call, or since it was started.
  */
@@ -137,11 +137,19 @@ static inline u64 riscv_pmu_reader_take(struct riscv_pmu *pmu, struct riscv_pmu_
 	if (reader->state != RISCV_PMU_READER_ON)
 		return riscv_pmu_reader_take_carry(reader);
 
-	if (hart->collecting && !hart->frozen)
-		riscv_pmu_hart_freeze(pmu, hart);
+	if (hart->frozen)
+		return riscv_pmu_reader_advance(reader, reader->clock->now);
 
-	return riscv_pmu_reader_advance(reader, hart->frozen ? reader->clock->now :
-					riscv_pmu_clock_now(pmu, hart, reader->ctr));
+	if (hart->at_once) {
+		if (hart->layout.sched.used != BIT_ULL(reader->ctr)) {
+			riscv_pmu_hart_freeze(pmu, hart);
+			return riscv_pmu_reader_advance(reader, reader->clock->now);
+		}
+		/* The only clock there is: as good, and cheaper. */
+		hart->frozen = true;
+	}
+
+	return riscv_pmu_reader_advance(reader, riscv_pmu_clock_now(pmu, hart, reader->ctr));
 }
 
 /**

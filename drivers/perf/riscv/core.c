@@ -122,6 +122,7 @@ u64 riscv_pmu_event_left(const struct perf_event *event)
 void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	hart->collecting = true;
+	hart->at_once = true;
 	riscv_pmu_hart_stop_ctrs(pmu, hart, hart->armed & hart->running);
 }
 
@@ -152,6 +153,7 @@ void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	u64 failed;
 
 	hart->collecting = false;
+	hart->at_once = false;
 	hart->frozen = false;
 	if (!(hart->dirty | hart->joined))
 		return;

@@ -151,6 +151,7 @@ struct riscv_pmu_stats {
  * @frozen:	all clocks in use show the time at which this was set
  * @txn:	PERF_PMU_TXN_* of the transaction under way
  * @collecting:	changes are being collected; pmu_enable will apply them
+ * @at_once:	readers are served as of one instant: the first that asks freezes time
  * @polling:	the timer that reads narrow counters is on
  * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
  * @stats:	for debugfs
@@ -172,6 +173,7 @@ struct riscv_pmu_hart {
 	unsigned int		txn;
 	bool			frozen;
 	bool			collecting;
+	bool			at_once;
 	bool			polling;
 	bool			irq_enabled;
 	struct riscv_pmu_stats	stats;

@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/task_stack.h>
+#include <linux/workqueue.h>
 
 #include <asm/irq_regs.h>
 
@@ -21,8 +22,12 @@
 #include "internal.h"
 #include "trace.h"
 
-/* Events that need the interrupt to stay reserved. */
+/* Without a user for this long, the interrupt is given back. */
+#define IRQ_RELEASE_JIFFIES	HZ
+
+/* Events that need the interrupt to stay reserved; and whether it is, which it may be a while longer. */
 static unsigned int irq_users;
+static bool irq_reserved;
 static DEFINE_MUTEX(irq_users_lock);
 
 /*
@@ -105,6 +110,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 
 	hart->collecting = true;
+	hart->at_once = true;
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	for (; ctrs; ctrs &= ctrs - 1)
 		irq_serve_clock(pmu, hart, __ffs64(ctrs), regs);
@@ -179,34 +185,55 @@ static void irq_disable_here(void *info)
  */
 int riscv_pmu_irq_get(struct riscv_pmu *pmu)
 {
-	int err = 0;
+	int err;
+
+	if (!pmu->irq)
+		return 0;
 
 	guard(mutex)(&irq_users_lock);
-	if (pmu->irq && !irq_users)
+	if (!irq_reserved) {
 		err = request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts);
-	if (!err)
-		irq_users++;
-
-	return err;
+		if (err)
+			return err;
+		irq_reserved = true;
+	}
+	irq_users++;
+	return 0;
 }
+
+static void irq_release(struct work_struct *work)
+{
+	struct riscv_pmu *pmu = riscv_pmu_get();
+
+	guard(mutex)(&irq_users_lock);
+	if (irq_users || !irq_reserved)
+		return;
+
+	on_each_cpu(irq_disable_here, pmu, 1);
+	free_percpu_irq(pmu->irq, pmu->harts);
+	irq_reserved = false;
+}
+
+static DECLARE_DELAYED_WORK(irq_release_work, irq_release);
 
 /**
  * riscv_pmu_irq_put() - one event less needs the overflow interrupt
  * @pmu:	the PMU
  *
- * The last one releases it. A hart that goes down meanwhile disables it
- * itself; one that comes up gets no event any more.
+ * After the last one it is released, but not at once: that takes an interrupt
+ * on every hart, and another event may be opened soon. A hart that goes down
+ * meanwhile disables it itself; one that comes up gets no event any more.
  *
  * Context: process, may sleep.
  */
 void riscv_pmu_irq_put(struct riscv_pmu *pmu)
 {
-	guard(mutex)(&irq_users_lock);
-	if (--irq_users || !pmu->irq)
+	if (!pmu->irq)
 		return;
 
-	on_each_cpu(irq_disable_here, pmu, 1);
-	free_percpu_irq(pmu->irq, pmu->harts);
+	guard(mutex)(&irq_users_lock);
+	if (!--irq_users)
+		schedule_delayed_work(&irq_release_work, IRQ_RELEASE_JIFFIES);
 }
 
 static const char *__init irq_find(struct riscv_pmu *pmu)

@@ -78,14 +78,13 @@ int riscv_pmu_group_validate(struct perf_event *event)
  */
 void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
-	struct riscv_pmu *rvpmu = to_riscv_pmu(pmu);
-	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(rvpmu);
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
 
 	hart->txn = flags;
 	if (flags & PERF_PMU_TXN_ADD)
 		perf_pmu_disable(pmu);
-	else if (flags & PERF_PMU_TXN_READ && !hart->collecting)
-		riscv_pmu_hart_freeze(rvpmu, hart);
+	else if (flags & PERF_PMU_TXN_READ)
+		hart->at_once = true;
 }
 
 static void txn_end(struct pmu *pmu)
@@ -97,7 +96,7 @@ static void txn_end(struct pmu *pmu)
 	if (flags & PERF_PMU_TXN_ADD)
 		perf_pmu_enable(pmu);
 	else if (flags & PERF_PMU_TXN_READ && !hart->collecting)
-		hart->frozen = false;
+		hart->at_once = hart->frozen = false;
 }
 
 /**

@@ -39,6 +39,7 @@ static void begin(struct fake_pmu *fake)
 static u64 finish(struct fake_pmu *fake)
 {
 	fake->hart.collecting = false;
+	fake->hart.at_once = false;
 	return riscv_pmu_hart_apply(&fake->pmu, &fake->hart);
 }
 
