@@ -60,6 +60,16 @@ static inline u64 riscv_pmu_clock_now(struct riscv_pmu *pmu, struct riscv_pmu_ha
 }
 
 /**
+ * riscv_pmu_hart_thaw() - from here on, readers are served as of now again
+ * @hart:	this hart
+ */
+static inline void riscv_pmu_hart_thaw(struct riscv_pmu_hart *hart)
+{
+	hart->at_once = false;
+	hart->frozen = false;
+}
+
+/**
  * riscv_pmu_reader_can_return() - whether a reader's last clock still has its program
  * @hart:	this hart
  * @reader:	a reader that is not attached

@@ -153,8 +153,7 @@ void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	u64 failed;
 
 	hart->collecting = false;
-	hart->at_once = false;
-	hart->frozen = false;
+	riscv_pmu_hart_thaw(hart);
 	if (!(hart->dirty | hart->joined))
 		return;
 

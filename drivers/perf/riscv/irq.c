@@ -25,7 +25,7 @@
 /* Without a user for this long, the interrupt is given back. */
 #define IRQ_RELEASE_JIFFIES	HZ
 
-/* Events that need the interrupt to stay reserved; and whether it is, which it may be a while longer. */
+/* Events that need the interrupt to stay reserved; it may stay so for a while after the last. */
 static unsigned int irq_users;
 static bool irq_reserved;
 static DEFINE_MUTEX(irq_users_lock);

@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
+#include "clock.h"
 #include "internal.h"
 
 /* Adds an event of this PMU to an imagined hart that has nothing else to do. */
@@ -96,7 +97,7 @@ static void txn_end(struct pmu *pmu)
 	if (flags & PERF_PMU_TXN_ADD)
 		perf_pmu_enable(pmu);
 	else if (flags & PERF_PMU_TXN_READ && !hart->collecting)
-		hart->at_once = hart->frozen = false;
+		riscv_pmu_hart_thaw(hart);
 }
 
 /**
