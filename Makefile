@@ -47,6 +47,9 @@ shell: guest
 check: setup
 	@$(S)/check "$(ONLY)"
 
+bench: setup
+	@$(S)/bench
+
 style: setup
 	@$(S)/style
 
@@ -56,10 +59,10 @@ graft ungraft patches:
 	@$(S)/$@ $(if $(FORCE),--force) "$(KDIR)"
 
 clean:
-	@rm -rf build/kernel build/firmware build/overlay build/patches build/log build/check build/.lock*
+	@rm -rf build/kernel build/firmware build/overlay build/patches build/log build/check build/bench* build/line-tracer.so build/.lock*
 
 distclean:
 	@rm -rf build
 
-.PHONY: help setup fetch qemu rootfs kernel firmware guest run shell check style \
+.PHONY: help setup fetch qemu rootfs kernel firmware guest run shell check bench style \
 	graft ungraft patches clean distclean
