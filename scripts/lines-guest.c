@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * lines-guest count|sample|move: on each hart a task with events of its own
+ * that sleeps and wakes, for check-lines to trace. With "move" the tasks also
+ * go from hart to hart.
+ *
+ * The trace begins and ends with a read of caps/backend.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+#define MARK		"/sys/bus/event_source/devices/cpu/caps/backend"
+#define PERIOD		100000
+#define RING_SIZE	(9 * 4096)
+#define TLB_READ_MISSES(which) \
+	(PERF_COUNT_HW_CACHE_##which | PERF_COUNT_HW_CACHE_OP_READ << 8 | \
+	 PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
+
+static const struct {
+	__u32 type;
+	__u64 config;
+} events[] = {
+	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
+	{ PERF_TYPE_HW_CACHE, TLB_READ_MISSES(DTLB) },
+	{ PERF_TYPE_HW_CACHE, TLB_READ_MISSES(ITLB) },
+};
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+static void run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		fail("sched_setaffinity");
+}
+
+static void open_event(int i, bool sampling)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = events[i].type,
+		.config = events[i].config,
+		.sample_period = sampling ? PERIOD : 0,
+		.sample_type = PERF_SAMPLE_IP,
+	};
+	int fd = syscall(__NR_perf_event_open, &attr, 0, -1, -1, 0);
+
+	if (fd < 0)
+		fail("perf_event_open");
+	/* Nobody reads it: once it is full, samples are dropped. */
+	if (sampling && mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) ==
+	    MAP_FAILED)
+		fail("mmap");
+}
+
+static void work(int cpu, int cpus, const char *how)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(cpu);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		open_event(i, !strcmp(how, "sample"));
+	for (;;) {
+		for (int spin = 0; spin < 20000; spin++)
+			__asm__ volatile("");
+		sleep_ms(5);
+		if (!strcmp(how, "move"))
+			run_on(++cpu % cpus);
+	}
+}
+
+static void mark(void)
+{
+	char text[32];
+	int fd = open(MARK, O_RDONLY);
+
+	if (fd < 0 || read(fd, text, sizeof(text)) < 1)
+		fail(MARK);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (argc != 2)
+		return 2;
+
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			fail("fork");
+		if (!pid)
+			work(cpu, cpus, argv[1]);
+	}
+	sleep_ms(2000 + 100 * cpus);
+	mark();
+	sleep_ms(1000 + 100 * cpus);
+	mark();
+	return 0;
+}
