@@ -551,24 +551,31 @@ static void program_plan_load(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	hart->clock[ctr].raw = value;
 }
 
-/* A narrow counter that interrupts is folded by its overflows. */
-static bool clock_is_folded(const struct riscv_pmu *pmu, unsigned int ctr)
-{
-	return pmu->ctr[ctr].width < 64 && pmu->irq_ctrs & BIT_ULL(ctr);
-}
-
 /*
- * Whether a counter without a deadline may start from where it stands. The
- * overflow of a wide one should be far away; a counter that has held nothing
- * yet may have any value: OpenSBI leaves hpmcounter3 one event short of it. A
- * folded one has to overflow within half of its range, so that the other half
- * is left for the interrupt to come late in.
+ * Where a counter without a deadline starts, and how far it may be beyond that
+ * when it starts again. One that does not interrupt may overflow as it likes.
+ * A narrow one that does has to overflow within half of its range, so that the
+ * other half is left for the interrupt to come late in. The overflow of a wide
+ * one should be far away; but not in the other half of its range: QEMU 10.0.2
+ * then computes a time for it that has passed, and with two such counters and
+ * -icount it tries again forever.
  */
-static bool clock_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 raw)
+static bool clock_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 raw, u64 *start)
 {
-	bool is_upper_half = raw > riscv_pmu_ctr_mask(pmu, ctr) >> 1;
+	u64 mask = riscv_pmu_ctr_mask(pmu, ctr);
+	u64 half = (mask >> 1) + 1;
+	u64 room = half;
 
-	return is_upper_half == clock_is_folded(pmu, ctr);
+	if (!(pmu->irq_ctrs & BIT_ULL(ctr))) {
+		*start = 0;
+	} else if (pmu->ctr[ctr].width < 64) {
+		*start = half;
+	} else {
+		*start = half + half / 2;
+		room = half / 4;
+	}
+
+	return ((raw - *start) & mask) < room;
 }
 
 /* Asks for the clock to run, and to overflow at its first deadline. */
@@ -580,6 +587,7 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	u64 bit = BIT_ULL(ctr);
 	bool loaded = hart->loaded & bit;
 	struct program_goal goal;
+	u64 start;
 
 	riscv_pmu_clock_now(pmu, hart, ctr);
 	goal = clock_refresh(clock);
@@ -599,8 +607,8 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 		if (!loaded)
 			clock->raw = riscv_pmu_ctr_read(pmu, ctr);
 		hart->loaded |= bit;
-	} else if (!loaded || !clock_has_room(pmu, ctr, clock->raw & mask)) {
-		program_plan_load(pmu, hart, ctr, clock_is_folded(pmu, ctr) ? (mask >> 1) + 1 : 0);
+	} else if (!clock_has_room(pmu, ctr, clock->raw, &start) || !loaded) {
+		program_plan_load(pmu, hart, ctr, start);
 	}
 }
 

@@ -394,6 +394,27 @@ static void counting_and_sampling_share_a_clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 175);
 }
 
+/*
+ * The period has just ended when the sampling reader leaves: the counter must
+ * not go on from the few events since, QEMU 10.0.2 could hang (see program.c).
+ */
+static void clock_that_overflowed_starts_far_from_either_end(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader a, b;
+
+	counting(&a, 5, C(3));
+	sampling(&b, 5, C(3));
+	switch_in(test, fake, &a, 0);
+	switch_in(test, fake, &b, 100);
+	fake_advance(fake, 21);
+	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, 5);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 105);
+	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, 3ULL << 62);
+	fake_advance(fake, 1);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 110);
+}
+
 static void clock_without_deadline_runs_on_when_the_sampling_reader_leaves(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
@@ -611,7 +632,8 @@ static void counting_starts_far_from_an_overflow(struct kunit *test)
 	fake->ctr[3].value = mask;
 	counting(&reader, 1, C(3));
 	switch_in(test, fake, &reader, 0);
-	KUNIT_EXPECT_GE(test, fake_until_wrap(fake, 3) - 1, mask >> 1);
+	/* Half of the range, to be folded; of 64 bits a quarter is enough for anybody. */
+	KUNIT_EXPECT_GE(test, fake_until_wrap(fake, 3) - 1, row->width < 64 ? mask >> 1 : mask >> 2);
 	fake_advance(fake, 100);
 	KUNIT_EXPECT_FALSE(test, fake->ctr[3].overflowed);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 100);
@@ -1341,6 +1363,7 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(counting_readers_share_a_clock),
 	KUNIT_CASE(different_filters_do_not_share),
 	KUNIT_CASE(counting_and_sampling_share_a_clock),
+	KUNIT_CASE(clock_that_overflowed_starts_far_from_either_end),
 	KUNIT_CASE(clock_without_deadline_runs_on_when_the_sampling_reader_leaves),
 	KUNIT_CASE(the_earlier_deadline_wins),
 	KUNIT_CASE(a_deadline_in_the_past_is_armed_at_once),
