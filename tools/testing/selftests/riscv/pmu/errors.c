@@ -303,4 +303,6 @@ TEST_F(paranoid, no_bit_of_config1_lets_an_unprivileged_user_see_the_kernel)
 	}
 }
 
+PMU_TEST_NO_EVENT_IS_LEFT()
+
 TEST_HARNESS_MAIN

@@ -178,4 +178,6 @@ TEST_F(filtering, a_filter_does_not_stay_behind)
 	}
 }
 
+PMU_TEST_NO_EVENT_IS_LEFT()
+
 TEST_HARNESS_MAIN

@@ -36,6 +36,19 @@ static long taken(void)
 	return sum;
 }
 
+/* The same, once it has been given back: a second after the last event, or soon after. */
+static long taken_in_the_end(void)
+{
+	long sum = taken();
+
+	for (int tenths = 0; sum != -1 && tenths < 50; tenths++) {
+		usleep(100000);
+		sum = taken();
+	}
+
+	return sum;
+}
+
 FIXTURE(interrupt) {
 	struct perf_event_attr attr;
 };
@@ -46,7 +59,7 @@ FIXTURE_SETUP(interrupt)
 		SKIP(return, "no overflow interrupt (caps/sampling is none, or no Sscofpmf)");
 
 	self->attr = pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-	ASSERT_EQ(-1, taken())
+	ASSERT_EQ(-1, taken_in_the_end())
 		TH_LOG("somebody else has an event open");
 }
 
@@ -61,7 +74,7 @@ TEST_F(interrupt, it_is_reserved_while_an_event_is_open)
 	ASSERT_LE(0, fd);
 	EXPECT_LE(0, taken());
 	close(fd);
-	EXPECT_EQ(-1, taken());
+	EXPECT_EQ(-1, taken_in_the_end());
 }
 
 TEST_F(interrupt, it_is_released_with_the_last_of_two_events)
@@ -73,14 +86,14 @@ TEST_F(interrupt, it_is_released_with_the_last_of_two_events)
 	close(a);
 	EXPECT_LE(0, taken());
 	close(b);
-	EXPECT_EQ(-1, taken());
+	EXPECT_EQ(-1, taken_in_the_end());
 }
 
 TEST_F(interrupt, an_event_that_is_refused_leaves_it_free)
 {
 	self->attr.exclude_idle = 1;
 	EXPECT_GT(0, pmu_open(&self->attr));
-	EXPECT_EQ(-1, taken());
+	EXPECT_EQ(-1, taken_in_the_end());
 }
 
 TEST_F(interrupt, opening_and_closing_a_hundred_times_leaves_it_free)
@@ -91,7 +104,7 @@ TEST_F(interrupt, opening_and_closing_a_hundred_times_leaves_it_free)
 		ASSERT_LE(0, fd);
 		close(fd);
 	}
-	EXPECT_EQ(-1, taken());
+	EXPECT_EQ(-1, taken_in_the_end());
 }
 
 TEST_F(interrupt, a_hundred_events_at_once_leave_it_free)
@@ -106,18 +119,21 @@ TEST_F(interrupt, a_hundred_events_at_once_leave_it_free)
 		EXPECT_LE(0, taken());
 		close(fd[i]);
 	}
-	EXPECT_EQ(-1, taken());
+	EXPECT_EQ(-1, taken_in_the_end());
 }
 
+/* Except where a counter is so narrow that it wraps: once for each half of its range. */
 TEST_F(interrupt, counting_does_not_take_it)
 {
+	long width = pmu_caps_number("counter_width");
 	int fd = pmu_open(&self->attr);
-	long before;
+	long before, wraps;
 
 	ASSERT_LE(0, fd);
+	wraps = width < 64 ? (10000000L >> (width - 1)) + 1 : 0;
 	before = taken();
 	pmu_count(fd, pmu_loop, 10000000);
-	EXPECT_EQ(before, taken());
+	EXPECT_GE(before + wraps, taken());
 	close(fd);
 }
 
@@ -160,5 +176,7 @@ TEST(without_sampling_no_interrupt_is_reserved)
 	EXPECT_EQ(-1, taken());
 	close(fd);
 }
+
+PMU_TEST_NO_EVENT_IS_LEFT()
 
 TEST_HARNESS_MAIN

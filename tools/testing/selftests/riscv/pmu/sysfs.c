@@ -62,6 +62,8 @@ TEST(the_numbers_of_counters_are_possible)
 	EXPECT_GE(29, pmu_caps_number("programmable_counters"));
 	EXPECT_LE(0, pmu_caps_number("firmware_counters"));
 	EXPECT_GE(62, pmu_caps_number("firmware_counters"));
+	EXPECT_LE(16, pmu_caps_number("counter_width"));
+	EXPECT_GE(64, pmu_caps_number("counter_width"));
 }
 
 TEST(the_legacy_backend_has_fixed_counters_only)
@@ -226,5 +228,7 @@ TEST(a_firmware_event_opens_just_if_sysfs_has_it)
 			TH_LOG("firmware event %u", code);
 	}
 }
+
+PMU_TEST_NO_EVENT_IS_LEFT()
 
 TEST_HARNESS_MAIN

@@ -121,6 +121,8 @@ bool pmu_is_legacy(void);
 /* Sscofpmf brings filters and the overflow interrupt, through the SBI. */
 bool pmu_can_filter(void);
 bool pmu_can_sample(void);
+/* QEMU's -icount: the rig says so in the environment. */
+bool pmu_is_icount(void);
 /*
  * Whether counts can be compared for equality: under QEMU's -icount with one
  * hart, 1 ns is 1 instruction. With several harts, the others' time slices
@@ -143,5 +145,35 @@ struct pmu_limits {
 
 void pmu_limits_save(struct pmu_limits *limits);
 void pmu_limits_restore(const struct pmu_limits *limits);
+
+/* Events that are on counters now, of all harts; -1 where the driver does not say. */
+long pmu_events_held(void);
+/* The same, once all who are still dying have gone, or after a second. */
+long pmu_events_left(void);
+
+/*
+ * For the end of each program: whatever its tests did, the counters are free
+ * again. With a fixture of its own, for the harness runs all that have none first.
+ */
+#define PMU_TEST_NO_EVENT_IS_LEFT()						\
+FIXTURE(at_last) {								\
+	long held;								\
+};										\
+										\
+FIXTURE_SETUP(at_last)								\
+{										\
+	self->held = pmu_events_held();						\
+	if (self->held < 0)							\
+		SKIP(return, "no riscv_pmu in debugfs: not mounted, or not this driver"); \
+}										\
+										\
+FIXTURE_TEARDOWN(at_last)							\
+{										\
+}										\
+										\
+TEST_F(at_last, no_event_is_left)						\
+{										\
+	EXPECT_EQ(0, pmu_events_left());					\
+}
 
 #endif

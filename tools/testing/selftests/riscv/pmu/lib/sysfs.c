@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pmu.h"
 
 #define RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
+#define DEBUGFS	"/sys/kernel/debug/riscv_pmu"
 
 bool pmu_read_line(const char *path, char text[PMU_TEXT])
 {
@@ -113,7 +115,7 @@ bool pmu_can_sample(void)
 	return pmu_can_filter() && strcmp(pmu_sysfs("caps/sampling", text), "none");
 }
 
-static bool sysfs_is_icount(void)
+bool pmu_is_icount(void)
 {
 	const char *icount = getenv("RISCV_PMU_ICOUNT");
 
@@ -122,12 +124,12 @@ static bool sysfs_is_icount(void)
 
 bool pmu_is_exact(void)
 {
-	return sysfs_is_icount() && sysconf(_SC_NPROCESSORS_ONLN) == 1;
+	return pmu_is_icount() && sysconf(_SC_NPROCESSORS_ONLN) == 1;
 }
 
 int64_t pmu_least(int64_t n)
 {
-	return sysfs_is_icount() ? n : n / 4;
+	return pmu_is_icount() ? n : n / 4;
 }
 
 /* The rate can not be written while the percentage is 0 or 100. */
@@ -145,4 +147,55 @@ void pmu_limits_restore(const struct pmu_limits *limits)
 	pmu_write_number(PERCENT, 50);
 	pmu_write_number(RATE, limits->max_rate);
 	pmu_write_number(PERCENT, limits->max_percent);
+}
+
+/* The line "events N" of one hart; -1 if there is none. */
+static long sysfs_events_of(long cpu)
+{
+	char path[64], line[PMU_TEXT];
+	long events = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), DEBUGFS "/cpu%ld", cpu);
+	file = fopen(path, "r");
+	if (!file)
+		return -1;
+
+	while (events < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, "events %ld", &events);
+	fclose(file);
+	return events;
+}
+
+/* Harts that are down have a file too. */
+long pmu_events_held(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF), sum = 0;
+
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		long events = sysfs_events_of(cpu);
+
+		if (events < 0)
+			return -1;
+		sum += events;
+	}
+
+	return sum;
+}
+
+/*
+ * A killed child that nobody waits for takes its events along when it is next
+ * scheduled. In a second there are 250 ticks (HZ=250): time for all that a
+ * test may have left behind to have a turn.
+ */
+long pmu_events_left(void)
+{
+	long left = pmu_events_held();
+
+	for (int i = 0; i < 100 && left; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+		left = pmu_events_held();
+	}
+
+	return left;
 }
