@@ -5,9 +5,14 @@
  * (22) than their counters (16) on a QEMU.
  */
 
+#define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
@@ -114,5 +119,403 @@ TEST_F(multiplex, a_group_of_one_event_more_is_einval)
 	self->fd[self->ctrs] = open_code(0, self->fd[0]);
 	EXPECT_LE(0, self->fd[self->ctrs]);
 }
+
+/* --- a steady load, of which all is known --- */
+
+#define N		400000000L
+#define NR_FILLERS	2
+#define NR_GROUPS	(PMU_FW_NR_DEFINED / NR_FILLERS)
+#define NR_MEMBERS	(1 + NR_FILLERS)
+
+/*
+ * Eleven groups, each of the instructions, for which there is a counter at all
+ * times, and of two firmware events, for which there is not: so that a group
+ * counts instructions just while it has its turn.
+ */
+FIXTURE(rotation) {
+	int fits;		/* groups that find counters at once */
+	int64_t interval;	/* between two turns, in ns */
+	bool filter;
+	bool exact;
+	int truth;		/* the instructions, pinned: counts all the time */
+	int fd[NR_GROUPS][NR_MEMBERS];
+};
+
+FIXTURE_VARIANT(rotation) {
+	bool cpu_wide;
+};
+
+FIXTURE_VARIANT_ADD(rotation, of_a_task) {
+	.cpu_wide = false,
+};
+
+FIXTURE_VARIANT_ADD(rotation, of_a_cpu) {
+	.cpu_wide = true,
+};
+
+static struct perf_event_attr instructions(void)
+{
+	struct perf_event_attr attr = pmu_can_filter() ?
+		pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS) :
+		pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	return attr;
+}
+
+/* Stays on this CPU from here on: its number. */
+static int pin_here(void)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return sched_setaffinity(0, sizeof(one), &one) ? -1 : cpu;
+}
+
+/* The instructions, then the group's firmware events; all end with the leader. */
+static bool open_group(int group, pid_t pid, int cpu, int fd[NR_MEMBERS])
+{
+	struct perf_event_attr attr = instructions();
+
+	fd[0] = pmu_open_on(&attr, pid, cpu, -1);
+	for (int i = 1; i < NR_MEMBERS; i++) {
+		attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(group * NR_FILLERS + i - 1));
+		attr.read_format = instructions().read_format;
+		attr.disabled = 0;
+		fd[i] = fd[0] < 0 ? -1 : pmu_open_on(&attr, pid, cpu, fd[0]);
+		if (fd[i] < 0)
+			return false;
+	}
+
+	return fd[0] >= 0;
+}
+
+FIXTURE_SETUP(rotation)
+{
+	struct perf_event_attr attr = instructions();
+	int cpu = pin_here();
+	pid_t pid = 0;
+
+	self->fits = pmu_caps_number("firmware_counters") / NR_FILLERS;
+	if (self->fits <= 0 || self->fits >= NR_GROUPS)
+		SKIP(return, "needs fewer firmware counters than firmware events, but some");
+
+	ASSERT_LE(0, cpu);
+	if (variant->cpu_wide)
+		pid = -1;
+	else
+		cpu = -1;
+	self->interval = pmu_read_number(PMU_SYSFS "/perf_event_mux_interval_ms") * 1000000;
+	ASSERT_LT(0, self->interval);
+	self->filter = pmu_can_filter();
+	self->exact = pmu_is_exact();
+	attr.pinned = 1;
+	self->truth = pmu_open_on(&attr, pid, cpu, -1);
+	ASSERT_LE(0, self->truth);
+	for (int group = 0; group < NR_GROUPS; group++)
+		ASSERT_TRUE(open_group(group, pid, cpu, self->fd[group]));
+}
+
+FIXTURE_TEARDOWN(rotation)
+{
+	close(self->truth);
+	for (int group = 0; group < NR_GROUPS; group++) {
+		for (int i = 0; i < NR_MEMBERS; i++)
+			close(self->fd[group][i]);
+	}
+}
+
+static bool read_times(int fd, struct times *it)
+{
+	return read(fd, it, sizeof(*it)) == sizeof(*it);
+}
+
+static int64_t scaled(const struct times *it)
+{
+	return (double)it->value * it->enabled / it->running;
+}
+
+#define EXPECT_WITHIN_3_PERCENT(expected, seen)			\
+do {								\
+	EXPECT_LE((expected) / 100 * 97, seen);			\
+	EXPECT_GE((expected) / 100 * 103, seen);		\
+} while (0)
+
+TEST_F(rotation, scaled_counts_of_a_steady_load_are_true)
+{
+	struct times truth, it;
+
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
+	ASSERT_TRUE(read_times(self->truth, &truth));
+	EXPECT_EQ(truth.enabled, truth.running);
+	EXPECT_LE(pmu_least(N), truth.value);
+	for (int group = 0; group < NR_GROUPS; group++) {
+		ASSERT_TRUE(read_times(self->fd[group][0], &it));
+		EXPECT_LT(0, it.running);
+		EXPECT_GT(it.enabled, it.running);
+		/* It is a part of what the same counter has counted for the other. */
+		if (self->filter)
+			EXPECT_GE(truth.value, it.value);
+		if (self->exact)
+			EXPECT_WITHIN_3_PERCENT(truth.value, scaled(&it));
+	}
+}
+
+/* Each illegal instruction enters the firmware, which counts it, and the kernel for its signal. */
+static void skip_instruction(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *user = context;
+
+	user->uc_mcontext.__gregs[REG_PC] += 4;
+}
+
+static void body_illegal(long times)
+{
+	for (long i = 0; i < times; i++) {
+		asm volatile(".4byte 0");
+		pmu_loop(10000);
+	}
+}
+
+TEST_F(rotation, scaled_counts_of_a_steady_firmware_event_are_true)
+{
+	const int group = PMU_FW_ILLEGAL_INSN / NR_FILLERS;
+	const int member = 1 + PMU_FW_ILLEGAL_INSN % NR_FILLERS;
+	struct sigaction act = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };
+	const int64_t times = self->exact ? 20000 : 5000;
+	struct times it;
+
+	ASSERT_EQ(0, sigaction(SIGILL, &act, NULL));
+	ASSERT_EQ(0, pmu_run_all(body_illegal, times));
+	ASSERT_TRUE(read_times(self->fd[group][member], &it));
+	EXPECT_LT(0, it.running);
+	EXPECT_GT(it.enabled, it.running);
+	EXPECT_LT(0, it.value);
+	EXPECT_GE(times, it.value);
+	if (self->exact)
+		EXPECT_WITHIN_3_PERCENT(times, scaled(&it));
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/*
+ * In turn, the first group of the list goes to its end. So of NR_GROUPS turns
+ * each group has "fits", and waits in the others. In what is left of the last
+ * round, one may wait all that time while another does not: as many turns as
+ * there are groups that wait.
+ */
+TEST_F(rotation, equal_groups_have_equal_turns)
+{
+	int64_t least = INT64_MAX, most = 0;
+	struct times it;
+
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
+	for (int group = 0; group < NR_GROUPS; group++) {
+		ASSERT_TRUE(read_times(self->fd[group][0], &it));
+		least = it.running < least ? it.running : least;
+		most = it.running > most ? it.running : most;
+	}
+	EXPECT_LT(0, least);
+	if (self->exact)
+		EXPECT_GE((NR_GROUPS - self->fits) * self->interval, most - least);
+}
+
+/*
+ * A turn that is counted for a group that did not have it, or not for one that
+ * did, would show in the sum: at each instant "fits" groups run, but for the
+ * changes of turn, one in each interval, of which they are less than 1 %.
+ */
+TEST_F(rotation, the_times_enabled_and_running_are_true)
+{
+	int64_t running = 0, enabled = 0, took = now_ns();
+	struct times it;
+
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
+	took = now_ns() - took;
+	for (int group = 0; group < NR_GROUPS; group++) {
+		ASSERT_TRUE(read_times(self->fd[group][0], &it));
+		EXPECT_GE(took, it.enabled);
+		running += it.running;
+		enabled = it.enabled > enabled ? it.enabled : enabled;
+		/* Under -icount an instruction is 1 ns, of both times. */
+		if (self->exact) {
+			EXPECT_LE(N, it.enabled);
+			EXPECT_GE(it.running, it.value);
+		}
+		for (int i = 1; i < NR_MEMBERS; i++) {
+			struct times member;
+
+			ASSERT_TRUE(read_times(self->fd[group][i], &member));
+			EXPECT_EQ(it.enabled, member.enabled);
+			EXPECT_EQ(it.running, member.running);
+		}
+	}
+	EXPECT_GE(self->fits * took, running);
+	if (self->exact)
+		EXPECT_LE(self->fits * enabled / 100 * 99, running);
+}
+
+/* --- those who do not take turns --- */
+
+FIXTURE(pinned) {
+	long ctrs;
+	pid_t pid;
+	int cpu;
+	int fd[PMU_FW_NR_DEFINED];
+};
+
+FIXTURE_VARIANT(pinned) {
+	bool cpu_wide;
+};
+
+FIXTURE_VARIANT_ADD(pinned, to_a_task) {
+	.cpu_wide = false,
+};
+
+FIXTURE_VARIANT_ADD(pinned, to_a_cpu) {
+	.cpu_wide = true,
+};
+
+static int open_on(FIXTURE_DATA(pinned) *self, int code, int leader, bool pinned)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(code));
+
+	attr.disabled = leader < 0;
+	attr.pinned = pinned;
+	attr.read_format = instructions().read_format;
+	return pmu_open_on(&attr, self->pid, self->cpu, leader);
+}
+
+/* A pinned group that takes all of the counters. */
+FIXTURE_SETUP(pinned)
+{
+	int cpu = pin_here();
+
+	self->ctrs = pmu_caps_number("firmware_counters");
+	if (self->ctrs <= 0 || self->ctrs >= PMU_FW_NR_DEFINED)
+		SKIP(return, "needs fewer firmware counters than firmware events, but some");
+
+	ASSERT_LE(0, cpu);
+	self->pid = variant->cpu_wide ? -1 : 0;
+	self->cpu = variant->cpu_wide ? cpu : -1;
+	for (int code = 0; code < PMU_FW_NR_DEFINED; code++)
+		self->fd[code] = -1;
+	for (int code = 0; code < self->ctrs; code++) {
+		self->fd[code] = open_on(self, code, code ? self->fd[0] : -1, !code);
+		ASSERT_LE(0, self->fd[code]);
+	}
+}
+
+static void close_pinned(FIXTURE_DATA(pinned) *self)
+{
+	for (int code = 0; code < self->ctrs; code++) {
+		close(self->fd[code]);
+		self->fd[code] = -1;
+	}
+}
+
+FIXTURE_TEARDOWN(pinned)
+{
+	close_pinned(self);
+	for (int code = self->ctrs; code < PMU_FW_NR_DEFINED; code++)
+		close(self->fd[code]);
+}
+
+TEST_F(pinned, a_pinned_group_runs_all_the_time_and_the_others_wait)
+{
+	struct times it;
+	int fd = open_on(self, self->ctrs, -1, false);
+
+	ASSERT_LE(0, fd);
+	self->fd[self->ctrs] = fd;
+	ASSERT_EQ(0, ioctl(self->fd[0], PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, N / 4));
+	for (int code = 0; code < self->ctrs; code++) {
+		ASSERT_TRUE(read_times(self->fd[code], &it));
+		EXPECT_LT(0, it.running);
+		EXPECT_EQ(it.enabled, it.running);
+	}
+	ASSERT_TRUE(read_times(fd, &it));
+	EXPECT_LT(0, it.enabled);
+	EXPECT_EQ(0, it.running);
+	EXPECT_EQ(0, it.value);
+
+	/* Its turn comes when they have gone. */
+	close_pinned(self);
+	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, N / 4));
+	ASSERT_TRUE(read_times(fd, &it));
+	EXPECT_LT(0, it.running);
+}
+
+/* perf_event_open(2): read() returns 0 for a pinned event that is in error. */
+TEST_F(pinned, a_pinned_event_that_finds_no_counter_is_in_error)
+{
+	struct times it;
+	int fd = open_on(self, self->ctrs, -1, true);
+
+	ASSERT_LE(0, fd);
+	self->fd[self->ctrs] = fd;
+	ASSERT_EQ(0, ioctl(self->fd[0], PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, 2));
+	EXPECT_EQ(0, read(fd, &it, sizeof(it)));
+	/* The pinned group that was there first has not noticed. */
+	ASSERT_TRUE(read_times(self->fd[0], &it));
+	EXPECT_LT(0, it.running);
+	EXPECT_EQ(it.enabled, it.running);
+
+	/* To enable it again is to try again. */
+	close_pinned(self);
+	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, N / 4));
+	ASSERT_TRUE(read_times(fd, &it));
+	EXPECT_LT(0, it.running);
+	EXPECT_EQ(it.enabled, it.running);
+}
+
+/*
+ * The two take turns, although one counter could serve both at once: what one
+ * has counted, the other has not. Each has half of the time, but for one
+ * interval, if the last turn is its neighbour's. They are enabled one after the
+ * other, so it is the whole window that is not exceeded.
+ */
+TEST(an_exclusive_event_shares_no_time_with_others)
+{
+	struct perf_event_attr attr = instructions();
+	int64_t interval, took;
+	struct times alone, other;
+	int fd[2];
+
+	interval = pmu_read_number(PMU_SYSFS "/perf_event_mux_interval_ms") * 1000000;
+	ASSERT_LT(0, interval);
+	attr.exclusive = 1;
+	fd[0] = pmu_open(&attr);
+	attr.exclusive = 0;
+	fd[1] = pmu_open(&attr);
+	took = now_ns();
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, N / 2));
+	took = now_ns() - took;
+	ASSERT_TRUE(read_times(fd[0], &alone));
+	ASSERT_TRUE(read_times(fd[1], &other));
+	EXPECT_LT(0, alone.running);
+	EXPECT_LT(0, other.running);
+	EXPECT_GE(took, alone.running + other.running);
+	if (pmu_is_exact() && pmu_can_filter()) {
+		EXPECT_GE(N / 2 + PMU_WINDOW_INSNS, alone.value + other.value);
+		EXPECT_LE(N / 2 / 100 * 97, alone.value + other.value);
+		EXPECT_LE(alone.enabled / 2 - interval, alone.running);
+		EXPECT_LE(other.enabled / 2 - interval, other.running);
+	}
+	close(fd[0]);
+	close(fd[1]);
+}
+
+PMU_TEST_NO_EVENT_IS_LEFT()
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,739 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One counter, many readers: who asks for the same event shares it, and sees
+ * nothing of the others.
+ *
+ * Everything here runs on one CPU. What a task counts of its own user mode
+ * there does not depend on who else runs, so it is exact where counts are
+ * (pmu_is_exact()), and two readers of one task agree wherever the hart can
+ * filter: they are switched on and off while the kernel runs, which is not
+ * theirs to count.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+#define N		1000000L
+#define NR_SETS		8
+#define NR_EVENTS	4
+
+struct count {
+	int64_t value, enabled, running;
+};
+
+/* The set that everyone asks for: a machine may lack the last two. */
+struct set {
+	struct perf_event_attr attr[NR_EVENTS];
+	int nr;
+};
+
+struct result {
+	struct count count[NR_EVENTS];
+	int64_t switches;	/* how often it had to let another task go first */
+	int nr;			/* events that were opened and read */
+};
+
+static const struct {
+	uint32_t type;
+	uint64_t config;
+} wanted[NR_EVENTS] = {
+	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
+	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	{ PERF_TYPE_HW_CACHE, PMU_CACHE(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_OP_READ,
+					PERF_COUNT_HW_CACHE_RESULT_MISS) },
+	{ PERF_TYPE_HW_CACHE, PMU_CACHE(PERF_COUNT_HW_CACHE_ITLB, PERF_COUNT_HW_CACHE_OP_READ,
+					PERF_COUNT_HW_CACHE_RESULT_MISS) },
+};
+
+/* User only, where the hart can filter: only then is a count not disturbed by the kernel's. */
+static struct set make_set(void)
+{
+	struct set set = {};
+
+	for (int i = 0; i < NR_EVENTS; i++) {
+		struct perf_event_attr attr = pmu_can_filter() ?
+			pmu_attr_user(wanted[i].type, wanted[i].config) :
+			pmu_attr(wanted[i].type, wanted[i].config);
+
+		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		if (!pmu_try(&attr))
+			set.attr[set.nr++] = attr;
+	}
+
+	return set;
+}
+
+/* Returns how many of the set could be opened. */
+static int open_set(const struct set *set, pid_t pid, int cpu, int fd[NR_EVENTS])
+{
+	int i;
+
+	for (i = 0; i < set->nr; i++) {
+		fd[i] = pmu_open_on(&set->attr[i], pid, cpu, -1);
+		if (fd[i] < 0)
+			break;
+	}
+
+	return i;
+}
+
+static int read_set(const int fd[NR_EVENTS], int nr, struct count count[NR_EVENTS])
+{
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (read(fd[i], &count[i], sizeof(count[i])) != sizeof(count[i]))
+			break;
+	}
+
+	return i;
+}
+
+static void close_set(const int fd[NR_EVENTS], int nr)
+{
+	for (int i = 0; i < nr; i++)
+		close(fd[i]);
+}
+
+/* What children leave for their parent. */
+static void *share_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* A child that dies with the test, whatever becomes of that. */
+static pid_t spawn(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
+
+static pid_t spawn_spinner(void)
+{
+	pid_t pid = spawn();
+
+	if (!pid) {
+		for (;;)
+			pmu_loop(N);
+	}
+	return pid;
+}
+
+static void kill_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* A child says that it has come so far: raise(SIGSTOP). */
+static bool wait_stopped(pid_t pid)
+{
+	int status = 0;
+
+	return waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status);
+}
+
+static bool wait_ended(pid_t pid)
+{
+	int status = -1;
+
+	return waitpid(pid, &status, 0) == pid && !status;
+}
+
+FIXTURE(sharing) {
+	struct set set;
+	bool filter;
+	bool exact;
+	int cpu;
+};
+
+FIXTURE_SETUP(sharing)
+{
+	cpu_set_t one;
+
+	self->filter = pmu_can_filter();
+	self->exact = self->filter && pmu_is_exact();
+	self->set = make_set();
+	ASSERT_LT(0, self->set.nr);
+	self->cpu = sched_getcpu();
+	CPU_ZERO(&one);
+	CPU_SET(self->cpu, &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+}
+
+FIXTURE_TEARDOWN(sharing)
+{
+}
+
+/* @least: instructions that were run while it counted, in an empty window and a loop. */
+#define EXPECT_INSNS(least, value)				\
+do {								\
+	if (self->exact) {					\
+		EXPECT_EQ((least) + PMU_WINDOW_INSNS, value);	\
+	} else {						\
+		EXPECT_LE(pmu_least(least), value);		\
+	}							\
+} while (0)
+
+/* --- tools side by side --- */
+
+/* A tool and its task in one: opens its set, waits for all the others, counts @n instructions. */
+static void tool_count(const struct set *set, long n, struct result *result)
+{
+	struct rusage before, after;
+	int fd[NR_EVENTS];
+	int nr = open_set(set, 0, -1, fd);
+
+	pmu_run_all(pmu_loop, 0);
+	for (int i = 0; i < nr; i++)
+		ioctl(fd[i], PERF_EVENT_IOC_RESET, 0);
+	raise(SIGSTOP);
+	getrusage(RUSAGE_SELF, &before);
+	pmu_run_all(pmu_loop, n);
+	getrusage(RUSAGE_SELF, &after);
+	result->switches = after.ru_nivcsw - before.ru_nivcsw;
+	result->nr = read_set(fd, nr, result->count);
+}
+
+/*
+ * 16 to 44 ms each under -icount, and a task is switched away at the latest at
+ * a tick of 4 ms if others wait: each of them is, or nothing has been tested.
+ * Where the host sets the pace, some of them may be done before their tick.
+ */
+TEST_F(sharing, eight_tools_with_the_same_four_events_each_count_their_own_task)
+{
+	struct result *result = share_memory(NR_SETS * sizeof(*result));
+	int64_t switches = 0;
+	pid_t pid[NR_SETS];
+
+	ASSERT_NE(NULL, result);
+	for (int i = 0; i < NR_SETS; i++) {
+		pid[i] = spawn();
+		if (!pid[i]) {
+			tool_count(&self->set, (i + 4) * 4 * N, &result[i]);
+			_exit(0);
+		}
+		ASSERT_TRUE(wait_stopped(pid[i]));
+	}
+	for (int i = 0; i < NR_SETS; i++)
+		kill(pid[i], SIGCONT);
+	for (int i = 0; i < NR_SETS; i++) {
+		ASSERT_TRUE(wait_ended(pid[i]));
+		ASSERT_EQ(self->set.nr, result[i].nr);
+		EXPECT_INSNS((i + 4) * 4 * N, result[i].count[0].value);
+		for (int k = 0; k < self->set.nr; k++) {
+			EXPECT_LT(0, result[i].count[k].running);
+			EXPECT_EQ(result[i].count[k].enabled, result[i].count[k].running);
+		}
+		if (self->exact)
+			EXPECT_LT(0, result[i].switches);
+		switches += result[i].switches;
+	}
+	EXPECT_LT(0, switches);
+}
+
+/* Somebody else's task, to be watched: SIGCONT starts it. */
+static pid_t spawn_watched(long n)
+{
+	pid_t pid = spawn();
+
+	if (!pid) {
+		raise(SIGSTOP);
+		pmu_loop(n);
+		_exit(0);
+	}
+	return wait_stopped(pid) ? pid : -1;
+}
+
+/* A tool attached to @pid: is there before it starts, and reads when it has ended. */
+static void tool_watch(const struct set *set, pid_t pid, struct result *result)
+{
+	int fd[NR_EVENTS];
+	int nr = open_set(set, pid, -1, fd);
+
+	prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	raise(SIGSTOP);
+	result->nr = read_set(fd, nr, result->count);
+}
+
+/* Eight tools watch a task of @n instructions from its start to its end. */
+static bool watch(const struct set *set, long n, struct result result[NR_SETS])
+{
+	pid_t task = spawn_watched(n);
+	pid_t tool[NR_SETS];
+	bool ok = task > 0;
+
+	for (int i = 0; i < NR_SETS; i++) {
+		tool[i] = spawn();
+		if (!tool[i]) {
+			tool_watch(set, task, &result[i]);
+			_exit(0);
+		}
+		ok = wait_stopped(tool[i]) && ok;
+	}
+	kill(task, SIGCONT);
+	ok = wait_ended(task) && ok;
+	for (int i = 0; i < NR_SETS; i++) {
+		kill(tool[i], SIGCONT);
+		ok = wait_ended(tool[i]) && ok;
+	}
+
+	return ok;
+}
+
+/*
+ * 32 events in one task: more than there are counters. All are enabled before
+ * the task starts, are scheduled together, and end with it: so they are equal.
+ */
+TEST_F(sharing, eight_tools_attached_to_one_task_all_count_it_all_the_time)
+{
+	struct result *empty = share_memory(NR_SETS * sizeof(*empty));
+	struct result *result = share_memory(NR_SETS * sizeof(*result));
+
+	ASSERT_NE(NULL, empty);
+	ASSERT_NE(NULL, result);
+	ASSERT_TRUE(watch(&self->set, 0, empty));
+	ASSERT_TRUE(watch(&self->set, 20 * N, result));
+	for (int i = 0; i < NR_SETS; i++) {
+		ASSERT_EQ(self->set.nr, result[i].nr);
+		EXPECT_LE(pmu_least(20 * N), result[i].count[0].value);
+		if (self->exact)
+			EXPECT_EQ(20 * N, result[i].count[0].value - empty[i].count[0].value);
+		for (int k = 0; k < self->set.nr; k++) {
+			EXPECT_EQ(result[0].count[k].value, result[i].count[k].value);
+			EXPECT_LT(0, result[i].count[k].running);
+			EXPECT_EQ(result[i].count[k].enabled, result[i].count[k].running);
+		}
+	}
+}
+
+/* Where the kernel is counted too, those enabled later count less of it. */
+TEST_F(sharing, eight_cpu_wide_sets_all_count_all_the_time)
+{
+	struct count count[NR_SETS][NR_EVENTS];
+	int fd[NR_SETS][NR_EVENTS];
+
+	for (int i = 0; i < NR_SETS; i++)
+		ASSERT_EQ(self->set.nr, open_set(&self->set, -1, self->cpu, fd[i]));
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, 20 * N));
+	for (int i = 0; i < NR_SETS; i++) {
+		ASSERT_EQ(self->set.nr, read_set(fd[i], self->set.nr, count[i]));
+		close_set(fd[i], self->set.nr);
+		EXPECT_LE(pmu_least(20 * N), count[i][0].value);
+		for (int k = 0; k < self->set.nr; k++) {
+			EXPECT_LT(0, count[i][k].running);
+			EXPECT_EQ(count[i][k].enabled, count[i][k].running);
+			if (self->filter)
+				EXPECT_EQ(count[0][k].value, count[i][k].value);
+		}
+	}
+}
+
+#define NR_PAGES	4096
+
+/* Reads a word of each of many pages, again and again; once they are there, SIGCONT starts it. */
+static void spin_missing(void)
+{
+	static volatile long page[NR_PAGES][4096 / sizeof(long)];
+
+	for (bool ready = false;; ready = true) {
+		for (int i = 0; i < NR_PAGES; i++) {
+			if (!ready)
+				page[i][0] = i;
+			(void)page[i][0];
+		}
+		if (!ready)
+			raise(SIGSTOP);
+	}
+}
+
+/*
+ * The other task does nothing but miss: the switch to it leaves it an empty
+ * TLB (QEMU), or one too small for all of its pages, so half of them are the
+ * least in its first round. This one loads just four words, for the system call
+ * that ends its window: whatever is thrown out of the TLB in between, it misses
+ * four times at most.
+ */
+TEST_F(sharing, a_task_counts_no_misses_of_another)
+{
+	struct perf_event_attr attr = pmu_attr_user(wanted[2].type, wanted[2].config);
+	int other, fd;
+	pid_t pid;
+
+	if (!self->filter)
+		SKIP(return, "needs filters: the kernel misses, too");
+	if (pmu_try(&attr) == -ENOENT)
+		SKIP(return, "no dTLB-load-misses here");
+
+	pid = spawn();
+	if (!pid)
+		spin_missing();
+	ASSERT_TRUE(wait_stopped(pid));
+	other = pmu_open_on(&attr, pid, -1, -1);
+	fd = pmu_open(&attr);
+	ASSERT_LE(0, other);
+	ASSERT_LE(0, fd);
+	kill(pid, SIGCONT);
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, 100 * N));
+	EXPECT_GE(4, pmu_read(fd));
+	kill_child(pid);
+	EXPECT_LE(NR_PAGES / 2, pmu_read(other));
+	close(other);
+	close(fd);
+}
+
+/* --- nothing leaks from one reader to the other --- */
+
+FIXTURE(twins) {
+	struct perf_event_attr attr;
+	bool exact;
+	int running;	/* counts all the time */
+	int fd;		/* the same event again, disabled */
+};
+
+FIXTURE_SETUP(twins)
+{
+	bool filter = pmu_can_filter();
+
+	self->exact = filter && pmu_is_exact();
+	self->attr = filter ? pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS) :
+			      pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	self->running = pmu_open(&self->attr);
+	ASSERT_LE(0, self->running);
+	self->fd = pmu_open(&self->attr);
+	ASSERT_LE(0, self->fd);
+	pmu_count(self->fd, pmu_loop, 2);
+	ioctl(self->fd, PERF_EVENT_IOC_RESET, 0);
+	ASSERT_EQ(0, ioctl(self->running, PERF_EVENT_IOC_ENABLE, 0));
+	pmu_loop(10 * N);
+}
+
+FIXTURE_TEARDOWN(twins)
+{
+	close(self->fd);
+	close(self->running);
+}
+
+TEST_F(twins, an_event_opened_later_counts_only_from_then_on)
+{
+	int fd = pmu_open(&self->attr);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, pmu_read(fd));
+	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, N));
+	EXPECT_INSNS(N, pmu_read(fd));
+	close(fd);
+}
+
+/* From the end of open() to the start of read() are less than a thousand instructions. */
+TEST_F(twins, an_event_opened_enabled_later_starts_at_zero)
+{
+	int64_t count;
+	int fd;
+
+	if (!self->exact)
+		SKIP(return, "needs filters, -icount and one hart: else the count is not known");
+
+	self->attr.disabled = 0;
+	fd = pmu_open(&self->attr);
+	count = pmu_read(fd);
+	EXPECT_LT(0, count);
+	EXPECT_GE(1000, count);
+	close(fd);
+}
+
+TEST_F(twins, a_disabled_event_stands_still_beside_a_running_one)
+{
+	int64_t before, count;
+
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
+	count = pmu_read(self->fd);
+	before = pmu_read(self->running);
+	pmu_loop(10 * N);
+	EXPECT_EQ(count, pmu_read(self->fd));
+	EXPECT_LE(before + pmu_least(10 * N), pmu_read(self->running));
+	/* And goes on from where it stood. */
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
+	EXPECT_INSNS(2 * N + (self->exact ? PMU_WINDOW_INSNS : 0), pmu_read(self->fd));
+}
+
+TEST_F(twins, a_reset_of_one_leaves_the_other_alone)
+{
+	int64_t before;
+
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
+	ASSERT_EQ(0, ioctl(self->running, PERF_EVENT_IOC_RESET, 0));
+	EXPECT_INSNS(N, pmu_read(self->fd));
+	/* Less than what it had: that, and not the other, has been reset. */
+	if (self->exact)
+		EXPECT_GT(N, pmu_read(self->running));
+
+	ASSERT_EQ(0, ioctl(self->running, PERF_EVENT_IOC_DISABLE, 0));
+	before = pmu_read(self->running);
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_RESET, 0));
+	EXPECT_EQ(0, pmu_read(self->fd));
+	EXPECT_EQ(before, pmu_read(self->running));
+}
+
+TEST_F(twins, an_event_counts_on_when_its_twin_is_closed)
+{
+	int64_t before = pmu_read(self->running);
+
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+	close(self->fd);
+	self->fd = -1;
+	pmu_loop(10 * N);
+	EXPECT_LE(before + pmu_least(10 * N), pmu_read(self->running));
+}
+
+/*
+ * The other task never sleeps and has the same event open, so it takes half of
+ * the time: 20 million instructions last through five ticks at least.
+ */
+TEST_F(twins, an_event_counts_nothing_of_another_task_with_the_same_event)
+{
+	pid_t pid = spawn_spinner();
+	int other = pmu_open_on(&self->attr, pid, -1, -1);
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	ASSERT_EQ(0, sched_setaffinity(pid, sizeof(one), &one));
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, ioctl(other, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, 20 * N));
+	EXPECT_INSNS(20 * N, pmu_read(self->fd));
+	kill_child(pid);
+	EXPECT_LE(self->exact ? 4 * N : 1, pmu_read(other));
+	close(other);
+}
+
+/* --- a counter with deadlines on it --- */
+
+struct sampler {
+	struct pmu_ring ring;
+	uint64_t period;
+	int fd;
+};
+
+FIXTURE(sampled) {
+	struct pmu_limits limits;
+	struct perf_event_attr attr;
+	bool exact;
+	int fd;			/* counts */
+};
+
+FIXTURE_SETUP(sampled)
+{
+	cpu_set_t one;
+
+	/* A skipped set-up has no teardown: nothing may be changed before. */
+	if (!pmu_can_sample())
+		SKIP(return, "no overflow interrupt (caps/sampling is none, or no Sscofpmf)");
+
+	pmu_limits_save(&self->limits);
+	self->exact = pmu_is_exact();
+	self->attr = pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	self->fd = pmu_open(&self->attr);
+	ASSERT_LE(0, self->fd);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+	pmu_count(self->fd, pmu_loop, 2);
+	ioctl(self->fd, PERF_EVENT_IOC_RESET, 0);
+}
+
+FIXTURE_TEARDOWN(sampled)
+{
+	close(self->fd);
+	pmu_limits_restore(&self->limits);
+}
+
+/* Longer where QEMU takes the interrupt late. */
+#define SAMPLED_N	(self->exact ? 10 * N : 200 * N)
+
+static int sampler_open(const struct perf_event_attr *like, uint64_t period,
+			struct sampler *sampler)
+{
+	struct perf_event_attr attr = *like;
+
+	attr.sample_type = PMU_RING_SAMPLE;
+	attr.sample_period = period;
+	*sampler = (struct sampler){ .period = period, .fd = pmu_open(&attr) };
+	return sampler->fd < 0 ? sampler->fd : pmu_ring_map(&sampler->ring, sampler->fd);
+}
+
+static void sampler_close(struct sampler *sampler)
+{
+	pmu_ring_unmap(&sampler->ring);
+	close(sampler->fd);
+}
+
+/*
+ * A period that ends makes one sample, at once or late, but not early: n events
+ * make n / period samples, less the last if it was still to come at the end.
+ * Where counts are not exact, whole periods are skipped, and @least is asked for.
+ */
+#define EXPECT_SAMPLES(sampler, least)						\
+do {										\
+	int64_t whole = pmu_read((sampler)->fd) / (int64_t)(sampler)->period;	\
+										\
+	pmu_ring_drain(&(sampler)->ring, NULL, NULL);				\
+	EXPECT_FALSE((sampler)->ring.broken);					\
+	EXPECT_EQ(0, (sampler)->ring.lost);					\
+	EXPECT_EQ(0, (sampler)->ring.throttled);				\
+	EXPECT_GE(whole, (sampler)->ring.samples);				\
+	EXPECT_LE(self->exact ? whole - 1 : (least), (sampler)->ring.samples);	\
+} while (0)
+
+TEST_F(sampled, a_counting_and_a_sampling_event_are_both_exact)
+{
+	struct sampler sampler;
+
+	ASSERT_EQ(0, sampler_open(&self->attr, 30000, &sampler));
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, SAMPLED_N));
+	EXPECT_INSNS(SAMPLED_N, pmu_read(self->fd));
+	EXPECT_EQ(pmu_read(self->fd), pmu_read(sampler.fd));
+	EXPECT_SAMPLES(&sampler, 1);
+	sampler_close(&sampler);
+}
+
+TEST_F(sampled, three_periods_on_one_counter_are_all_kept)
+{
+	static const uint64_t periods[] = { 7000, 30000, 100000 };
+	struct sampler sampler[ARRAY_SIZE(periods)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(periods); i++)
+		ASSERT_EQ(0, sampler_open(&self->attr, periods[i], &sampler[i]));
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, SAMPLED_N));
+	EXPECT_INSNS(SAMPLED_N, pmu_read(self->fd));
+	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
+		EXPECT_EQ(pmu_read(self->fd), pmu_read(sampler[i].fd));
+		EXPECT_SAMPLES(&sampler[i], 1);
+		sampler_close(&sampler[i]);
+	}
+}
+
+static struct sampler guest;
+
+static void body_sampler_comes_and_goes(long n)
+{
+	for (int i = 0; i < 5; i++) {
+		pmu_loop(n);
+		ioctl(guest.fd, PERF_EVENT_IOC_ENABLE, 0);
+		pmu_loop(n);
+		ioctl(guest.fd, PERF_EVENT_IOC_DISABLE, 0);
+	}
+}
+
+/*
+ * What loads the counter for the deadline must not show in the count. Where the
+ * interrupt is late, all five windows may have ended before it came.
+ */
+TEST_F(sampled, a_sampling_event_that_comes_and_goes_does_not_disturb_the_count)
+{
+	int64_t empty, count;
+
+	ASSERT_EQ(0, sampler_open(&self->attr, 30000, &guest));
+	pmu_count(self->fd, body_sampler_comes_and_goes, 0);
+	empty = pmu_count(self->fd, body_sampler_comes_and_goes, 0);
+	count = pmu_count(self->fd, body_sampler_comes_and_goes, SAMPLED_N / 5);
+	EXPECT_LE(pmu_least(2 * SAMPLED_N), count);
+	if (self->exact)
+		EXPECT_EQ(2 * SAMPLED_N, count - empty);
+	EXPECT_SAMPLES(&guest, 0);
+	sampler_close(&guest);
+}
+
+struct record {
+	int64_t count;
+	int64_t samples;
+	int64_t wrong;		/* samples that are not of its task, or not of its period */
+	bool broken;
+	pid_t pid;
+	uint64_t period;
+};
+
+static void check_sample(const struct pmu_sample *sample, void *arg)
+{
+	struct record *record = arg;
+
+	record->wrong += (pid_t)sample->pid != record->pid || sample->period != record->period;
+}
+
+/* A task that samples itself. */
+static void task_sample(const struct perf_event_attr *attr, long n, struct record *record)
+{
+	struct sampler sampler;
+
+	record->pid = getpid();
+	if (sampler_open(attr, record->period, &sampler))
+		_exit(1);
+	raise(SIGSTOP);
+	pmu_run(sampler.fd, 0, pmu_loop, n);
+	pmu_ring_drain(&sampler.ring, check_sample, record);
+	record->count = pmu_read(sampler.fd);
+	record->samples = sampler.ring.samples;
+	record->broken = sampler.ring.broken || sampler.ring.lost || sampler.ring.throttled;
+	_exit(0);
+}
+
+/*
+ * They take turns on one CPU, and each deadline waits while its task does.
+ * Where the interrupt is late, it may miss many of one task's turns; not all of
+ * every task's, of which there are dozens.
+ */
+TEST_F(sampled, four_tasks_sample_the_same_event_with_four_periods)
+{
+	static const uint64_t periods[] = { 70000, 30000, 100000, 50000 };
+	struct record *record = share_memory(sizeof(*record) * ARRAY_SIZE(periods));
+	const int64_t n = self->exact ? 10 * N : 50 * N;
+	pid_t pid[ARRAY_SIZE(periods)];
+	int64_t samples = 0;
+
+	ASSERT_NE(NULL, record);
+	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
+		record[i].period = periods[i];
+		pid[i] = spawn();
+		if (!pid[i])
+			task_sample(&self->attr, (i + 2) * n, &record[i]);
+		ASSERT_TRUE(wait_stopped(pid[i]));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(periods); i++)
+		kill(pid[i], SIGCONT);
+	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
+		int64_t whole;
+
+		ASSERT_TRUE(wait_ended(pid[i]));
+		whole = record[i].count / (int64_t)periods[i];
+		EXPECT_INSNS((int64_t)(i + 2) * n, record[i].count);
+		EXPECT_FALSE(record[i].broken);
+		EXPECT_EQ(0, record[i].wrong);
+		EXPECT_GE(whole, record[i].samples);
+		if (self->exact)
+			EXPECT_LE(whole - 1, record[i].samples);
+		samples += record[i].samples;
+	}
+	EXPECT_LT(0, samples);
+}
+
+PMU_TEST_NO_EVENT_IS_LEFT()
+
+TEST_HARNESS_MAIN
