@@ -283,13 +283,20 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return 0;
 }
 
+static noinline int core_start_sampling(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	event->hw.state = PERF_HES_STOPPED;
+	core_start(hart, event, PERF_EF_RELOAD);
+	return 0;
+}
+
 /**
  * riscv_pmu_add() - give an event a counter on this hart
  * @event:	the event
  * @flags:	PERF_EF_START: and start it
  *
- * An event that counts and comes back to its clock, as most do at a context
- * switch, is done with here and now.
+ * An event that comes back to its clock, as most do at a context switch, needs
+ * neither a search nor anything else that a first time does.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
  * Return: 0; -EAGAIN if no counter is free for it; -EIO if the hardware
@@ -301,11 +308,13 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 	struct riscv_pmu_reader *reader = to_reader(event);
 
-	if (unlikely(!riscv_pmu_reader_can_return(hart, reader)) || reader->sampling ||
-	    unlikely(!(flags & PERF_EF_START)))
+	if (unlikely(!riscv_pmu_reader_can_return(hart, reader) || !(flags & PERF_EF_START)))
 		return core_add(pmu, hart, event, flags);
 
 	riscv_pmu_reader_join(hart, reader);
+	if (reader->sampling)
+		return core_start_sampling(hart, event);
+
 	riscv_pmu_reader_start(hart, reader, 0);
 	event->hw.state = 0;
 	return 0;
