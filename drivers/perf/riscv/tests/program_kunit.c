@@ -633,7 +633,8 @@ static void counting_starts_far_from_an_overflow(struct kunit *test)
 	counting(&reader, 1, C(3));
 	switch_in(test, fake, &reader, 0);
 	/* Half of the range, to be folded; of 64 bits a quarter is enough for anybody. */
-	KUNIT_EXPECT_GE(test, fake_until_wrap(fake, 3) - 1, row->width < 64 ? mask >> 1 : mask >> 2);
+	KUNIT_EXPECT_GE(test, fake_until_wrap(fake, 3) - 1,
+			row->width < 64 ? mask >> 1 : mask >> 2);
 	fake_advance(fake, 100);
 	KUNIT_EXPECT_FALSE(test, fake->ctr[3].overflowed);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 100);
