@@ -389,6 +389,29 @@ static bool core_is_ours(const struct perf_event *event)
 	       type == event->pmu->type;
 }
 
+/* Raw and platform events are not known beforehand: the backend tries them on a counter. */
+static void core_spare_ctrs(struct riscv_pmu *pmu)
+{
+	struct riscv_pmu_hart *hart;
+
+	guard(irqsave)();
+	hart = riscv_pmu_this_hart(pmu);
+	riscv_pmu_hart_spare(pmu, hart, pmu->fw_ctrs);
+	riscv_pmu_hart_spare(pmu, hart, pmu->ctrs & ~pmu->fw_ctrs & ~pmu->fixed_ctrs);
+}
+
+static int core_resolve(struct riscv_pmu *pmu, const struct perf_event *event,
+			struct riscv_pmu_event *want)
+{
+	/* Tried on the hart that spares a counter for it. */
+	guard(migrate)();
+	if (event->attr.type == event->pmu->type)
+		core_spare_ctrs(pmu);
+
+	/* Only an event that the kernel made for itself has a handler with a context. */
+	return riscv_pmu_event_resolve(pmu, &event->attr, event->overflow_handler_context, want);
+}
+
 /**
  * riscv_pmu_event_init() - understand an event, or say why not
  * @event:	the event; its attributes are user input
@@ -411,9 +434,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	if (!reader)
 		return -ENOMEM;
 
-	/* Only an event that the kernel made for itself has a handler with a context. */
-	err = riscv_pmu_event_resolve(pmu, &event->attr, event->overflow_handler_context,
-				      &reader->want);
+	err = core_resolve(pmu, event, &reader->want);
 	if (err)
 		return err;
 

@@ -498,29 +498,56 @@ static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		batch->stop |= bit;
 }
 
+/* Stops and releases what the batch says, and notes it. */
+static void program_apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+
+	program_apply_batch(pmu, hart);
+	program_note_stopped(pmu, hart, batch->stop | batch->release);
+	hart->held &= ~batch->release;
+	hart->twin &= ~batch->release | hart->wrong;
+	hart->stats.evicted += hweight64(batch->release);
+	for (u64 ctrs = batch->release; ctrs; ctrs &= ctrs - 1)
+		clock_renew(hart, __ffs64(ctrs));
+	program_clear_batch(batch);
+}
+
+/**
+ * riscv_pmu_hart_spare() - have one counter without a program, for a backend to try events on
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	one of these
+ *
+ * If all of them hold a program, one that nobody reads loses it. Without such
+ * a counter an event that does not exist could not be told from one that does.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	u64 idle = ctrs & ~hart->layout.sched.used;
+
+	if (ctrs & ~hart->held || !idle)
+		return;
+
+	program_clear_batch(&hart->batch);
+	hart->batch.release = idle & -idle;
+	program_apply_stop(pmu, hart);
+}
+
 /* First half of an apply: stop what has to change, so that what follows is exact. */
 static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
-	u64 stopped;
 
 	program_clear_batch(batch);
 	for (ctrs &= hart->running | hart->wrong; ctrs; ctrs &= ctrs - 1)
 		program_plan_stop(pmu, hart, __ffs64(ctrs));
 
 	batch->stop &= hart->running & ~batch->release;
-	stopped = batch->stop | batch->release;
-	if (!stopped)
-		return;
-
-	program_apply_batch(pmu, hart);
-	program_note_stopped(pmu, hart, stopped);
-	hart->held &= ~batch->release;
-	hart->twin &= ~batch->release | hart->wrong;
-	hart->stats.evicted += hweight64(batch->release);
-	for (ctrs = batch->release; ctrs; ctrs &= ctrs - 1)
-		clock_renew(hart, __ffs64(ctrs));
-	program_clear_batch(batch);
+	if (batch->stop | batch->release)
+		program_apply_stop(pmu, hart);
 }
 
 /* Asks for the clock's program, if it does not hold it. */

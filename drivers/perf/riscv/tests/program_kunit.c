@@ -958,6 +958,34 @@ static void reader_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &x), 10);
 }
 
+/* The least of what is idle is given up, and only if there is nothing else to try on. */
+static void a_counter_is_spared_for_trying(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader a, b;
+
+	counting(&a, 5, C(3));
+	counting(&b, 6, C(4));
+	switch_in(test, fake, &a, 0);
+	riscv_pmu_hart_spare(&fake->pmu, &fake->hart, 0);
+	riscv_pmu_hart_spare(&fake->pmu, &fake->hart, C(3));
+	riscv_pmu_hart_spare(&fake->pmu, &fake->hart, C(3) | C(4));
+	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
+
+	switch_in(test, fake, &b, 0);
+	switch_out(fake, &b);
+	riscv_pmu_hart_spare(&fake->pmu, &fake->hart, C(3) | C(4));
+	fake_expect_batch(test, fake, 0, BATCH(.release = C(4)));
+	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
+	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
+
+	/* Its reader comes back to a clock that has to be programmed again. */
+	switch_in(test, fake, &b, 0);
+	fake_advance(fake, 1);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 6);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 5);
+}
+
 /* --- refusals ----------------------------------------------------------- */
 
 static void refused_program_fails_the_reader(struct kunit *test)
@@ -1388,6 +1416,7 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(twin_is_programmed_again_when_it_is_alone),
 	KUNIT_CASE(twin_that_replaced_a_program_is_one_too),
 	KUNIT_CASE(reader_does_not_return_to_a_hart_that_was_reset),
+	KUNIT_CASE(a_counter_is_spared_for_trying),
 	KUNIT_CASE(refused_program_fails_the_reader),
 	KUNIT_CASE(refused_start_fails_all_readers),
 	KUNIT_CASE(refused_restart_keeps_the_share),

@@ -224,6 +224,19 @@ TEST_F(firmware, an_undefined_event_is_enoent)
 	EXPECT_EQ(-ENOENT, open_firmware(255, 0, -1));
 }
 
+/* Counters keep their programs when events go; that must not look like being busy. */
+TEST_F(firmware, an_undefined_event_is_enoent_when_all_counters_have_been_used)
+{
+	int fd[PMU_FW_NR_DEFINED];
+
+	for (int code = 0; code < PMU_FW_NR_DEFINED; code++)
+		fd[code] = open_firmware(code, 0, -1);
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, 1000000));
+	for (int code = 0; code < PMU_FW_NR_DEFINED; code++)
+		close(fd[code]);
+	EXPECT_EQ(-ENOENT, open_firmware(PMU_FW_NR_DEFINED, 0, -1));
+}
+
 TEST(without_firmware_counters_firmware_events_are_enoent)
 {
 	if (pmu_caps_number("firmware_counters") != 0)
