@@ -692,8 +692,15 @@ TEST_F(sampled, a_mapped_event_samples_on_without_its_descriptor)
 	close(fd);
 	pmu_loop(LONG);
 	pmu_ring_drain(&self->ring, NULL, NULL);
-	/* Nobody can ask it for its count; what runs besides the loop is less than a period. */
-	EXPECT_SAMPLES(LONG, 10000, self->ring.samples);
+	/*
+	 * Nobody can ask it for its count. Under -icount that is the loop, and what
+	 * runs besides is less than a period; elsewhere it is ticks of the host.
+	 */
+	if (self->exact) {
+		EXPECT_SAMPLES(LONG, 10000, self->ring.samples);
+	} else {
+		EXPECT_LE(1, self->ring.samples);
+	}
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(self->held < 0 ? -1 : self->held + 1, pmu_events_held());
 	pmu_ring_unmap(&self->ring);
