@@ -105,7 +105,7 @@ static inline void riscv_pmu_reader_detach(struct riscv_pmu_hart *hart,
 {
 	u64 bit = BIT_ULL(reader->ctr);
 
-	__list_del_entry(&reader->node);
+	list_del(&reader->node);
 	hart->stats.detached++;
 	if (unlikely(!list_empty(&reader->clock->readers)))
 		return;

@@ -50,6 +50,7 @@ static void irq_serve_reader(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 {
 	struct perf_event *event = reader->event;
 	struct perf_sample_data data;
+	bool stop;
 
 	riscv_pmu_event_update(event);
 	if (!riscv_pmu_event_set_period(event))
@@ -59,7 +60,11 @@ static void irq_serve_reader(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	perf_sample_data_init(&data, 0, event->hw.last_period);
 	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
 	regs = irq_sample_regs(event, regs);
-	if (regs && perf_event_overflow(event, &data, regs)) {
+	/* A sample that shows its group reads all of it as of one instant. */
+	hart->at_once = true;
+	stop = regs && perf_event_overflow(event, &data, regs);
+	hart->at_once = false;
+	if (stop) {
 		hart->stats.verdicts++;
 		event->pmu->stop(event, 0);
 		return;
@@ -110,7 +115,6 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 
 	hart->collecting = true;
-	hart->at_once = true;
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	for (; ctrs; ctrs &= ctrs - 1)
 		irq_serve_clock(pmu, hart, __ffs64(ctrs), regs);
