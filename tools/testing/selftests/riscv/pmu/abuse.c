@@ -144,23 +144,6 @@ static double now(void)
 	return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
-static pid_t spawn(pmu_body *body, long arg)
-{
-	pid_t pid = fork();
-
-	if (!pid) {
-		body(arg);
-		_exit(0);
-	}
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 static void body_loop_forever(long arg)
 {
 	for (;;)
@@ -365,14 +348,14 @@ TEST_F(abuse, events_of_one_fixed_counter_are_a_group_if_they_want_the_same_of_i
 
 TEST_F(abuse, a_member_of_another_task_or_of_a_cpu_is_einval)
 {
-	pid_t pid = spawn(body_loop_forever, N);
+	pid_t pid = pmu_spawn(body_loop_forever, N);
 	int leader = bundle_open(&self->all, &self->attr, -1);
 
 	ASSERT_LE(0, leader);
 	EXPECT_EQ(-EINVAL, bundle_open_on(&self->all, &self->attr, pid, -1, leader));
 	EXPECT_EQ(-EINVAL, bundle_open_on(&self->all, &self->attr, -1, 0, leader));
 	EXPECT_EQ(-EINVAL, bundle_open_on(&self->all, &self->attr, 0, 0, leader));
-	end(pid);
+	pmu_kill(pid);
 	ASSERT_EQ(0, pmu_run(leader, 0, pmu_loop, N));
 	EXPECT_COUNTED(read_times(leader));
 }
@@ -869,13 +852,13 @@ static int64_t sample_for_a_moment(const struct perf_event_attr *attr, pid_t pid
 
 TEST_F(sampled, an_event_is_closed_while_its_samples_come_from_another_task)
 {
-	pid_t pid = spawn(body_loop_forever, N);
+	pid_t pid = pmu_spawn(body_loop_forever, N);
 
 	for (int i = 0; i < 40; i++) {
 		EXPECT_LT(0, sample_for_a_moment(&self->attr, pid, i & 1));
 		EXPECT_EQ(self->held, pmu_events_held());
 	}
-	end(pid);
+	pmu_kill(pid);
 	EXPECT_FALSE(interrupt_stays_reserved());
 }
 
@@ -1054,7 +1037,7 @@ static void body_storm(long rounds)
 
 	while (rounds--) {
 		for (int i = 0; i < 8; i++)
-			pid[i] = spawn(i & 1 ? body_loop_forever : pmu_loop, 100000);
+			pid[i] = pmu_spawn(i & 1 ? body_loop_forever : pmu_loop, 100000);
 		for (int i = 1; i < 8; i += 2)
 			kill(pid[i], SIGKILL);
 		for (int i = 0; i < 8; i++)
@@ -1215,7 +1198,7 @@ TEST_F(hotplug, a_hart_goes_down_in_a_storm_of_samples)
 		SKIP(return, "no overflow interrupt (caps/sampling is none, or no Sscofpmf)");
 
 	pmu_limits_save(&limits);
-	pid = spawn(body_loop_on_1, N);
+	pid = pmu_spawn(body_loop_on_1, N);
 	self->attr.disabled = 0;
 	self->attr.sample_type = PMU_RING_SAMPLE;
 	self->attr.sample_period = 10000;
@@ -1236,7 +1219,7 @@ TEST_F(hotplug, a_hart_goes_down_in_a_storm_of_samples)
 	pmu_ring_drain(&ring, NULL, NULL);
 	EXPECT_LT(samples, ring.samples);
 	EXPECT_FALSE(ring.broken);
-	end(pid);
+	pmu_kill(pid);
 	pmu_ring_unmap(&ring);
 	bundle_close(&self->all, 0);
 	EXPECT_EQ(self->held, pmu_events_left());
@@ -1368,7 +1351,7 @@ static int worker_step(struct worker *worker)
 		move_to(worker_random(worker, worker->cpus));
 		break;
 	case 14:
-		waitpid(spawn(pmu_loop, 1000), NULL, 0);
+		waitpid(pmu_spawn(pmu_loop, 1000), NULL, 0);
 		break;
 	default:
 		pmu_loop(10000);
@@ -1404,7 +1387,7 @@ TEST_F(abuse, four_that_do_whatever_comes_to_mind_leave_nothing)
 	pmu_write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 50);
 	pmu_write_number("/proc/sys/kernel/perf_event_max_sample_rate", 250);
 	for (int i = 0; i < WORKERS; i++)
-		pid[i] = spawn(body_worker, SEED + i);
+		pid[i] = pmu_spawn(body_worker, SEED + i);
 	for (int i = 0; i < WORKERS; i++) {
 		ASSERT_EQ(pid[i], waitpid(pid[i], &status, 0));
 		EXPECT_EQ(0, status)

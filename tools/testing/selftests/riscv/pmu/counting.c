@@ -145,20 +145,9 @@ TEST_F(counting, eight_identical_events_count_the_whole_time)
 	}
 }
 
-static pid_t spawn(pmu_body *body, long arg)
-{
-	pid_t pid = fork();
-
-	if (!pid) {
-		body(arg);
-		_exit(0);
-	}
-	return pid;
-}
-
 static void body_fork_loop(long arg)
 {
-	waitpid(spawn(pmu_loop, arg), NULL, 0);
+	waitpid(pmu_spawn(pmu_loop, arg), NULL, 0);
 }
 
 /* A fresh event each time: no reset takes away what dead children have counted. */

@@ -135,12 +135,6 @@ static pid_t spawn_spinner(void)
 	return pid;
 }
 
-static void kill_child(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 /* A child says that it has come so far: raise(SIGSTOP). */
 static bool wait_stopped(pid_t pid)
 {
@@ -392,7 +386,7 @@ TEST_F(sharing, a_task_counts_no_misses_of_another)
 	kill(pid, SIGCONT);
 	ASSERT_EQ(0, pmu_run_all(pmu_loop, 100 * N));
 	EXPECT_GE(4, pmu_read(fd));
-	kill_child(pid);
+	pmu_kill(pid);
 	EXPECT_LE(NR_PAGES / 2, pmu_read(other));
 	close(other);
 	close(fd);
@@ -520,7 +514,7 @@ TEST_F(twins, an_event_counts_nothing_of_another_task_with_the_same_event)
 	ASSERT_EQ(0, ioctl(other, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, 20 * N));
 	EXPECT_INSNS(20 * N, pmu_read(self->fd));
-	kill_child(pid);
+	pmu_kill(pid);
 	EXPECT_LE(self->exact ? 4 * N : 1, pmu_read(other));
 	close(other);
 }

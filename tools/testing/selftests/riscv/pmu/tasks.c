@@ -109,12 +109,6 @@ static pid_t spawn_spinner(void)
 	return pid;
 }
 
-static void kill_child(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 static bool run_to_end(pid_t pid)
 {
 	int status = -1;
@@ -221,7 +215,7 @@ TEST_F(task, an_event_attached_to_a_running_process_counts_from_then_on)
 	sleep_ms(10);
 	EXPECT_EQ(last, read_value(fd));
 	close(fd);
-	kill_child(pid);
+	pmu_kill(pid);
 }
 
 TEST_F(task, an_event_can_be_closed_while_its_task_runs)
@@ -237,7 +231,7 @@ TEST_F(task, an_event_can_be_closed_while_its_task_runs)
 		EXPECT_LT(0, read_whole(fd));
 		close(fd);
 	}
-	kill_child(pid);
+	pmu_kill(pid);
 }
 
 /*
@@ -249,23 +243,12 @@ static void body_child(long arg)
 	pmu_loop(arg);
 }
 
-static pid_t spawn(pmu_body *body, long arg)
-{
-	pid_t pid = fork();
-
-	if (!pid) {
-		body(arg);
-		_exit(0);
-	}
-	return pid;
-}
-
 static void body_grandparent(long arg)
 {
 	pid_t pid[2];
 
 	for (int i = 0; i < 2; i++)
-		pid[i] = spawn(body_child, (i + 1) * arg);
+		pid[i] = pmu_spawn(body_child, (i + 1) * arg);
 	for (int i = 0; i < 2; i++)
 		waitpid(pid[i], NULL, 0);
 }
@@ -290,7 +273,7 @@ static void body_family(long arg)
 
 	for (int i = 0; i < 3; i++) {
 		family[i] = (struct family){ .child = (i + 1) * arg, .grandchild = arg };
-		pid[i] = spawn(body_parent, (long)&family[i]);
+		pid[i] = pmu_spawn(body_parent, (long)&family[i]);
 	}
 	for (int i = 0; i < 3; i++)
 		waitpid(pid[i], NULL, 0);
@@ -354,7 +337,7 @@ static void body_exec(long arg)
 
 static void body_fork_exec(long arg)
 {
-	waitpid(spawn(body_exec, arg), NULL, 0);
+	waitpid(pmu_spawn(body_exec, arg), NULL, 0);
 }
 
 static bool find_sibling(const char *name, struct program *program)
@@ -539,7 +522,7 @@ TEST_F(task, a_cpu_counts_the_sum_of_its_tasks)
 	}
 	EXPECT_EQ(0, least);
 	EXPECT_LT(0, others);
-	kill_child(beside.pid);
+	pmu_kill(beside.pid);
 	close(other);
 	close(mine);
 	close(wide);
@@ -782,7 +765,7 @@ FIXTURE_SETUP(cgroup)
 
 FIXTURE_TEARDOWN(cgroup)
 {
-	kill_child(self->outsider);
+	pmu_kill(self->outsider);
 	for (size_t i = 0; i < NR_CGROUPS; i++)
 		close(self->dir[i]);
 	remove_cgroups();
@@ -892,7 +875,7 @@ TEST_F(cgroup, a_process_is_counted_while_it_is_a_member)
 	sleep_ms(40);
 	EXPECT_EQ(count, pmu_read(fd));
 	close(fd);
-	kill_child(pid);
+	pmu_kill(pid);
 }
 
 /* Each of the two has a task of its own; they take turns, and share the counter. */

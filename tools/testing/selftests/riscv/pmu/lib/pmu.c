@@ -2,9 +2,11 @@
 /* Opening events, and counting what happens in a window. */
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pmu.h"
@@ -90,4 +92,21 @@ int64_t pmu_count_net(int fd, pmu_body *body, long arg)
 	pmu_count(fd, body, 0);
 	empty = pmu_count(fd, body, 0);
 	return pmu_count(fd, body, arg) - empty;
+}
+
+pid_t pmu_spawn(pmu_body *body, long arg)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		body(arg);
+		_exit(0);
+	}
+	return pid;
+}
+
+void pmu_kill(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }

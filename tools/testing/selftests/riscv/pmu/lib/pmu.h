@@ -70,6 +70,11 @@ int64_t pmu_count(int fd, pmu_body *body, long arg);
 /* What is counted of body(arg) itself: less than what an empty window has. */
 int64_t pmu_count_net(int fd, pmu_body *body, long arg);
 
+/* A child that runs body(arg) and exits with 0. */
+pid_t pmu_spawn(pmu_body *body, long arg);
+/* Kills a child, wherever it is, and waits for its end. */
+void pmu_kill(pid_t pid);
+
 /* --- the ring buffer --- */
 
 #define PMU_RING_PAGES	256
