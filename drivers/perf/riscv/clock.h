@@ -163,6 +163,17 @@ static inline u64 riscv_pmu_reader_take(struct riscv_pmu *pmu, struct riscv_pmu_
 }
 
 /**
+ * riscv_pmu_reader_is_armed() - whether a counter has to interrupt for a reader
+ * @reader:	a reader
+ *
+ * Return: true if its deadline is the hardware's to watch.
+ */
+static inline bool riscv_pmu_reader_is_armed(const struct riscv_pmu_reader *reader)
+{
+	return reader->sampling && !reader->polled;
+}
+
+/**
  * riscv_pmu_reader_start() - let a reader count, from the next apply on
  * @hart:	this hart
  * @reader:	an attached reader
@@ -180,6 +191,12 @@ static inline void riscv_pmu_reader_start(struct riscv_pmu_hart *hart,
 	}
 
 	reader->left = left;
+	if (reader->polled) {
+		reader->look_ns = 0;
+		hart->polled |= bit;
+		hart->joined |= bit;
+		return;
+	}
 	hart->dirty |= bit;
 }
 
@@ -194,7 +211,7 @@ static inline void riscv_pmu_reader_stop(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_reader *reader)
 {
 	reader->state = RISCV_PMU_READER_OFF;
-	if (reader->sampling)
+	if (riscv_pmu_reader_is_armed(reader))
 		hart->dirty |= BIT_ULL(reader->ctr);
 }
 

@@ -11,6 +11,7 @@
 
 #include <linux/cpu.h>
 #include <linux/init.h>
+#include <linux/math64.h>
 #include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
@@ -36,6 +37,10 @@ MODULE_PARM_DESC(backend, "auto (default), sbi or legacy");
 static unsigned int width_param;
 module_param_named(width, width_param, uint, 0444);
 MODULE_PARM_DESC(width, "use no more than this many bits of a hardware counter, 16 to 63, to test what narrow ones do; 0 (default): all");
+
+static bool polled_sampling_param = true;
+module_param_named(polled_sampling, polled_sampling_param, bool, 0444);
+MODULE_PARM_DESC(polled_sampling, "sample by a timer what no counter can interrupt for: 1 (default) or 0");
 
 /**
  * riscv_pmu_get() - the PMU of this machine
@@ -75,38 +80,40 @@ void riscv_pmu_event_update(struct perf_event *event)
  * riscv_pmu_event_set_period() - begin the next period of a sampling event, if it is time
  * @event:	the event, its count up to date
  *
- * What was counted beyond the end of the last period belongs to the next.
- * More than a whole period beyond it, the missed ones are skipped.
+ * What was counted beyond the end of the last period belongs to the next. If
+ * whole periods have ended since, one sample stands for all of them, and says
+ * so: samples' periods add up to the count, however late they are.
  *
- * Return: whether a period had ended.
+ * Return: events that the sample stands for, a multiple of the period; 0 if
+ * none has ended.
  */
-bool riscv_pmu_event_set_period(struct perf_event *event)
+u64 riscv_pmu_event_set_period(struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	s64 left = local64_read(&hwc->period_left);
 	/* A KVM guest may ask for up to 2^64 - 1; perf's core bounds only users' periods. */
-	s64 period = min_t(u64, hwc->sample_period, S64_MAX);
+	u64 period = min_t(u64, hwc->sample_period, S64_MAX);
+	u64 ended = period;
 
 	if (left > 0)
-		return false;
+		return 0;
+	if (unlikely(-(u64)left >= period))
+		ended += div64_u64(-(u64)left, period) * period;
 
-	left += period;
-	if (left <= 0)
-		left = period;
-	local64_set(&hwc->period_left, left);
-	hwc->last_period = hwc->sample_period;
-	return true;
+	local64_set(&hwc->period_left, left + ended);
+	hwc->last_period = ended;
+	return ended;
 }
 
 /**
  * riscv_pmu_event_left() - events until a sampling event's next deadline
  * @event:	the event, its count up to date
  *
- * Return: at least 1.
+ * Return: at least 1, and in a storm of interrupts more than the period has left.
  */
 u64 riscv_pmu_event_left(const struct perf_event *event)
 {
-	return max_t(s64, local64_read(&event->hw.period_left), 1);
+	return max3((s64)local64_read(&event->hw.period_left), (s64)to_reader(event)->floor, 1LL);
 }
 
 /**
@@ -160,7 +167,7 @@ void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
 		core_drop_failed(pmu, hart, failed);
-	if (unlikely(pmu->poll_ctrs))
+	if (unlikely(pmu->poll_ctrs | hart->polled))
 		riscv_pmu_poll_start(pmu, hart);
 }
 
@@ -372,6 +379,22 @@ void riscv_pmu_read(struct perf_event *event)
 		riscv_pmu_event_update(event);
 }
 
+/**
+ * riscv_pmu_check_period() - whether an event can have a new period
+ * @event:	a sampling event
+ * @value:	the period, or the frequency of one that has a frequency
+ *
+ * None is too short, for where periods end faster than they can be told one
+ * by one, a sample stands for several. Deadlines are told by signed distances.
+ *
+ * Context: process.
+ * Return: 0 or -EINVAL.
+ */
+int riscv_pmu_check_period(struct perf_event *event, u64 value)
+{
+	return event->attr.freq || value <= S64_MAX ? 0 : -EINVAL;
+}
+
 static void core_event_destroy(struct perf_event *event)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
@@ -441,6 +464,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	reader->event = event;
 	reader->ctr = -1;
 	reader->sampling = is_sampling_event(event);
+	reader->polled = reader->sampling && !(reader->want.ctrs & pmu->irq_ctrs);
 	event->hw.idx = -1;
 	event->pmu_private = reader;
 	err = riscv_pmu_group_validate(event) ?: riscv_pmu_irq_get(pmu);
@@ -573,8 +597,10 @@ static void __init core_print(const struct riscv_pmu *pmu)
 		pr_info("filters %s; sampling by interrupt %u\n",
 			inh ? "user and kernel" : "none", pmu->hwirq);
 	else
-		pr_info("filters %s; no sampling: %s\n",
-			inh ? "user and kernel" : "none", pmu->no_irq_why);
+		pr_info("filters %s; %s: %s\n", inh ? "user and kernel" : "none",
+			pmu->polled_sampling ? "sampling by a timer, up to a tick late" :
+					       "no sampling (polled_sampling=0)",
+			pmu->no_irq_why);
 	if (pmu->poll_ctrs)
 		pr_info("counters 0x%llx are narrow and do not interrupt: read every %llu us while in use\n",
 			pmu->poll_ctrs, pmu->poll_ns / NSEC_PER_USEC);
@@ -583,6 +609,7 @@ static void __init core_print(const struct riscv_pmu *pmu)
 static int __init core_register(struct riscv_pmu *pmu)
 {
 	pmu->pmu.attr_groups = riscv_pmu_attr_groups;
+	pmu->pmu.check_period = riscv_pmu_check_period;
 	pmu->pmu.pmu_enable = core_pmu_enable;
 	pmu->pmu.pmu_disable = core_pmu_disable;
 	pmu->pmu.start_txn = riscv_pmu_start_txn;
@@ -617,6 +644,7 @@ static int __init riscv_pmu_init(void)
 		riscv_pmu_hart_reset(pmu, per_cpu_ptr(pmu->harts, cpu));
 
 	riscv_pmu_irq_probe(pmu);
+	pmu->polled_sampling = polled_sampling_param;
 	riscv_pmu_poll_probe(pmu);
 	err = riscv_pmu_hotplug_init(pmu) ?: riscv_pmu_user_init();
 	if (!err) {

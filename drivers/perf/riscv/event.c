@@ -189,6 +189,19 @@ static u64 event_filter_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 	return able;
 }
 
+/*
+ * Counters to sample on. One that interrupts is never passed over; where there
+ * is none, a timer does. Not for the firmware's: its own events, that timer's
+ * among them, are what those count, and each look is a call of it.
+ */
+static u64 event_sampling_ctrs(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	if (ctrs & pmu->irq_ctrs)
+		return ctrs & pmu->irq_ctrs;
+
+	return pmu->polled_sampling ? ctrs & ~pmu->fw_ctrs : 0;
+}
+
 /* perf sets exclude_guest unasked, and tries again without it on -EINVAL only. */
 static int event_no_filter_error(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 {
@@ -249,7 +262,7 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 		return event_no_filter_error(pmu, ctrs, inh);
 
 	if (attr->sample_period) {	/* or sample_freq, its other name */
-		event->ctrs &= pmu->irq_ctrs;
+		event->ctrs = event_sampling_ctrs(pmu, event->ctrs);
 		if (!event->ctrs)
 			return -EOPNOTSUPP;
 	}

@@ -47,11 +47,16 @@ enum riscv_pmu_reader_state {
  * @ctr:	the clock's number, -1 while there is none
  * @state:	enum riscv_pmu_reader_state
  * @sampling:	it has a deadline
+ * @polled:	a timer watches the deadline, for no counter can interrupt for it
  * @proven:	hardware has taken its program once
  * @failed:	hardware has refused its program
  * @carry:	its share of clocks that it has been moved away from; 0 while it is on
- * @deadline:	the clock's time at which it wants an interrupt
+ * @deadline:	the clock's time at which it wants a sample
  * @left:	until @deadline, while it is fresh
+ * @floor:	the least @left that does not make a storm of interrupts; 0 while there is none
+ * @pace:	polled: ns that 1024 events take, as last seen; 0 while unknown
+ * @look_ns:	polled: when it was last looked at; 0 for not since it was started
+ * @look_at:	polled: the clock's time then
  * @want:	its program, and the counters that can hold it
  * @event:	the perf event; only core.c and irq.c look at it
  *
@@ -66,11 +71,16 @@ struct riscv_pmu_reader {
 	int			ctr;
 	u8			state;
 	bool			sampling;
+	bool			polled;
 	bool			proven;
 	bool			failed;
 	u64			carry;
 	u64			deadline;
 	u64			left;
+	u32			floor;
+	u32			pace;
+	u64			look_ns;
+	u64			look_at;
 	struct riscv_pmu_event	want;
 	struct perf_event	*event;
 };
@@ -118,7 +128,10 @@ struct riscv_pmu_layout {
  * @moved:	programs that moved to another counter for a newcomer
  * @irqs:	overflow interrupts
  * @spurious:	those that found nothing to serve
- * @samples:	periods that ended
+ * @samples:	samples taken
+ * @late:	periods that had no sample of their own, since the next one had ended too
+ * @storms:	deadlines put off, since interrupts came too close upon each other
+ * @polls:	how often the timer looked
  * @verdicts:	events that perf had stopped then: throttled, or at their limit
  */
 struct riscv_pmu_stats {
@@ -133,6 +146,9 @@ struct riscv_pmu_stats {
 	u64	irqs;
 	u64	spurious;
 	u64	samples;
+	u64	late;
+	u64	storms;
+	u64	polls;
 	u64	verdicts;
 };
 
@@ -147,17 +163,22 @@ struct riscv_pmu_stats {
  * @wrong:	counters in use that do not hold the program wanted of them
  * @dirty:	counters whose readers have changed since the last apply
  * @joined:	counters with new counting readers; those that run may go on as they are
+ * @polled:	counters with readers whose deadlines the timer watches, or had some
  * @gen:	source of &riscv_pmu_clock.gen
  * @frozen:	all clocks in use show the time at which this was set
  * @txn:	PERF_PMU_TXN_* of the transaction under way
  * @collecting:	changes are being collected; pmu_enable will apply them
  * @at_once:	readers are served as of one instant: the first that asks freezes time
- * @polling:	the timer that reads narrow counters is on
+ * @in_poll:	the timer is looking; it will see to its next expiry itself
+ * @stormy:	the interrupted has had next to no time since the last interrupt
  * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
  * @stats:	for debugfs
  * @clock:	the counters
  * @batch:	scratch of the apply under way
  * @poll:	see poll.c
+ * @poll_due:	when it will expire, in ns of sched_clock(); 0 while it is off
+ * @irq_ended:	end of the last interrupt, in ticks of the hart's timer
+ * @irq_cost:	what one has cost of late, in eighths of a tick
  */
 struct riscv_pmu_hart {
 	struct riscv_pmu_layout	layout;
@@ -169,17 +190,22 @@ struct riscv_pmu_hart {
 	u64			wrong;
 	u64			dirty;
 	u64			joined;
+	u64			polled;
 	u64			gen;
 	unsigned int		txn;
 	bool			frozen;
 	bool			collecting;
 	bool			at_once;
-	bool			polling;
+	bool			in_poll;
+	bool			stormy;
 	bool			irq_enabled;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
 	struct hrtimer		poll;
+	u64			poll_due;
+	u32			irq_ended;
+	u32			irq_cost;
 };
 
 static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)
@@ -246,7 +272,8 @@ void riscv_pmu_start(struct perf_event *event, int flags);
 void riscv_pmu_stop(struct perf_event *event, int flags);
 void riscv_pmu_read(struct perf_event *event);
 void riscv_pmu_event_update(struct perf_event *event);
-bool riscv_pmu_event_set_period(struct perf_event *event);
+u64 riscv_pmu_event_set_period(struct perf_event *event);
+int riscv_pmu_check_period(struct perf_event *event, u64 value);
 u64 riscv_pmu_event_left(const struct perf_event *event);
 void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
@@ -271,9 +298,15 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs);
+void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_reader *reader, struct pt_regs *regs);
+void riscv_pmu_irq_begin(struct riscv_pmu_hart *hart, u32 now);
+u64 riscv_pmu_irq_end(struct riscv_pmu_hart *hart, u32 began, u32 now);
+u64 riscv_pmu_irq_cost_ns(const struct riscv_pmu_hart *hart);
 
 /* poll.c */
-bool riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now,
+			struct pt_regs *regs);
 void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart);
 void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart);

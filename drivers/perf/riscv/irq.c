@@ -8,14 +8,18 @@
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdomain.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/task_stack.h>
+#include <linux/time64.h>
+#include <linux/timex.h>
 #include <linux/workqueue.h>
 
+#include <asm/delay.h>
 #include <asm/irq_regs.h>
 
 #include "csr.h"
@@ -24,6 +28,9 @@
 
 /* Without a user for this long, the interrupt is given back. */
 #define IRQ_RELEASE_JIFFIES	HZ
+
+/* Farther away no deadline is put, however bad the storm. */
+#define IRQ_FLOOR_MAX		BIT(30)
 
 /* Events that need the interrupt to stay reserved; it may stay so for a while after the last. */
 static unsigned int irq_users;
@@ -44,20 +51,48 @@ static struct pt_regs *irq_sample_regs(const struct perf_event *event, struct pt
 	return current->flags & PF_KTHREAD ? NULL : task_pt_regs(current);
 }
 
-/* Samples one event whose period may have ended, and sets its next deadline. */
-static void irq_serve_reader(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			     struct riscv_pmu_reader *reader, struct pt_regs *regs)
+/*
+ * A period may be so short that the next interrupt is there before anything
+ * else has run. Then the deadlines that are to blame move away, twice as far
+ * each time, until the interrupted gets its share; and come back by and by.
+ * What ends meanwhile is told by the sample that comes: it stands for all.
+ */
+static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+{
+	if (hart->stormy) {
+		reader->floor = min_t(u64, 2 * riscv_pmu_event_left(reader->event), IRQ_FLOOR_MAX);
+		hart->stats.storms++;
+	} else if (reader->floor) {
+		reader->floor -= DIV_ROUND_UP(reader->floor, 8);
+	}
+}
+
+/**
+ * riscv_pmu_reader_serve() - sample an event whose period has ended, and set its next deadline
+ * @pmu:	the PMU
+ * @hart:	this hart, collecting changes
+ * @reader:	a reader whose deadline has passed
+ * @regs:	what was interrupted
+ *
+ * Context: hard interrupt.
+ */
+void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_reader *reader, struct pt_regs *regs)
 {
 	struct perf_event *event = reader->event;
 	struct perf_sample_data data;
+	u64 events;
 	bool stop;
 
 	riscv_pmu_event_update(event);
-	if (!riscv_pmu_event_set_period(event))
+	events = riscv_pmu_event_set_period(event);
+	if (!events)
 		return;
 
+	irq_mind_storm(hart, reader);
 	hart->stats.samples++;
-	perf_sample_data_init(&data, 0, event->hw.last_period);
+	hart->stats.late += events > event->hw.sample_period;
+	perf_sample_data_init(&data, 0, events);
 	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
 	regs = irq_sample_regs(event, regs);
 	/* A sample that shows its group reads all of it as of one instant. */
@@ -81,7 +116,7 @@ static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 
 	list_for_each_entry_safe(reader, next, &hart->clock[ctr].readers, node) {
 		if (riscv_pmu_reader_is_due(pmu, hart, reader))
-			irq_serve_reader(pmu, hart, reader, regs);
+			riscv_pmu_reader_serve(pmu, hart, reader, regs);
 	}
 }
 
@@ -121,12 +156,61 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	riscv_pmu_finish(pmu, hart);
 }
 
+/* No longer than a second or so: anything above is as good as that. */
+static u64 irq_ticks_to_ns(u64 ticks)
+{
+	return div64_ul(min_t(u64, ticks, U32_MAX) * NSEC_PER_SEC, riscv_timebase);
+}
+
+/**
+ * riscv_pmu_irq_begin() - an interrupt that takes samples begins
+ * @hart:	this hart
+ * @now:	its timer, in ticks
+ *
+ * It is one of a storm if the last one ended less than a quarter of its own
+ * time ago. About half of that is spent on entry and exit, so that what was
+ * interrupted gets a tenth of the hart at the least.
+ */
+void riscv_pmu_irq_begin(struct riscv_pmu_hart *hart, u32 now)
+{
+	hart->stormy = now - hart->irq_ended < hart->irq_cost >> 5;
+}
+
+/**
+ * riscv_pmu_irq_end() - an interrupt that takes samples ends
+ * @hart:	this hart
+ * @began:	its timer when it began, in ticks
+ * @now:	its timer
+ *
+ * Return: how long it took, in ns.
+ */
+u64 riscv_pmu_irq_end(struct riscv_pmu_hart *hart, u32 began, u32 now)
+{
+	hart->irq_ended = now;
+	hart->irq_cost += now - began - (hart->irq_cost >> 3);
+
+	return irq_ticks_to_ns(now - began);
+}
+
+/**
+ * riscv_pmu_irq_cost_ns() - what taking samples has cost of late
+ * @hart:	this hart
+ *
+ * Return: ns from begin to end, on average.
+ */
+u64 riscv_pmu_irq_cost_ns(const struct riscv_pmu_hart *hart)
+{
+	return irq_ticks_to_ns(hart->irq_cost >> 3);
+}
+
 static irqreturn_t irq_handler(int irq, void *dev)
 {
-	u64 began = sched_clock();
+	struct riscv_pmu_hart *hart = dev;
+	u32 began = get_cycles();
 
-	riscv_pmu_hart_handle_irq(riscv_pmu_get(), dev, get_irq_regs());
-	perf_sample_event_took(sched_clock() - began);
+	riscv_pmu_irq_begin(hart, began);
+	riscv_pmu_hart_handle_irq(riscv_pmu_get(), hart, get_irq_regs());
+	perf_sample_event_took(riscv_pmu_irq_end(hart, began, get_cycles()));
 	return IRQ_HANDLED;
 }
 

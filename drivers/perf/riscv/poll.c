@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters that are too narrow to be left alone and do not interrupt: a timer
- * reads them before they can wrap a second time unseen. It runs only on harts
- * and while they are counted with.
+ * What counters do not tell by an interrupt, a timer finds out by reading them:
+ * the wraps of narrow ones, and the ends of sampling periods. It runs only on
+ * harts and while there is something to find out.
+ *
+ * A polled period ends unseen. The timer is set for when it should, going by
+ * how fast the event came of late, and the first look after it takes the
+ * sample: periods and counts are as true as with an interrupt, only the place
+ * that the sample shows is up to a tick late.
  */
 
 #include <linux/hrtimer.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/sched/clock.h>
 #include <linux/time64.h>
+#include <linux/timekeeping.h>
+#include <linux/timex.h>
 
+#include <asm/irq_regs.h>
+
+#include "clock.h"
 #include "internal.h"
 
 /*
@@ -21,59 +33,185 @@
 /* Narrower counters than 25 bits are for tests: a thousand interrupts a second will do. */
 #define POLL_MIN_NS		NSEC_PER_MSEC
 
-static u64 poll_ctrs_of(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
+/*
+ * Looks for ends of periods: as often as this where they are short, or less if
+ * that would take an eighth of the hart; and as seldom as this where they are
+ * long, so that a rate that changes is noticed.
+ */
+#define POLL_LOOK_MIN_NS	(50 * NSEC_PER_USEC)
+#define POLL_LOOK_MAX_NS	(4 * NSEC_PER_MSEC)
+
+#define POLL_NEVER		U64_MAX
+
+static u64 poll_narrow_ctrs(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
 {
 	return pmu->poll_ctrs & hart->running & hart->layout.sched.used;
 }
 
+/* The rest of this file has no business with readers that interrupts serve, or that stand still. */
+static bool poll_is_watched(const struct riscv_pmu_reader *reader)
+{
+	return reader->polled && reader->state == RISCV_PMU_READER_ON;
+}
+
+/* How fast its event came since the last look. If not at all, the next look can wait. */
+static void poll_note_pace(struct riscv_pmu_reader *reader, u64 time, u64 now)
+{
+	u64 events = time - reader->look_at;
+	u64 pace;
+
+	if (!reader->look_ns)
+		goto out;
+	if (events)
+		pace = div64_u64((now - reader->look_ns) * 1024, events);
+	else
+		pace = 2 * (u64)max(reader->pace, 1);
+	reader->pace = min_t(u64, pace, U32_MAX);
+out:
+	reader->look_ns = now;
+	reader->look_at = time;
+}
+
+/* How long until a reader's period should end, in ns. */
+static u64 poll_until_due(const struct riscv_pmu_reader *reader, u64 time)
+{
+	s64 left = reader->deadline - time;
+
+	return left > 0 ? (min_t(u64, left, U32_MAX) * reader->pace) / 1024 : 0;
+}
+
+/* The same for whichever reader of a clock is first; POLL_NEVER if the timer watches none. */
+static u64 poll_clock_wait(struct riscv_pmu_clock *clock, u64 now)
+{
+	struct riscv_pmu_reader *reader;
+	u64 wait = POLL_NEVER;
+
+	list_for_each_entry(reader, &clock->readers, node) {
+		if (!poll_is_watched(reader))
+			continue;
+		if (!reader->look_ns)
+			poll_note_pace(reader, clock->now, now);
+		wait = min(wait, poll_until_due(reader, clock->now));
+	}
+
+	return wait;
+}
+
+static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
+{
+	u64 least = max(POLL_LOOK_MIN_NS, 8 * riscv_pmu_irq_cost_ns(hart));
+	u64 wait = POLL_NEVER;
+
+	for (u64 ctrs = hart->polled; ctrs; ctrs &= ctrs - 1) {
+		u64 until = poll_clock_wait(&hart->clock[__ffs64(ctrs)], now);
+
+		if (until == POLL_NEVER)
+			hart->polled &= ~(ctrs & -ctrs);
+		wait = min(wait, until);
+	}
+
+	return wait == POLL_NEVER ? wait : clamp(wait, least, max(least, POLL_LOOK_MAX_NS));
+}
+
+/* How long until the timer has to look again. */
+static u64 poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now)
+{
+	u64 wait = poll_narrow_ctrs(pmu, hart) ? pmu->poll_ns : POLL_NEVER;
+
+	return min(wait, poll_sampling_wait(hart, now));
+}
+
+static void poll_look(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
+		      u64 now, struct pt_regs *regs)
+{
+	u64 time = riscv_pmu_clock_now(pmu, hart, ctr);
+	struct riscv_pmu_reader *reader, *next;
+
+	list_for_each_entry_safe(reader, next, &hart->clock[ctr].readers, node) {
+		if (!poll_is_watched(reader))
+			continue;
+		poll_note_pace(reader, time, now);
+		if (riscv_pmu_reader_is_due(pmu, hart, reader))
+			riscv_pmu_reader_serve(pmu, hart, reader, regs);
+	}
+}
+
 /**
- * riscv_pmu_hart_poll() - fold the wraps of counters that do not tell of them
+ * riscv_pmu_hart_poll() - look at all counters that do not tell by themselves
  * @pmu:	the PMU
  * @hart:	this hart
+ * @now:	the time, in ns of sched_clock()
+ * @regs:	what was interrupted
  *
- * Context: interrupts off.
- * Return: whether it has to be done again, &riscv_pmu.poll_ns from now.
+ * Context: hard interrupt.
+ * Return: ns until it has to be done again, or 0.
  */
-bool riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now,
+			struct pt_regs *regs)
 {
-	u64 ctrs = poll_ctrs_of(pmu, hart);
+	u64 wait;
 
-	riscv_pmu_hart_advance(pmu, hart, ctrs);
-	hart->polling = ctrs;
-	return hart->polling;
+	hart->stats.polls++;
+	hart->in_poll = true;
+	riscv_pmu_hart_advance(pmu, hart, poll_narrow_ctrs(pmu, hart));
+	if (hart->polled) {
+		hart->collecting = true;
+		for (u64 ctrs = hart->polled; ctrs; ctrs &= ctrs - 1)
+			poll_look(pmu, hart, __ffs64(ctrs), now, regs);
+		riscv_pmu_finish(pmu, hart);
+	}
+	hart->in_poll = false;
+
+	wait = poll_wait(pmu, hart, now);
+	hart->poll_due = wait == POLL_NEVER ? 0 : now + wait;
+	return wait == POLL_NEVER ? 0 : wait;
 }
 
 static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 {
 	struct riscv_pmu_hart *hart = container_of(timer, struct riscv_pmu_hart, poll);
 	struct riscv_pmu *pmu = riscv_pmu_get();
+	u32 began = get_cycles();
+	u64 wait;
 
 	/* Its hart is going down, and its timers have moved to another. */
 	if (hart != riscv_pmu_this_hart(pmu))
 		return HRTIMER_NORESTART;
-	if (!riscv_pmu_hart_poll(pmu, hart))
+
+	riscv_pmu_irq_begin(hart, began);
+	wait = riscv_pmu_hart_poll(pmu, hart, local_clock(), get_irq_regs());
+	riscv_pmu_irq_end(hart, began, get_cycles());
+	if (!wait)
 		return HRTIMER_NORESTART;
 
-	hrtimer_forward_now(timer, ns_to_ktime(pmu->poll_ns));
+	/* From now, not from when it should have expired. */
+	hrtimer_set_expires(timer, ktime_add_ns(hrtimer_cb_get_time(timer), wait));
 	return HRTIMER_RESTART;
 }
 
 /**
- * riscv_pmu_poll_start() - see to it that narrow counters in use are polled
+ * riscv_pmu_poll_start() - see to it that the timer looks in time
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * The timer ends by itself when they are in use no more.
+ * The timer ends by itself when there is nothing to look for any more.
  *
  * Context: interrupts off; the run queue's lock may be held.
  */
 void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (hart->polling || !poll_ctrs_of(pmu, hart))
+	u64 now = local_clock(), wait;
+
+	/* On the way out of a system suspend no timer can be set; the next change does it. */
+	if (hart->in_poll || timekeeping_suspended)
 		return;
 
-	hart->polling = true;
-	hrtimer_start(&hart->poll, ns_to_ktime(pmu->poll_ns), HRTIMER_MODE_REL_PINNED_HARD);
+	wait = poll_wait(pmu, hart, now);
+	if (wait == POLL_NEVER || (hart->poll_due && hart->poll_due <= now + wait))
+		return;
+
+	hart->poll_due = now + wait;
+	hrtimer_start(&hart->poll, ns_to_ktime(wait), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /**

@@ -272,8 +272,8 @@ u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader)
 void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left)
 {
 	reader->deadline = reader->prev + left;
-	reader->left = left;
-	hart->dirty |= BIT_ULL(reader->ctr);
+	if (riscv_pmu_reader_is_armed(reader))
+		hart->dirty |= BIT_ULL(reader->ctr);
 }
 
 /**
@@ -323,7 +323,7 @@ static struct program_goal clock_refresh(struct riscv_pmu_clock *clock)
 		if (reader->state == RISCV_PMU_READER_FRESH)
 			reader_refresh(clock, reader);
 		goal.run = true;
-		if (!reader->sampling)
+		if (!riscv_pmu_reader_is_armed(reader))
 			continue;
 		goal.has_deadline = true;
 		left = reader->deadline - clock->now;
@@ -338,7 +338,7 @@ static bool clock_has_deadline(const struct riscv_pmu_clock *clock)
 	const struct riscv_pmu_reader *reader;
 
 	list_for_each_entry(reader, &clock->readers, node) {
-		if (reader->sampling && reader->state != RISCV_PMU_READER_OFF)
+		if (riscv_pmu_reader_is_armed(reader) && reader->state != RISCV_PMU_READER_OFF)
 			return true;
 	}
 
@@ -741,6 +741,8 @@ static void program_admit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 			if (reader->state != RISCV_PMU_READER_FRESH)
 				continue;
 			reader->prev = clock->now;
+			/* Of those with a deadline, only polled ones come this way. */
+			reader->deadline = clock->now + reader->left;
 			reader->state = RISCV_PMU_READER_ON;
 		}
 	}

@@ -147,7 +147,10 @@ static DEVICE_ATTR_RO(backend);
 
 static ssize_t sampling_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "%s\n", sysfs_dev_to_pmu(dev)->irq_ctrs ? "interrupt" : "none");
+	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
+
+	return sysfs_emit(page, "%s\n", pmu->irq_ctrs ? "interrupt" :
+			  pmu->polled_sampling ? "polled" : "none");
 }
 static DEVICE_ATTR_RO(sampling);
 

@@ -177,6 +177,7 @@ struct riscv_pmu_ops {
  * @poll_ctrs:	those of @ctrs that have to be read now and then, or wraps are lost
  * @clamped_ctrs: those of @ctrs that are in truth wider than &riscv_pmu_ctr.width
  * @poll_ns:	how often @poll_ctrs are read while they are counted with, in ns
+ * @polled_sampling: events that no counter can interrupt for are sampled by a timer
  * @guests:	KVM guests may run here, so that filters for them matter
  * @has_filters: programmable counters can be kept from counting in a mode
  * @one_ctr_per_event: of several counters that hold one event with different filters,
@@ -205,6 +206,7 @@ struct riscv_pmu {
 	u64				poll_ctrs;
 	u64				clamped_ctrs;
 	u64				poll_ns;
+	bool				polled_sampling;
 	bool				guests;
 	bool				has_filters;
 	bool				one_ctr_per_event;

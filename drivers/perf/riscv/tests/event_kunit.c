@@ -399,7 +399,8 @@ static void resolve_bounds_backends_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_PROG & ~BIT_ULL(4));
 }
 
-static void sampling_needs_an_interrupt(struct kunit *test)
+/* Cycles and instructions have counters of both kinds here; some events have but one. */
+static void sampling_prefers_an_interrupt(struct kunit *test)
 {
 	const struct perf_event_attr attr = { HW(0), .sample_period = 1000 };
 	struct fake_pmu *fake = test->priv;
@@ -410,6 +411,27 @@ static void sampling_needs_an_interrupt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(33));
 
 	fake->pmu.irq_ctrs = 0;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event),
+			-EOPNOTSUPP);
+
+	fake->pmu.polled_sampling = true;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
+	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_PROG | BIT_ULL(0));
+	fake->pmu.irq_ctrs = BIT_ULL(33);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
+	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(33));
+}
+
+/* Looking at them is a firmware call, and sets the timer that they may count. */
+static void firmware_events_are_not_polled(struct kunit *test)
+{
+	const struct perf_event_attr attr = { RAW((u64)RISCV_PMU_CLASS_FW << 62 | 5),
+					    .sample_period = 10 };
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event event;
+
+	fake->pmu.irq_ctrs = 0;
+	fake->pmu.polled_sampling = true;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event),
 			-EOPNOTSUPP);
 }
@@ -424,7 +446,8 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE_PARAM(resolve_judges_attributes, attr_gen_params),
 	KUNIT_CASE(platform_firmware_event_can_not_be_filtered),
 	KUNIT_CASE(resolve_bounds_backends_answer),
-	KUNIT_CASE(sampling_needs_an_interrupt),
+	KUNIT_CASE(sampling_prefers_an_interrupt),
+	KUNIT_CASE(firmware_events_are_not_polled),
 	{}
 };
 

@@ -540,16 +540,17 @@ static void wraps_are_folded_by_polling(struct kunit *test)
 	riscv_pmu_poll_probe(&fake->pmu);
 	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ctrs, is_narrow ? C(3) : 0);
 	KUNIT_EXPECT_GE(test, fake->pmu.poll_ns, NSEC_PER_MSEC);
-	KUNIT_EXPECT_FALSE(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart));
+	KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart, 1, NULL), 0);
 
 	counting(&reader, 1, C(3));
 	switch_in(test, fake, &reader, 0);
 	for (int i = 0; i < 20; i++) {
 		fake_advance(fake, is_narrow ? step : 1);
-		KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart), is_narrow);
+		KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart, 1, NULL),
+				is_narrow ? fake->pmu.poll_ns : 0);
 	}
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 20 * (is_narrow ? step : 1));
-	KUNIT_EXPECT_FALSE(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart));
+	KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart, 1, NULL), 0);
 }
 
 /* 2^32 events at 16 an ns are 268 ms, half of which is left to be late. */

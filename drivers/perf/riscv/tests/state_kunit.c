@@ -12,6 +12,10 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/time64.h>
+
+#include <asm/delay.h>
 
 #include "fake_backend.h"
 
@@ -23,6 +27,7 @@ struct state_event {
 	struct perf_event	event;
 	struct riscv_pmu_reader	reader;
 	unsigned int		samples;
+	u64			sum;
 	u64			last_period;
 	u64			last_count;
 	bool			disabled;
@@ -93,6 +98,13 @@ static void state_overflow(struct perf_event *event, struct perf_sample_data *da
 	s->samples++;
 	s->last_period = data->period;
 	s->last_count = local64_read(&event->count);
+}
+
+static void summing_overflow(struct perf_event *event, struct perf_sample_data *data,
+			     struct pt_regs *regs)
+{
+	state_overflow(event, data, regs);
+	to_state(event)->sum += data->period;
 }
 
 static void state_disabled(struct irq_work *work)
@@ -442,29 +454,32 @@ struct period_row {
 	const char	*name;
 	u64		period;
 	s64		left;
-	bool		ended;
+	u64		ended;
 	s64		next;
 };
 
 static const struct period_row period_rows[] = {
-	{ "not over yet", 1000, 1, false, 1 },
-	{ "just begun", 1000, 1000, false, 1000 },
-	{ "over", 1000, 0, true, 1000 },
-	{ "one beyond", 1000, -1, true, 999 },
-	{ "almost a whole period beyond", 1000, -999, true, 1 },
-	{ "a whole period beyond", 1000, -1000, true, 1000 },
-	{ "more than a period beyond", 1000, -1001, true, 1000 },
-	{ "far beyond", 1000, -1000000007LL, true, 1000 },
-	{ "period 1", 1, 0, true, 1 },
-	{ "period 1, one beyond", 1, -1, true, 1 },
-	{ "period 1, far beyond", 1, -1000, true, 1 },
-	{ "longer than 32 bits", BIT_ULL(40), -5, true, BIT_ULL(40) - 5 },
-	{ "longest", S64_MAX, 0, true, S64_MAX },
-	{ "longest, not over", S64_MAX, S64_MAX, false, S64_MAX },
-	{ "longest, one beyond", S64_MAX, -1, true, S64_MAX - 1 },
-	{ "a guest's longest", U64_MAX, 0, true, S64_MAX },
-	{ "a guest's longest, one beyond", U64_MAX, -1, true, S64_MAX - 1 },
-	{ "shortened meanwhile", 10, 1000, false, 1000 },
+	{ "not over yet", 1000, 1, 0, 1 },
+	{ "just begun", 1000, 1000, 0, 1000 },
+	{ "over", 1000, 0, 1000, 1000 },
+	{ "one beyond", 1000, -1, 1000, 999 },
+	{ "almost a whole period beyond", 1000, -999, 1000, 1 },
+	{ "a whole period beyond", 1000, -1000, 2000, 1000 },
+	{ "more than a period beyond", 1000, -1001, 2000, 999 },
+	{ "far beyond", 1000, -1000000007LL, 1000001000, 993 },
+	{ "period 1", 1, 0, 1, 1 },
+	{ "period 1, one beyond", 1, -1, 2, 1 },
+	{ "period 1, far beyond", 1, -1000, 1001, 1 },
+	{ "longer than 32 bits", BIT_ULL(40), -5, BIT_ULL(40), BIT_ULL(40) - 5 },
+	{ "longer than 32 bits, far beyond", BIT_ULL(40), -5 - BIT_ULL(50),
+	  BIT_ULL(50) + BIT_ULL(40), BIT_ULL(40) - 5 },
+	{ "longest", S64_MAX, 0, S64_MAX, S64_MAX },
+	{ "longest, not over", S64_MAX, S64_MAX, 0, S64_MAX },
+	{ "longest, one beyond", S64_MAX, -1, S64_MAX, S64_MAX - 1 },
+	{ "longest, as far beyond as can be told", S64_MAX, S64_MIN, U64_MAX - 1, S64_MAX - 1 },
+	{ "a guest's longest", U64_MAX, 0, S64_MAX, S64_MAX },
+	{ "a guest's longest, one beyond", U64_MAX, -1, S64_MAX, S64_MAX - 1 },
+	{ "shortened meanwhile", 10, 1000, 0, 1000 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(period, period_rows, name);
@@ -479,7 +494,7 @@ static void period_begins_when_the_last_has_ended(struct kunit *test)
 	local64_set(&hwc->period_left, row->left);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_set_period(&s->event), row->ended);
 	KUNIT_EXPECT_EQ(test, (s64)local64_read(&hwc->period_left), row->next);
-	KUNIT_EXPECT_EQ(test, hwc->last_period, row->ended ? row->period : 12345);
+	KUNIT_EXPECT_EQ(test, hwc->last_period, row->ended ?: 12345);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_left(&s->event), (u64)row->next);
 }
 
@@ -491,6 +506,17 @@ static void left_is_at_least_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_left(&s->event), 1);
 	local64_set(&s->event.hw.period_left, -5);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_left(&s->event), 1);
+}
+
+/* Deadlines are told by signed distances. */
+static void period_is_bounded(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 1000);
+
+	KUNIT_EXPECT_EQ(test, riscv_pmu_check_period(&s->event, 1), 0);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_check_period(&s->event, S64_MAX), 0);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_check_period(&s->event, BIT_ULL(63)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_check_period(&s->event, U64_MAX), -EINVAL);
 }
 
 /* --- the interrupt ------------------------------------------------------ */
@@ -724,6 +750,258 @@ static void two_counters_overflow_at_once(struct kunit *test)
 	sched_out(test, b);
 }
 
+/* Too late for several periods: one sample, which says that it stands for all. */
+static void late_sample_stands_for_all_that_ended(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	fake_advance(fake, 1234);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, s->last_period, 1200);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 66);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.late, 1);
+	sched_out(test, s);
+}
+
+/* --- storms ------------------------------------------------------------- */
+
+/* The next interrupt, @gap ticks after the last one, which takes @ticks. */
+static void timed_interrupt(struct fake_pmu *fake, u32 gap, u32 ticks)
+{
+	struct riscv_pmu_hart *hart = this_hart(fake);
+	u32 now = hart->irq_ended + gap;
+
+	fake_advance(fake, fake_until_wrap(fake, 3));
+	riscv_pmu_irq_begin(hart, now);
+	interrupt(fake);
+	riscv_pmu_irq_end(hart, now, now + ticks);
+}
+
+static void deadlines_move_away_from_a_storm_and_come_back(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 10);
+	struct fake_pmu *fake = test->priv;
+	u64 last = 10;
+
+	s->event.overflow_handler = summing_overflow;
+	sched_in(test, s);
+	/* Until it is known what one costs. */
+	for (int i = 0; i < 100; i++)
+		timed_interrupt(fake, 10000, 800);
+	KUNIT_EXPECT_EQ(test, s->samples, 100);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
+
+	/* A quarter of that is 200. */
+	timed_interrupt(fake, 201, 800);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
+	for (int i = 0; i < 8; i++) {
+		timed_interrupt(fake, 190, 800);
+		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 2 * last);
+		last *= 2;
+	}
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.storms, 8);
+
+	for (int i = 0; i < 60; i++)
+		timed_interrupt(fake, 10000, 800);
+	KUNIT_EXPECT_EQ(test, s->reader.floor, 0);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
+	KUNIT_EXPECT_EQ(test, s->sum, count_of(s));
+	sched_out(test, s);
+}
+
+/* --- without an interrupt ----------------------------------------------- */
+
+static void polling_stop(void *harts)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		riscv_pmu_poll_hart_stop(per_cpu_ptr((struct riscv_pmu_hart __percpu *)
+						     (uintptr_t)harts, cpu));
+}
+
+/* An event that nothing interrupts for. The timer itself does nothing: its hart is not real. */
+static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs, u64 period)
+{
+	struct state_event *s = new_event(test, selector, ctrs, period);
+	struct fake_pmu *fake = test->priv;
+	int cpu;
+
+	s->reader.polled = true;
+	s->event.overflow_handler = summing_overflow;
+	if (!fake->pmu.irq_ctrs)
+		return s;
+
+	fake->pmu.irq_ctrs = 0;
+	for_each_possible_cpu(cpu)
+		riscv_pmu_poll_hart_start(per_cpu_ptr(fake->pmu.harts, cpu));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, polling_stop,
+							(void *)(uintptr_t)fake->pmu.harts), 0);
+	return s;
+}
+
+static u64 poll(struct fake_pmu *fake, u64 now)
+{
+	guard(irqsave)();
+
+	return riscv_pmu_hart_poll(&fake->pmu, this_hart(fake), now, task_pt_regs(current));
+}
+
+/* Only reads: the counter runs on, and nothing is lost. */
+static void polled_event_gets_a_sample_at_the_first_look(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+	unsigned int batches;
+
+	sched_in(test, s);
+	batches = fake->nr_batches;
+	fake_advance(fake, 99);
+	poll(fake, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 0);
+	fake_advance(fake, 31);
+	poll(fake, 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, s->last_period, 100);
+	KUNIT_EXPECT_EQ(test, s->last_count, 130);
+	fake_advance(fake, 70);
+	poll(fake, 3 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 2);
+	fake_advance(fake, 350);
+	poll(fake, 4 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 3);
+	KUNIT_EXPECT_EQ(test, s->last_period, 300);
+	KUNIT_EXPECT_EQ(test, s->sum, 500);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
+	sched_out(test, s);
+	KUNIT_EXPECT_EQ(test, count_of(s), 550);
+}
+
+struct look_row {
+	const char	*name;
+	u64		period;
+	u64		wait;
+};
+
+/* After 1 000 events in a millisecond, with a cost of 10 us an interrupt. */
+static const struct look_row look_rows[] = {
+	{ "as long again", 2000, 1000 * NSEC_PER_USEC },
+	{ "three times as long", 4000, 3000 * NSEC_PER_USEC },
+	{ "very long", 100000, 4000 * NSEC_PER_USEC },
+	{ "as long as can be", S64_MAX, 4000 * NSEC_PER_USEC },
+	{ "next to no time", 1001, 80 * NSEC_PER_USEC },
+	{ "over", 1000, 1000 * NSEC_PER_USEC },
+};
+
+KUNIT_ARRAY_PARAM_DESC(look, look_rows, name);
+
+static void timer_is_set_for_the_end_of_the_period(struct kunit *test)
+{
+	const struct look_row *row = test->param_value;
+	struct state_event *s = new_polled(test, 1, C(3), row->period);
+	struct fake_pmu *fake = test->priv;
+	u64 now = NSEC_PER_SEC;
+
+	/* 10 us, in eighths of a tick */
+	this_hart(fake)->irq_cost = 8 * riscv_timebase / 100000;
+	sched_in(test, s);
+	poll(fake, now);
+	fake_advance(fake, 1000);
+	KUNIT_EXPECT_EQ(test, poll(fake, now + NSEC_PER_MSEC), row->wait);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll_due, now + NSEC_PER_MSEC + row->wait);
+	sched_out(test, s);
+	KUNIT_EXPECT_EQ(test, poll(fake, now + NSEC_PER_SEC), 0);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll_due, 0);
+}
+
+/* An event that does not come: ever longer waits, up to a tick. */
+static void timer_waits_longer_while_nothing_happens(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 1100);
+	struct fake_pmu *fake = test->priv;
+	u64 now = NSEC_PER_SEC, wait = 100 * NSEC_PER_USEC;
+
+	sched_in(test, s);
+	poll(fake, now);
+	fake_advance(fake, 1000);
+	now += NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, poll(fake, now), wait);
+	while (wait < 4 * NSEC_PER_MSEC) {
+		now += wait;
+		wait = min(2 * wait, 4 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, poll(fake, now), wait);
+	}
+	sched_out(test, s);
+}
+
+/* It ended just before the event was switched out. */
+static void polled_sample_that_is_due_is_not_dropped(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	fake_advance(fake, 120);
+	sched_out(test, s);
+	fake_advance(fake, 1000);
+	sched_in(test, s);
+	fake_advance(fake, 1);
+	poll(fake, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, s->last_period, 100);
+	fake_advance(fake, 79);
+	poll(fake, 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 2);
+	KUNIT_EXPECT_EQ(test, count_of(s), 200);
+	sched_out(test, s);
+}
+
+/* As on hardware where cycles can not interrupt, and others can. */
+static void polled_and_interrupting_events_go_side_by_side(struct kunit *test)
+{
+	struct state_event *polled = new_polled(test, 1, C(3), 100);
+	struct state_event *other = new_event(test, 2, C(4), 500);
+	struct fake_pmu *fake = test->priv;
+
+	fake->pmu.irq_ctrs = C(4);
+	sched_in(test, polled);
+	sched_in(test, other);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->armed, C(4));
+	fake_advance(fake, 250);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, polled->samples, 0);
+	KUNIT_EXPECT_EQ(test, other->samples, 1);
+	poll(fake, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, polled->samples, 1);
+	KUNIT_EXPECT_EQ(test, polled->last_period, 200);
+	KUNIT_EXPECT_EQ(test, other->samples, 1);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 4), 500);
+	sched_out(test, other);
+	sched_out(test, polled);
+}
+
+static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+
+	atomic_set(&s->event.event_limit, 1);
+	sched_in(test, s);
+	fake_advance(fake, 100);
+	KUNIT_EXPECT_EQ(test, poll(fake, NSEC_PER_SEC), 0);
+	irq_work_sync(&s->event.pending_disable_irq);
+	KUNIT_EXPECT_TRUE(test, s->disabled);
+	KUNIT_EXPECT_EQ(test, s->event.hw.state, STOPPED);
+	fake_advance(fake, 500);
+	KUNIT_EXPECT_EQ(test, poll(fake, 2 * NSEC_PER_SEC), 0);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, count_of(s), 100);
+	sched_out(test, s);
+}
+
 static struct kunit_case state_cases[] = {
 	KUNIT_CASE(add_without_start_leaves_it_stopped),
 	KUNIT_CASE(add_without_start_is_add_and_stop),
@@ -740,6 +1018,7 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(event_that_can_not_start_is_disabled),
 	KUNIT_CASE_PARAM(period_begins_when_the_last_has_ended, period_gen_params),
 	KUNIT_CASE(left_is_at_least_one),
+	KUNIT_CASE(period_is_bounded),
 	KUNIT_CASE(due_event_gets_a_sample),
 	KUNIT_CASE(skid_does_not_add_up),
 	KUNIT_CASE(event_that_is_not_due_gets_none),
@@ -751,6 +1030,14 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(handler_may_restart_its_event),
 	KUNIT_CASE(interrupt_leaves_other_counters_running),
 	KUNIT_CASE(two_counters_overflow_at_once),
+	KUNIT_CASE(late_sample_stands_for_all_that_ended),
+	KUNIT_CASE(deadlines_move_away_from_a_storm_and_come_back),
+	KUNIT_CASE(polled_event_gets_a_sample_at_the_first_look),
+	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, look_gen_params),
+	KUNIT_CASE(timer_waits_longer_while_nothing_happens),
+	KUNIT_CASE(polled_sample_that_is_due_is_not_dropped),
+	KUNIT_CASE(polled_and_interrupting_events_go_side_by_side),
+	KUNIT_CASE(verdict_leaves_a_polled_event_stopped),
 	{}
 };
 
