@@ -183,46 +183,88 @@ static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
 	return err;
 }
 
-static void sbi_stop_batch(struct riscv_pmu_batch *batch)
+/* A counter that runs on is counted on: its clock goes by what it reads. */
+static void sbi_stop(u64 ctrs, unsigned long flags)
 {
-	int err = 0;
+	int err = sbi_call_stop(ctrs, flags);
 
-	if (batch->stop)
-		err = sbi_call_stop(batch->stop, 0);
-	if (batch->release) {
-		err = sbi_call_stop(batch->release, SBI_PMU_STOP_FLAG_RESET) ?: err;
-		this_cpu_and(sbi_held, ~batch->release);
-	}
-	/* A counter that runs on is counted on: its clock goes by what it reads. */
-	if (err)
+	if (unlikely(err))
 		pr_warn_once("firmware can not stop counters (error %d)\n", err);
 }
 
-static int sbi_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+static void sbi_stop_batch(struct riscv_pmu_batch *batch)
 {
+	if (batch->stop)
+		sbi_stop(batch->stop, 0);
+	if (batch->release) {
+		sbi_stop(batch->release, SBI_PMU_STOP_FLAG_RESET);
+		this_cpu_and(sbi_held, ~batch->release);
+	}
+}
+
+static int sbi_program_batch(struct riscv_pmu_batch *batch)
+{
+	int err = 0;
+
+	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		int ret = sbi_program(ctr, &batch->cfg[ctr].prog);
+
+		if (ret)
+			err = sbi_fail(batch, ctr, err ?: ret);
+	}
+
+	return err;
+}
+
+static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
+{
+	int ret = sbi_call_start_at(ctr, batch->cfg[ctr].value);
+
+	return unlikely(ret) ? sbi_fail(batch, ctr, err ?: ret) : err;
+}
+
+static noinline int sbi_start_batch(struct riscv_pmu_batch *batch)
+{
+	u64 others = batch->start & ~batch->load;
 	int err = 0, ret;
-	u64 ctrs;
+
+	for (u64 ctrs = batch->load & ~batch->failed; ctrs; ctrs &= ctrs - 1)
+		err = sbi_start_at(batch, __ffs64(ctrs), err);
+
+	if (others) {
+		ret = sbi_start_mask(batch, others & ~batch->failed);
+		err = err ?: ret;
+	}
+
+	return err;
+}
+
+static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
+{
+	int err, ret;
 
 	sbi_stop_batch(batch);
-
-	for (ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
-		ret = sbi_program(ctr, &batch->cfg[ctr].prog);
-		if (ret)
-			err = sbi_fail(batch, ctr, err ?: ret);
-	}
-
-	for (ctrs = batch->load & ~batch->failed; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
-		ret = sbi_call_start_at(ctr, batch->cfg[ctr].value);
-		if (ret)
-			err = sbi_fail(batch, ctr, err ?: ret);
-	}
-
-	ret = sbi_start_mask(batch, batch->start & ~batch->load & ~batch->failed);
+	err = sbi_program_batch(batch);
+	ret = sbi_start_batch(batch);
 	return err ?: ret;
+}
+
+/* An overflow stops a counter, then starts it from another value: two batches that are cheap. */
+static int sbi_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	u64 start = batch->start;
+
+	if (batch->release | batch->program || (batch->stop && start))
+		return sbi_change_batch(batch);
+	if (!start) {
+		sbi_stop(batch->stop, 0);
+		return 0;
+	}
+	if (start != batch->load || start & (start - 1))
+		return sbi_start_batch(batch);
+
+	return sbi_start_at(batch, __ffs64(start), 0);
 }
 
 static u64 sbi_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)

@@ -215,4 +215,31 @@ static inline void riscv_pmu_reader_stop(struct riscv_pmu_hart *hart,
 		hart->dirty |= BIT_ULL(reader->ctr);
 }
 
+/**
+ * riscv_pmu_reader_is_due() - whether a reader's deadline has come
+ * @reader:	an attached reader
+ * @now:	its clock's time
+ *
+ * Return: true if it counts, has a deadline, and that has passed.
+ */
+static inline bool riscv_pmu_reader_is_due(const struct riscv_pmu_reader *reader, u64 now)
+{
+	return reader->sampling && reader->state == RISCV_PMU_READER_ON &&
+	       (s64)(now - reader->deadline) >= 0;
+}
+
+/**
+ * riscv_pmu_reader_rearm() - set the next deadline of a reader that counts
+ * @hart:	this hart
+ * @reader:	a started reader, whose share was just taken
+ * @left:	events until the deadline
+ */
+static inline void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart,
+					  struct riscv_pmu_reader *reader, u64 left)
+{
+	reader->deadline = reader->prev + left;
+	if (riscv_pmu_reader_is_armed(reader))
+		hart->dirty |= BIT_ULL(reader->ctr);
+}
+
 #endif /* _RISCV_PMU_CLOCK_H */

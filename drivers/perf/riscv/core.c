@@ -55,12 +55,7 @@ struct riscv_pmu *riscv_pmu_get(void)
 static __always_inline void core_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					struct perf_event *event)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
-	u64 share = riscv_pmu_reader_take(pmu, hart, reader);
-
-	local64_add(share, &event->count);
-	if (reader->sampling)
-		local64_sub(share, &event->hw.period_left);
+	riscv_pmu_event_add(event, riscv_pmu_reader_take(pmu, hart, to_reader(event)));
 }
 
 /**
@@ -106,17 +101,6 @@ u64 riscv_pmu_event_set_period(struct perf_event *event)
 }
 
 /**
- * riscv_pmu_event_left() - events until a sampling event's next deadline
- * @event:	the event, its count up to date
- *
- * Return: at least 1, and in a storm of interrupts more than the period has left.
- */
-u64 riscv_pmu_event_left(const struct perf_event *event)
-{
-	return max3((s64)local64_read(&event->hw.period_left), (s64)to_reader(event)->floor, 1LL);
-}
-
-/**
  * riscv_pmu_collect() - from here on, changes are only noted
  * @pmu:	the PMU
  * @hart:	this hart
@@ -150,6 +134,16 @@ static void core_drop_failed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	}
 }
 
+static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 failed = riscv_pmu_hart_apply(pmu, hart);
+
+	if (unlikely(failed))
+		core_drop_failed(pmu, hart, failed);
+	if (unlikely(pmu->poll_ctrs | hart->polled))
+		riscv_pmu_poll_start(pmu, hart);
+}
+
 /**
  * riscv_pmu_finish() - carry out all changes since riscv_pmu_collect()
  * @pmu:	the PMU
@@ -157,18 +151,10 @@ static void core_drop_failed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  */
 void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 failed;
-
 	hart->collecting = false;
 	riscv_pmu_hart_thaw(hart);
-	if (!(hart->dirty | hart->joined))
-		return;
-
-	failed = riscv_pmu_hart_apply(pmu, hart);
-	if (unlikely(failed))
-		core_drop_failed(pmu, hart, failed);
-	if (unlikely(pmu->poll_ctrs | hart->polled))
-		riscv_pmu_poll_start(pmu, hart);
+	if (hart->dirty | hart->joined)
+		core_apply(pmu, hart);
 }
 
 static void core_pmu_disable(struct pmu *p)

@@ -175,6 +175,7 @@ struct riscv_pmu_stats {
  * @stats:	for debugfs
  * @clock:	the counters
  * @batch:	scratch of the apply under way
+ * @sample:	scratch of the sample being taken
  * @poll:	see poll.c
  * @poll_due:	when it will expire, in ns of sched_clock(); 0 while it is off
  * @irq_ended:	end of the last interrupt, in ticks of the hart's timer
@@ -202,6 +203,7 @@ struct riscv_pmu_hart {
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
+	struct perf_sample_data	sample;
 	struct hrtimer		poll;
 	u64			poll_due;
 	u32			irq_ended;
@@ -228,20 +230,6 @@ static inline unsigned int riscv_pmu_min_width(const struct riscv_pmu *pmu, u64 
 	return width;
 }
 
-static inline u64 riscv_pmu_narrow_ctrs(const struct riscv_pmu *pmu, u64 ctrs)
-{
-	u64 narrow = 0;
-
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
-		if (pmu->ctr[ctr].width < 64)
-			narrow |= BIT_ULL(ctr);
-	}
-
-	return narrow;
-}
-
 /* program.c: clocks and readers */
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
@@ -252,9 +240,6 @@ void riscv_pmu_layout_move(struct riscv_pmu_layout *layout, unsigned int from, u
 int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_reader *reader);
 u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader);
-void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left);
-bool riscv_pmu_reader_is_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			     struct riscv_pmu_reader *reader);
 void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
@@ -274,7 +259,6 @@ void riscv_pmu_read(struct perf_event *event);
 void riscv_pmu_event_update(struct perf_event *event);
 u64 riscv_pmu_event_set_period(struct perf_event *event);
 int riscv_pmu_check_period(struct perf_event *event, u64 value);
-u64 riscv_pmu_event_left(const struct perf_event *event);
 void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 struct riscv_pmu *riscv_pmu_get(void);
@@ -282,6 +266,29 @@ struct riscv_pmu *riscv_pmu_get(void);
 static inline struct riscv_pmu_reader *to_reader(const struct perf_event *event)
 {
 	return event->pmu_private;
+}
+
+/**
+ * riscv_pmu_event_add() - add to an event's count
+ * @event:	the event
+ * @share:	what it has counted since the last time
+ */
+static inline void riscv_pmu_event_add(struct perf_event *event, u64 share)
+{
+	local64_add(share, &event->count);
+	if (to_reader(event)->sampling)
+		local64_sub(share, &event->hw.period_left);
+}
+
+/**
+ * riscv_pmu_event_left() - events until a sampling event's next deadline
+ * @event:	the event, its count up to date
+ *
+ * Return: at least 1, and in a storm of interrupts more than the period has left.
+ */
+static inline u64 riscv_pmu_event_left(const struct perf_event *event)
+{
+	return max3((s64)local64_read(&event->hw.period_left), (s64)to_reader(event)->floor, 1LL);
 }
 
 /* txn.c */
@@ -298,8 +305,8 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs);
-void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_reader *reader, struct pt_regs *regs);
+void riscv_pmu_reader_serve(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader,
+			    u64 now, struct pt_regs *regs);
 void riscv_pmu_irq_begin(struct riscv_pmu_hart *hart, u32 now);
 u64 riscv_pmu_irq_end(struct riscv_pmu_hart *hart, u32 began, u32 now);
 u64 riscv_pmu_irq_cost_ns(const struct riscv_pmu_hart *hart);

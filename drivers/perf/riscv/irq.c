@@ -22,6 +22,7 @@
 #include <asm/delay.h>
 #include <asm/irq_regs.h>
 
+#include "clock.h"
 #include "csr.h"
 #include "internal.h"
 #include "trace.h"
@@ -31,6 +32,8 @@
 
 /* Farther away no deadline is put, however bad the storm. */
 #define IRQ_FLOOR_MAX		BIT(30)
+
+static struct riscv_pmu *irq_pmu;
 
 /* Events that need the interrupt to stay reserved; it may stay so for a while after the last. */
 static unsigned int irq_users;
@@ -69,22 +72,23 @@ static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader 
 
 /**
  * riscv_pmu_reader_serve() - sample an event whose period has ended, and set its next deadline
- * @pmu:	the PMU
  * @hart:	this hart, collecting changes
  * @reader:	a reader whose deadline has passed
+ * @now:	its clock's time
  * @regs:	what was interrupted
  *
  * Context: hard interrupt.
  */
-void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_reader *reader, struct pt_regs *regs)
+void riscv_pmu_reader_serve(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader,
+			    u64 now, struct pt_regs *regs)
 {
+	/* Not on the stack, where the compiler may zero all of it before. */
+	struct perf_sample_data *data = &hart->sample;
 	struct perf_event *event = reader->event;
-	struct perf_sample_data data;
 	u64 events;
 	bool stop;
 
-	riscv_pmu_event_update(event);
+	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, now));
 	events = riscv_pmu_event_set_period(event);
 	if (!events)
 		return;
@@ -92,12 +96,12 @@ void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	irq_mind_storm(hart, reader);
 	hart->stats.samples++;
 	hart->stats.late += events > event->hw.sample_period;
-	perf_sample_data_init(&data, 0, events);
+	perf_sample_data_init(data, 0, events);
 	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
 	regs = irq_sample_regs(event, regs);
 	/* A sample that shows its group reads all of it as of one instant. */
 	hart->at_once = true;
-	stop = regs && perf_event_overflow(event, &data, regs);
+	stop = regs && perf_event_overflow(event, data, regs);
 	hart->at_once = false;
 	if (stop) {
 		hart->stats.verdicts++;
@@ -109,14 +113,15 @@ void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
 }
 
-static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
+/* Its counter has been stopped, so the clock stands at the present time. */
+static void irq_serve_clock(struct riscv_pmu_hart *hart, struct riscv_pmu_clock *clock,
 			    struct pt_regs *regs)
 {
 	struct riscv_pmu_reader *reader, *next;
 
-	list_for_each_entry_safe(reader, next, &hart->clock[ctr].readers, node) {
-		if (riscv_pmu_reader_is_due(pmu, hart, reader))
-			riscv_pmu_reader_serve(pmu, hart, reader, regs);
+	list_for_each_entry_safe(reader, next, &clock->readers, node) {
+		if (riscv_pmu_reader_is_due(reader, clock->now))
+			riscv_pmu_reader_serve(hart, reader, clock->now, regs);
 	}
 }
 
@@ -140,7 +145,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 {
 	u64 overflowed = pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs);
 	/* The flag of a narrow one has to be cleared to see the next. */
-	u64 ctrs = overflowed & (hart->armed | riscv_pmu_narrow_ctrs(pmu, overflowed));
+	u64 ctrs = overflowed & (hart->armed | pmu->narrow_ctrs);
 
 	trace_overflow(overflowed, ctrs);
 	hart->stats.irqs++;
@@ -152,14 +157,13 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	hart->collecting = true;
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	for (; ctrs; ctrs &= ctrs - 1)
-		irq_serve_clock(pmu, hart, __ffs64(ctrs), regs);
+		irq_serve_clock(hart, &hart->clock[__ffs64(ctrs)], regs);
 	riscv_pmu_finish(pmu, hart);
 }
 
-/* No longer than a second or so: anything above is as good as that. */
-static u64 irq_ticks_to_ns(u64 ticks)
+static u64 irq_ticks_to_ns(u32 ticks)
 {
-	return div64_ul(min_t(u64, ticks, U32_MAX) * NSEC_PER_SEC, riscv_timebase);
+	return div64_ul((u64)ticks * NSEC_PER_SEC, riscv_timebase);
 }
 
 /**
@@ -209,7 +213,7 @@ static irqreturn_t irq_handler(int irq, void *dev)
 	u32 began = get_cycles();
 
 	riscv_pmu_irq_begin(hart, began);
-	riscv_pmu_hart_handle_irq(riscv_pmu_get(), hart, get_irq_regs());
+	riscv_pmu_hart_handle_irq(irq_pmu, hart, get_irq_regs());
 	perf_sample_event_took(riscv_pmu_irq_end(hart, began, get_cycles()));
 	return IRQ_HANDLED;
 }
@@ -291,14 +295,12 @@ int riscv_pmu_irq_get(struct riscv_pmu *pmu)
 
 static void irq_release(struct work_struct *work)
 {
-	struct riscv_pmu *pmu = riscv_pmu_get();
-
 	guard(mutex)(&irq_users_lock);
 	if (irq_users || !irq_reserved)
 		return;
 
-	on_each_cpu(irq_disable_here, pmu, 1);
-	free_percpu_irq(pmu->irq, pmu->harts);
+	on_each_cpu(irq_disable_here, irq_pmu, 1);
+	free_percpu_irq(irq_pmu->irq, irq_pmu->harts);
 	irq_reserved = false;
 }
 
@@ -342,6 +344,7 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 	if (!domain)
 		return "no interrupt controller for it";
 	pmu->irq = irq_create_mapping(domain, pmu->hwirq);
+	irq_pmu = pmu;
 
 	return pmu->irq ? NULL : "its interrupt can not be mapped";
 }

@@ -131,8 +131,8 @@ static void poll_look(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsign
 		if (!poll_is_watched(reader))
 			continue;
 		poll_note_pace(reader, time, now);
-		if (riscv_pmu_reader_is_due(pmu, hart, reader))
-			riscv_pmu_reader_serve(pmu, hart, reader, regs);
+		if (riscv_pmu_reader_is_due(reader, time))
+			riscv_pmu_reader_serve(hart, reader, time, regs);
 	}
 }
 
@@ -236,6 +236,18 @@ void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart)
 	hrtimer_cancel(&hart->poll);
 }
 
+static u64 poll_find_narrow(const struct riscv_pmu *pmu)
+{
+	u64 narrow = 0;
+
+	for (u64 ctrs = pmu->ctrs; ctrs; ctrs &= ctrs - 1) {
+		if (pmu->ctr[__ffs64(ctrs)].width < 64)
+			narrow |= ctrs & -ctrs;
+	}
+
+	return narrow;
+}
+
 /**
  * riscv_pmu_poll_probe() - find the counters that have to be polled, and how often
  * @pmu:	the PMU, its counters and which of them interrupt known
@@ -245,6 +257,7 @@ void riscv_pmu_poll_probe(struct riscv_pmu *pmu)
 	u64 ctrs = pmu->ctrs & ~pmu->irq_ctrs;
 	unsigned int width = riscv_pmu_min_width(pmu, ctrs);
 
-	pmu->poll_ctrs = riscv_pmu_narrow_ctrs(pmu, ctrs);
+	pmu->narrow_ctrs = poll_find_narrow(pmu);
+	pmu->poll_ctrs = pmu->narrow_ctrs & ctrs;
 	pmu->poll_ns = max_t(u64, BIT_ULL(width - 1) / POLL_EVENTS_PER_NS, POLL_MIN_NS);
 }

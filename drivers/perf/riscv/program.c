@@ -263,36 +263,6 @@ u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader)
 	return share;
 }
 
-/**
- * riscv_pmu_reader_rearm() - set the next deadline of a reader that counts
- * @hart:	this hart
- * @reader:	a started reader, whose share was just taken
- * @left:	events until the deadline
- */
-void riscv_pmu_reader_rearm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader, u64 left)
-{
-	reader->deadline = reader->prev + left;
-	if (riscv_pmu_reader_is_armed(reader))
-		hart->dirty |= BIT_ULL(reader->ctr);
-}
-
-/**
- * riscv_pmu_reader_is_due() - whether a reader's deadline has come
- * @pmu:	the PMU
- * @hart:	this hart
- * @reader:	an attached reader
- *
- * Return: true if it counts, has a deadline, and that has passed.
- */
-bool riscv_pmu_reader_is_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			     struct riscv_pmu_reader *reader)
-{
-	if (!reader->sampling || reader->state != RISCV_PMU_READER_ON)
-		return false;
-
-	return (s64)(riscv_pmu_clock_now(pmu, hart, reader->ctr) - reader->deadline) >= 0;
-}
-
 /* What the readers of one clock want of it, together. */
 struct program_goal {
 	bool	run;
@@ -310,7 +280,7 @@ static void reader_refresh(const struct riscv_pmu_clock *clock, struct riscv_pmu
 	reader->state = RISCV_PMU_READER_ON;
 }
 
-static struct program_goal clock_refresh(struct riscv_pmu_clock *clock)
+static __always_inline struct program_goal clock_refresh(struct riscv_pmu_clock *clock)
 {
 	struct program_goal goal = { .left = S64_MAX };
 	struct riscv_pmu_reader *reader;
@@ -350,11 +320,19 @@ static bool clock_has_deadline(const struct riscv_pmu_clock *clock)
  * Never more than half of its range, so that after an overflow the distance
  * is still told right however late the interrupt is taken.
  */
-static u64 clock_start_value(struct riscv_pmu *pmu, unsigned int ctr, u64 left)
+static u64 clock_start_value(const struct riscv_pmu_clock *clock, u64 left)
 {
-	u64 mask = riscv_pmu_ctr_mask(pmu, ctr);
+	return -min(left, clock->mask >> 1) & clock->mask;
+}
 
-	return -min(left, mask >> 1) & mask;
+static __always_inline void clocks_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					   u64 ctrs)
+{
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
+	}
 }
 
 /**
@@ -365,11 +343,7 @@ static u64 clock_start_value(struct riscv_pmu *pmu, unsigned int ctr, u64 left)
  */
 void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
-		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
-	}
+	clocks_advance(pmu, hart, ctrs);
 }
 
 /**
@@ -388,7 +362,7 @@ void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /* Hands the batch to the backend. */
-static void program_apply_batch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static __always_inline void program_apply_batch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	pmu->ops.apply(pmu, &hart->batch);
 	hart->stats.batches++;
@@ -408,7 +382,7 @@ static void program_clear_batch(struct riscv_pmu_batch *batch)
 /* Counters have just been stopped: their clocks stand where they are read now. */
 static void program_note_stopped(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 stopped)
 {
-	riscv_pmu_hart_advance(pmu, hart, stopped & hart->running);
+	clocks_advance(pmu, hart, stopped & hart->running);
 	hart->running &= ~stopped;
 }
 
@@ -428,8 +402,13 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	program_clear_batch(batch);
 	batch->stop = ctrs;
 	program_apply_batch(pmu, hart);
-	program_note_stopped(pmu, hart, ctrs);
 	hart->dirty |= ctrs;
+	/* Most overflows are of one counter. */
+	if (ctrs & (ctrs - 1))
+		return program_note_stopped(pmu, hart, ctrs);
+
+	riscv_pmu_clock_now(pmu, hart, __ffs64(ctrs));
+	hart->running &= ~ctrs;
 }
 
 /*
@@ -610,7 +589,6 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 			       unsigned int ctr)
 {
 	struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	u64 mask = riscv_pmu_ctr_mask(pmu, ctr);
 	u64 bit = BIT_ULL(ctr);
 	bool loaded = hart->loaded & bit;
 	struct program_goal goal;
@@ -624,10 +602,10 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 
 	hart->batch.start |= bit;
 	if (goal.has_deadline) {
-		u64 value = clock_start_value(pmu, ctr, goal.left);
+		u64 value = clock_start_value(clock, goal.left);
 
 		hart->armed |= bit;
-		if (!loaded || (clock->raw & mask) != value)
+		if (!loaded || (clock->raw & clock->mask) != value)
 			program_plan_load(pmu, hart, ctr, value);
 	} else if (pmu->fixed_ctrs & bit) {
 		/* May run already, and then can not be written; does not interrupt. */
@@ -762,17 +740,7 @@ static u64 program_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	return program_commit(pmu, hart);
 }
 
-/**
- * riscv_pmu_hart_apply() - make the counters do what their readers want
- * @pmu:	the PMU
- * @hart:	this hart
- *
- * Clocks that nobody has touched, and counting readers that come to a clock
- * that runs, cost no hardware access beyond a read.
- *
- * Return: counters that the hardware refused; their readers are marked failed.
- */
-u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 used = hart->layout.sched.used;
 	u64 joined, dirty, idle;
@@ -792,6 +760,58 @@ u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		program_admit(pmu, hart, joined);
 	dirty &= ~idle;
 	return dirty ? program_apply(pmu, hart, dirty) : 0;
+}
+
+/*
+ * The usual end of an overflow: nothing has changed but that one counter was
+ * stopped for it, which has its program and only needs the next deadline.
+ */
+static bool program_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
+{
+	u64 other = hart->running | hart->wrong | hart->twin;
+
+	if (hart->joined || dirty & (dirty - 1) || dirty & other)
+		return false;
+
+	return dirty & hart->armed & hart->layout.sched.used;
+}
+
+static u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	struct program_goal goal = clock_refresh(&hart->clock[ctr]);
+	u64 bit = BIT_ULL(ctr);
+
+	if (unlikely(!goal.has_deadline))
+		return program_apply_all(pmu, hart);
+
+	hart->dirty = 0;
+	program_clear_batch(&hart->batch);
+	hart->batch.start = bit;
+	program_plan_load(pmu, hart, ctr, clock_start_value(&hart->clock[ctr], goal.left));
+	program_apply_batch(pmu, hart);
+	hart->running |= bit;
+	if (unlikely(hart->batch.failed))
+		program_fail(hart, bit);
+
+	return hart->batch.failed;
+}
+
+/**
+ * riscv_pmu_hart_apply() - make the counters do what their readers want
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Clocks that nobody has touched, and counting readers that come to a clock
+ * that runs, cost no hardware access beyond a read.
+ *
+ * Return: counters that the hardware refused; their readers are marked failed.
+ */
+u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 dirty = hart->dirty;
+
+	return program_can_rearm(hart, dirty) ? program_rearm(pmu, hart, __ffs64(dirty)) :
+						program_apply_all(pmu, hart);
 }
 
 /**

@@ -174,6 +174,7 @@ struct riscv_pmu_ops {
  * @fw_ctrs:	those of @ctrs that the firmware counts in software
  * @fixed_ctrs:	those of @ctrs that can count one event only
  * @irq_ctrs:	those of @ctrs that interrupt when they overflow
+ * @narrow_ctrs: those of @ctrs that have fewer than 64 bits
  * @poll_ctrs:	those of @ctrs that have to be read now and then, or wraps are lost
  * @clamped_ctrs: those of @ctrs that are in truth wider than &riscv_pmu_ctr.width
  * @poll_ns:	how often @poll_ctrs are read while they are counted with, in ns
@@ -203,6 +204,7 @@ struct riscv_pmu {
 	u64				fw_ctrs;
 	u64				fixed_ctrs;
 	u64				irq_ctrs;
+	u64				narrow_ctrs;
 	u64				poll_ctrs;
 	u64				clamped_ctrs;
 	u64				poll_ns;

@@ -402,6 +402,8 @@ void fake_set_width(struct fake_pmu *fake, u64 ctrs, unsigned int width)
 {
 	int cpu;
 
+	if (width < 64)
+		fake->pmu.narrow_ctrs |= ctrs;
 	for (; ctrs; ctrs &= ctrs - 1)
 		fake->pmu.ctr[__ffs64(ctrs)].width = width;
 	fake->pmu.ops.hart_start(&fake->pmu);

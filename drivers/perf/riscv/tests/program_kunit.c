@@ -98,7 +98,9 @@ static u64 switch_out(struct fake_pmu *fake, struct riscv_pmu_reader *reader)
 
 static bool is_due(struct fake_pmu *fake, struct riscv_pmu_reader *reader)
 {
-	return riscv_pmu_reader_is_due(&fake->pmu, &fake->hart, reader);
+	return reader->state == RISCV_PMU_READER_ON &&
+	       riscv_pmu_reader_is_due(reader, riscv_pmu_clock_now(&fake->pmu, &fake->hart,
+								   reader->ctr));
 }
 
 static void counting(struct riscv_pmu_reader *reader, u64 selector, u64 ctrs)
