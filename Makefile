@@ -41,6 +41,9 @@ guest: qemu rootfs firmware kernel
 run: guest
 	@$(S)/run
 
+flamegraph: guest
+	@$(S)/flamegraph
+
 shell: guest
 	@$(S)/guest --shell $(GUEST)
 
@@ -59,10 +62,10 @@ graft ungraft patches:
 	@$(S)/$@ $(if $(FORCE),--force) "$(KDIR)"
 
 clean:
-	@rm -rf build/kernel build/firmware build/overlay build/patches build/log build/check build/bench* build/line-tracer.so build/.lock*
+	@rm -rf build/kernel build/firmware build/overlay build/patches build/log build/check build/bench* build/flamegraph* build/line-tracer.so build/.lock*
 
 distclean:
 	@rm -rf build
 
-.PHONY: help setup fetch qemu rootfs kernel firmware guest run shell check bench style \
+.PHONY: help setup fetch qemu rootfs kernel firmware guest run flamegraph shell check bench style \
 	graft ungraft patches clean distclean
