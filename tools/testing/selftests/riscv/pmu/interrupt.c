@@ -55,8 +55,8 @@ FIXTURE(interrupt) {
 
 FIXTURE_SETUP(interrupt)
 {
-	if (!pmu_can_sample())
-		SKIP(return, "no overflow interrupt (caps/sampling is none, or no Sscofpmf)");
+	if (!pmu_samples_by_interrupt())
+		SKIP(return, "no overflow interrupt (caps/sampling is not interrupt, or no Sscofpmf)");
 
 	self->attr = pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	ASSERT_EQ(-1, taken_in_the_end())
@@ -168,7 +168,7 @@ TEST(without_sampling_no_interrupt_is_reserved)
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	int fd;
 
-	if (pmu_can_sample())
+	if (pmu_samples_by_interrupt())
 		SKIP(return, "there is an overflow interrupt");
 
 	fd = pmu_open(&attr);

@@ -36,8 +36,8 @@ FIXTURE(sampling) {
 FIXTURE_SETUP(sampling)
 {
 	/* A skipped set-up has no teardown: nothing may be changed before. */
-	if (!pmu_can_sample())
-		SKIP(return, "no overflow interrupt (caps/sampling is none, or no Sscofpmf)");
+	if (!pmu_samples_by_interrupt())
+		SKIP(return, "no overflow interrupt (caps/sampling is not interrupt, or no Sscofpmf)");
 
 	pmu_limits_save(&self->limits);
 	self->fd = -1;

@@ -30,6 +30,11 @@ struct perf_event_attr pmu_attr_user(uint32_t type, uint64_t config)
 	return attr;
 }
 
+struct perf_event_attr pmu_attr_best(uint32_t type, uint64_t config)
+{
+	return pmu_can_filter() ? pmu_attr_user(type, config) : pmu_attr(type, config);
+}
+
 int pmu_open_on(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader)
 {
 	long fd = syscall(__NR_perf_event_open, attr, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);

@@ -30,6 +30,8 @@
 
 struct perf_event_attr pmu_attr(uint32_t type, uint64_t config);
 struct perf_event_attr pmu_attr_user(uint32_t type, uint64_t config);
+/* User mode only, where the hart can filter. */
+struct perf_event_attr pmu_attr_best(uint32_t type, uint64_t config);
 /* A descriptor, or -errno: EXPECT_EQ(-ENOENT, pmu_open(...)) reads as it should. */
 int pmu_open_on(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
 int pmu_open(const struct perf_event_attr *attr);
@@ -60,6 +62,18 @@ void pmu_loop(long instructions);
 void pmu_syscall_loop(long calls);
 extern const char pmu_loop_begin[], pmu_loop_end[];
 long pmu_window(const struct pmu_call *on, pmu_body *body, long arg, const struct pmu_call *off);
+
+/* Whose samples are known, in lib/chain.S. */
+#define PMU_HELD		0x5eed5eed00ULL
+#define PMU_SPLIT_LARGE		3000
+#define PMU_SPLIT_TURN		4004
+
+void pmu_chain(long instructions);
+extern const char pmu_chain_in_a[], pmu_chain_in_b[], pmu_chain_in_c[];
+void pmu_held_loop(long instructions);
+extern const char pmu_held_begin[], pmu_held_end[];
+void pmu_split_loop(long turns);
+extern const char pmu_split_large[], pmu_split_small[], pmu_split_end[];
 
 /* Enable (a whole group: PERF_IOC_FLAG_GROUP), body(arg), disable. */
 long pmu_run(int fd, unsigned long flags, pmu_body *body, long arg);
@@ -92,7 +106,9 @@ struct pmu_sample {
 
 struct pmu_ring {
 	struct perf_event_mmap_page *page;
+	size_t	size;
 	int64_t samples;
+	int64_t periods;	/* the sum of what samples stand for */
 	int64_t lost;
 	int64_t throttled;
 	int64_t unthrottled;
@@ -102,10 +118,48 @@ struct pmu_ring {
 
 typedef void pmu_sample_fn(const struct pmu_sample *sample, void *arg);
 
+typedef void pmu_walk_fn(struct pmu_ring *ring, const struct perf_event_header *header, void *arg);
+
 int pmu_ring_map(struct pmu_ring *ring, int fd);
+/* A ring of another size, a power of two: a small one is soon full. */
+int pmu_ring_map_pages(struct pmu_ring *ring, int fd, int pages);
 void pmu_ring_unmap(struct pmu_ring *ring);
 /* Takes all records out; counts by type add up over calls. */
 void pmu_ring_drain(struct pmu_ring *ring, pmu_sample_fn *fn, void *arg);
+/* The same for records of any kind. They are whole, and valid during fn only. */
+void pmu_ring_walk(struct pmu_ring *ring, pmu_walk_fn *fn, void *arg);
+
+/* --- samples with any fields --- */
+
+#define PMU_RECORD_MEMBERS	16
+#define PMU_RECORD_REGS		64
+
+/* What perf_event_attr::sample_type asks for; the rest is 0. */
+struct pmu_record {
+	uint16_t misc;
+	uint64_t identifier, ip, time, addr, id, stream_id, period, weight, data_src;
+	uint32_t pid, tid, cpu;
+	/* PERF_SAMPLE_READ; without PERF_FORMAT_GROUP, the first member alone. */
+	uint64_t nr_members, enabled, running;
+	struct { uint64_t value, id, lost; } member[PMU_RECORD_MEMBERS];
+	uint64_t nr_frames;
+	const uint64_t *frames;
+	/* In the order of their bits in sample_regs_user. */
+	uint64_t user_abi, user_regs[PMU_RECORD_REGS];
+	uint64_t intr_abi, intr_regs[PMU_RECORD_REGS];
+	/* stack_size is what was asked for, of which stack_filled are real. */
+	uint64_t stack_size, stack_filled;
+	const unsigned char *stack;
+};
+
+typedef void pmu_record_fn(const struct pmu_record *record, void *arg);
+
+/* False if the record does not end where its fields do, or has fields unknown here. */
+bool pmu_record_parse(struct pmu_record *record, const struct perf_event_attr *attr,
+		      const struct perf_event_header *header);
+/* Drains; a sample that can not be parsed makes the ring broken. */
+void pmu_ring_records(struct pmu_ring *ring, const struct perf_event_attr *attr,
+		      pmu_record_fn *fn, void *arg);
 
 /* --- the machine --- */
 
@@ -125,6 +179,14 @@ bool pmu_hart_has(const char *extension);
 bool pmu_is_legacy(void);
 /* Sscofpmf brings filters and the overflow interrupt, through the SBI. */
 bool pmu_can_filter(void);
+/*
+ * caps/sampling. Polled: there is no overflow interrupt, a timer looks whether
+ * a period has ended. A sample of that kind is late, and there are no filters
+ * on such harts; what depends on either asks for the interrupt.
+ */
+bool pmu_samples_by_interrupt(void);
+bool pmu_samples_by_poll(void);
+/* One way or the other. */
 bool pmu_can_sample(void);
 /* QEMU's -icount: the rig says so in the environment. */
 bool pmu_is_icount(void);
@@ -141,6 +203,14 @@ bool pmu_is_exact(void);
  * its clock may run at twice the rate of the ticks. So n / 4.
  */
 int64_t pmu_least(int64_t n);
+
+/*
+ * Where counts are exact, how many events later than the end of its period a
+ * sample may be taken. The interrupt is there at once. Polls are 50 us apart or
+ * more, as the driver says, and no more than another 50 us late: nothing here
+ * keeps interrupts off for as long. Under -icount that is 100 000 instructions.
+ */
+int64_t pmu_latest(void);
 
 /* The sysctls that would withhold samples; save() opens them wide. */
 struct pmu_limits {

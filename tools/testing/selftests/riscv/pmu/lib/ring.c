@@ -8,12 +8,12 @@
 
 #include "pmu.h"
 
-int pmu_ring_map(struct pmu_ring *ring, int fd)
+int pmu_ring_map_pages(struct pmu_ring *ring, int fd, int pages)
 {
-	size_t size = (PMU_RING_PAGES + 1) * sysconf(_SC_PAGESIZE);
+	size_t size = (pages + 1) * sysconf(_SC_PAGESIZE);
 	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	*ring = (struct pmu_ring){};
+	*ring = (struct pmu_ring){ .size = size };
 	if (page == MAP_FAILED)
 		return -errno;
 
@@ -21,10 +21,15 @@ int pmu_ring_map(struct pmu_ring *ring, int fd)
 	return 0;
 }
 
+int pmu_ring_map(struct pmu_ring *ring, int fd)
+{
+	return pmu_ring_map_pages(ring, fd, PMU_RING_PAGES);
+}
+
 void pmu_ring_unmap(struct pmu_ring *ring)
 {
 	if (ring->page)
-		munmap(ring->page, (PMU_RING_PAGES + 1) * sysconf(_SC_PAGESIZE));
+		munmap(ring->page, ring->size);
 	ring->page = NULL;
 }
 
@@ -41,26 +46,24 @@ static void ring_copy(const struct pmu_ring *ring, uint64_t at, void *to, size_t
 	memcpy((char *)to + first, data, size - first);
 }
 
-static void ring_take(struct pmu_ring *ring, uint64_t at, const struct perf_event_header *header,
-		      pmu_sample_fn *fn, void *arg)
+/* The largest record: its size has 16 bits. */
+union ring_record {
+	struct perf_event_header header;
+	char bytes[65536];
+};
+
+/* All but samples have a meaning of their own, whatever the event asked for. */
+static void ring_count(struct pmu_ring *ring, const struct perf_event_header *header)
 {
-	struct { struct perf_event_header header; uint64_t id, lost; } lost;
-	struct pmu_sample sample;
+	const struct { struct perf_event_header header; uint64_t id, lost; } *lost;
 
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
-		if (header->size != sizeof(sample)) {
-			ring->broken = true;
-			return;
-		}
 		ring->samples++;
-		ring_copy(ring, at, &sample, sizeof(sample));
-		if (fn)
-			fn(&sample, arg);
 		break;
 	case PERF_RECORD_LOST:
-		ring_copy(ring, at, &lost, sizeof(lost));
-		ring->lost += lost.lost;
+		lost = (const void *)header;
+		ring->lost += lost->lost;
 		break;
 	case PERF_RECORD_THROTTLE:
 		ring->throttled++;
@@ -73,22 +76,54 @@ static void ring_take(struct pmu_ring *ring, uint64_t at, const struct perf_even
 	}
 }
 
-void pmu_ring_drain(struct pmu_ring *ring, pmu_sample_fn *fn, void *arg)
+void pmu_ring_walk(struct pmu_ring *ring, pmu_walk_fn *fn, void *arg)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = ring->page->data_tail;
+	static union ring_record record;
 
 	while (tail < head) {
-		struct perf_event_header header;
-
-		ring_copy(ring, tail, &header, sizeof(header));
-		if (header.size < sizeof(header) || header.size > head - tail) {
+		ring_copy(ring, tail, &record, sizeof(record.header));
+		if (record.header.size < sizeof(record.header) ||
+		    record.header.size > head - tail) {
 			ring->broken = true;
 			tail = head;
 			break;
 		}
-		ring_take(ring, tail, &header, fn, arg);
-		tail += header.size;
+		ring_copy(ring, tail, &record, record.header.size);
+		ring_count(ring, &record.header);
+		fn(ring, &record.header, arg);
+		tail += record.header.size;
 	}
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+struct drain {
+	pmu_sample_fn *fn;
+	void *arg;
+};
+
+static void drain_record(struct pmu_ring *ring, const struct perf_event_header *header, void *arg)
+{
+	const struct pmu_sample *sample = (const struct pmu_sample *)header;
+	struct drain *drain = arg;
+
+	if (header->type != PERF_RECORD_SAMPLE)
+		return;
+
+	if (header->size != sizeof(*sample)) {
+		ring->broken = true;
+		ring->samples--;
+		return;
+	}
+	ring->periods += sample->period;
+	if (drain->fn)
+		drain->fn(sample, drain->arg);
+}
+
+void pmu_ring_drain(struct pmu_ring *ring, pmu_sample_fn *fn, void *arg)
+{
+	struct drain drain = { fn, arg };
+
+	pmu_ring_walk(ring, drain_record, &drain);
 }

@@ -108,11 +108,25 @@ bool pmu_can_filter(void)
 	return pmu_hart_has("sscofpmf") && !pmu_is_legacy();
 }
 
-bool pmu_can_sample(void)
+/* A driver that does not say has the interrupt if the hart has. */
+bool pmu_samples_by_interrupt(void)
 {
 	char text[PMU_TEXT];
 
-	return pmu_can_filter() && strcmp(pmu_sysfs("caps/sampling", text), "none");
+	pmu_sysfs("caps/sampling", text);
+	return *text ? !strcmp(text, "interrupt") : pmu_can_filter();
+}
+
+bool pmu_samples_by_poll(void)
+{
+	char text[PMU_TEXT];
+
+	return !strcmp(pmu_sysfs("caps/sampling", text), "polled");
+}
+
+bool pmu_can_sample(void)
+{
+	return pmu_samples_by_interrupt() || pmu_samples_by_poll();
 }
 
 bool pmu_is_icount(void)
@@ -130,6 +144,11 @@ bool pmu_is_exact(void)
 int64_t pmu_least(int64_t n)
 {
 	return pmu_is_icount() ? n : n / 4;
+}
+
+int64_t pmu_latest(void)
+{
+	return pmu_samples_by_poll() ? 100000 : 0;
 }
 
 /* The rate can not be written while the percentage is 0 or 100. */
