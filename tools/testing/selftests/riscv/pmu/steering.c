@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sampling as its user steers it: how often, until when, whom it tells and
+ * where it writes to. And that the samples, taken together, are a true picture.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+/* Longer where the interrupt comes late. */
+#define N	(self->exact ? 40000000L : 200000000L)
+/* Long enough for samples that are polled for: 200 us under -icount. */
+#define PERIOD	200000
+
+FIXTURE(steering) {
+	struct pmu_limits limits;
+	struct perf_event_attr attr;
+	struct pmu_ring ring;
+	bool exact;
+	int fd;
+};
+
+FIXTURE_SETUP(steering)
+{
+	/* A skipped set-up has no teardown: nothing may be changed before. */
+	if (!pmu_can_sample())
+		SKIP(return, "this machine does not sample (caps/sampling is none)");
+
+	pmu_limits_save(&self->limits);
+	self->fd = -1;
+	self->exact = pmu_is_exact();
+	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	if (pmu_is_legacy())
+		self->attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	self->attr.sample_type = PMU_RING_SAMPLE;
+	self->attr.sample_period = PERIOD;
+	self->attr.wakeup_events = 1;
+}
+
+FIXTURE_TEARDOWN(steering)
+{
+	pmu_ring_unmap(&self->ring);
+	if (self->fd >= 0)
+		close(self->fd);
+	pmu_limits_restore(&self->limits);
+}
+
+static int open_mapped_pages(FIXTURE_DATA(steering) *self, int pages)
+{
+	int err;
+
+	self->fd = pmu_open(&self->attr);
+	err = self->fd < 0 ? self->fd : pmu_ring_map_pages(&self->ring, self->fd, pages);
+	if (err)
+		return err;
+
+	/* Fault the code in, which is not what is sampled. */
+	pmu_loop(2);
+	return 0;
+}
+
+static int open_mapped(FIXTURE_DATA(steering) *self)
+{
+	return open_mapped_pages(self, PMU_RING_PAGES);
+}
+
+static void close_mapped(FIXTURE_DATA(steering) *self)
+{
+	pmu_ring_unmap(&self->ring);
+	close(self->fd);
+	self->fd = -1;
+}
+
+#define EXPECT_RING_WHOLE(ring)						\
+do {									\
+	EXPECT_FALSE((ring)->broken);					\
+	EXPECT_EQ(0, (ring)->lost);					\
+	EXPECT_EQ(0, (ring)->throttled);				\
+	EXPECT_EQ(0, (ring)->others);					\
+} while (0)
+
+/*
+ * n events are n / period samples, one more or less for where the first period
+ * begins and the last one ends. Where they are late by whole periods, one may
+ * stand for several, and there are fewer.
+ */
+#define EXPECT_SAMPLES(events, length, seen)				\
+do {									\
+	int64_t whole = (events) / (length);				\
+									\
+	EXPECT_GE(whole + 1, seen);					\
+	EXPECT_LE(self->exact ? whole - 1 : 1, seen);			\
+} while (0)
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+/* --- how often --- */
+
+TEST_F(steering, periods_of_ten_million_end_when_they_should)
+{
+	self->attr.sample_period = 10000000;
+	ASSERT_EQ(0, open_mapped(self));
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, 205000000));
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_SAMPLES(pmu_read(self->fd), 10000000, self->ring.samples);
+	EXPECT_LE(self->ring.periods, pmu_read(self->fd));
+}
+
+static void loop_for(double seconds)
+{
+	for (double began = now(); now() - began < seconds;)
+		pmu_loop(20000);
+}
+
+/* Samples per second, over one second. */
+static double rate_now(FIXTURE_DATA(steering) *self)
+{
+	double began = now();
+
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	self->ring.samples = 0;
+	loop_for(1);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	return self->ring.samples / (now() - began);
+}
+
+#define EXPECT_RATE(asked)						\
+do {									\
+	double rate = rate_now(self);					\
+									\
+	EXPECT_LE(0.95 * (asked), rate);				\
+	EXPECT_GE(1.05 * (asked), rate);				\
+	EXPECT_RING_WHOLE(&self->ring);					\
+} while (0)
+
+/*
+ * perf steers the period towards the frequency at every sample and tick. After
+ * a second of steady load it has to be there; 5 % are for the steps in which it
+ * does so, and for the samples at either end of the second in which they are
+ * counted: 100 Hz make 100.
+ */
+TEST_F_TIMEOUT(steering, a_frequency_is_met_within_five_percent, 240)
+{
+	static const int rates[] = { 100, 1000, 4000, 10000 };
+
+	if (!self->exact)
+		SKIP(return, "needs -icount and one hart: else interrupts are too late");
+
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+		/* Polls are not as close as that. */
+		if (pmu_samples_by_poll() && rates[i] > 4000)
+			continue;
+		self->attr.freq = 1;
+		self->attr.sample_freq = rates[i];
+		ASSERT_EQ(0, open_mapped(self));
+		ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+		loop_for(1);
+		EXPECT_RATE(rates[i]);
+		close_mapped(self);
+	}
+}
+
+TEST_F_TIMEOUT(steering, ioc_period_changes_a_frequency, 120)
+{
+	uint64_t rate = 4000;
+
+	if (!self->exact)
+		SKIP(return, "needs -icount and one hart: else interrupts are too late");
+
+	self->attr.freq = 1;
+	self->attr.sample_freq = 1000;
+	ASSERT_EQ(0, open_mapped(self));
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+	loop_for(1);
+	EXPECT_RATE(1000);
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &rate));
+	loop_for(1);
+	EXPECT_RATE(4000);
+}
+
+/*
+ * At most 500 samples a second are two in a tick of 4 ms (HZ=250), of which
+ * there are twenty of PERIOD: perf stops the event until the next tick. A longer
+ * period, of 10 ms, sets it free at once, and is never too fast.
+ */
+TEST_F(steering, ioc_period_sets_a_throttled_event_free)
+{
+	uint64_t period = 10000000;
+	int64_t first;
+
+	if (!self->exact)
+		SKIP(return, "needs -icount and one hart: else nobody knows when it is throttled");
+
+	ASSERT_TRUE(pmu_write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 50));
+	ASSERT_TRUE(pmu_write_number("/proc/sys/kernel/perf_event_max_sample_rate", 500));
+	ASSERT_EQ(0, open_mapped(self));
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+	for (int i = 0; i < 1000 && self->ring.throttled == self->ring.unthrottled; i++) {
+		pmu_loop(PERIOD / 10);
+		pmu_ring_drain(&self->ring, NULL, NULL);
+	}
+	EXPECT_EQ(self->ring.unthrottled + 1, self->ring.throttled);
+
+	first = pmu_read(self->fd);
+	EXPECT_EQ(first, pmu_read(self->fd));
+	self->ring.samples = 0;
+	self->ring.throttled = 0;
+	self->ring.unthrottled = 0;
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+	pmu_loop(205000000);
+	ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_EQ(0, self->ring.throttled);
+	EXPECT_EQ(1, self->ring.unthrottled);
+	EXPECT_SAMPLES(pmu_read(self->fd) - first, 10000000, self->ring.samples);
+}
+
+/* --- many at once --- */
+
+static const struct mixed {
+	uint64_t config, period;
+} mixed[] = {
+	{ PERF_COUNT_HW_INSTRUCTIONS,	PERIOD },
+	{ PERF_COUNT_HW_CPU_CYCLES,	3 * PERIOD + 1 },
+	{ PERF_COUNT_HW_INSTRUCTIONS,	0 },
+	{ PERF_COUNT_HW_INSTRUCTIONS,	2 * PERIOD - 3 },
+	{ PERF_COUNT_HW_CPU_CYCLES,	0 },
+	{ PERF_COUNT_HW_CPU_CYCLES,	PERIOD + 7 },
+	{ PERF_COUNT_HW_INSTRUCTIONS,	10 * PERIOD },
+	{ PERF_COUNT_HW_INSTRUCTIONS,	0 },
+};
+
+#define MIXED	((int)ARRAY_SIZE(mixed))
+
+/* Each at its own period, some on one counter; those that count do as if they were alone. */
+TEST_F(steering, sampling_events_and_counting_ones_do_not_mind_each_other)
+{
+	struct pmu_ring ring[MIXED];
+	int fd[MIXED];
+
+	if (pmu_is_legacy())
+		SKIP(return, "the legacy backend has one of cycles and one of instructions");
+
+	for (int i = 0; i < MIXED; i++) {
+		self->attr.config = mixed[i].config;
+		self->attr.sample_period = mixed[i].period;
+		fd[i] = pmu_open(&self->attr);
+		ASSERT_LE(0, fd[i]);
+		ASSERT_EQ(0, pmu_ring_map_pages(&ring[i], fd[i], 16));
+	}
+	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
+	for (int i = 0; i < MIXED; i++) {
+		int64_t count = pmu_read(fd[i]);
+
+		EXPECT_LE(pmu_least(N), count);
+		/* The same window for all, except that without filters it has edges. */
+		if (self->exact && pmu_can_filter())
+			EXPECT_EQ(N + PMU_WINDOW_INSNS, count);
+		pmu_ring_drain(&ring[i], NULL, NULL);
+		EXPECT_RING_WHOLE(&ring[i]);
+		EXPECT_LE(ring[i].periods, count);
+		if (mixed[i].period) {
+			EXPECT_SAMPLES(count, (int64_t)mixed[i].period, ring[i].samples);
+		} else {
+			EXPECT_EQ(0, ring[i].samples);
+		}
+		pmu_ring_unmap(&ring[i]);
+		close(fd[i]);
+	}
+}
+
+/* --- whom it tells --- */
+
+#define SIG_DATA	0x5eed00005eedULL
+#define TRAP_PERF	6
+#define FLAG_ASYNC	1
+
+/* The kernel's siginfo of TRAP_PERF (uapi/asm-generic/siginfo.h), which C libraries lack. */
+struct trap_info {
+	int signo, error, code, unused;
+	uint64_t addr, data;
+	uint32_t type, flags;
+};
+
+static volatile sig_atomic_t traps, traps_wrong, traps_async;
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	struct trap_info trap;
+
+	memcpy(&trap, info, sizeof(trap));
+	traps++;
+	traps_wrong += trap.signo != SIGTRAP || trap.code != TRAP_PERF || trap.addr ||
+		       trap.data != SIG_DATA || trap.type != PERF_TYPE_HARDWARE;
+	traps_async += trap.flags & FLAG_ASYNC;
+}
+
+/* It counts its own handler too, as it is user mode. */
+TEST_F(steering, sigtrap_comes_once_for_each_period)
+{
+	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO }, old;
+	int64_t count;
+
+	self->attr.sigtrap = 1;
+	self->attr.remove_on_exec = 1;
+	self->attr.sig_data = SIG_DATA;
+	ASSERT_EQ(0, open_mapped(self));
+	ASSERT_EQ(0, sigaction(SIGTRAP, &act, &old));
+	traps = 0;
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
+	count = pmu_read(self->fd);
+	EXPECT_SAMPLES(count, PERIOD, traps);
+	EXPECT_EQ(0, traps_wrong);
+	/* Raised by user mode itself, and so handled where it was raised. */
+	if (self->exact && pmu_can_filter())
+		EXPECT_EQ(0, traps_async);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_RING_WHOLE(&self->ring);
+	/* One that is late may come while another is still on its way: they are told as one. */
+	EXPECT_GE(self->ring.samples, traps);
+	if (self->exact)
+		EXPECT_EQ(self->ring.samples, traps);
+	sigaction(SIGTRAP, &old, NULL);
+}
+
+static void body_exec(long arg)
+{
+	char path[PATH_MAX] = "", file[PATH_MAX + 16];
+
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) > 0) {
+		snprintf(file, sizeof(file), "%s/exec_loop", dirname(path));
+		execl(file, file, "long", NULL);
+	}
+	_exit(127);
+}
+
+/* SIGTRAP would be the end of a program that does not know of it. */
+TEST_F(steering, sigtrap_does_not_follow_through_an_exec)
+{
+	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO }, old;
+	int status;
+
+	if (!self->exact)
+		SKIP(return, "needs -icount and one hart: else one from before may come after it");
+
+	self->attr.sigtrap = 1;
+	self->attr.remove_on_exec = 1;
+	self->attr.inherit = 1;
+	self->attr.sample_period = 50000;
+	ASSERT_EQ(0, sigaction(SIGTRAP, &act, &old));
+	self->fd = pmu_open(&self->attr);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_LT(0, waitpid(pmu_spawn(body_exec, 0), &status, 0));
+	EXPECT_EQ(0, status);
+	ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0);
+	sigaction(SIGTRAP, &old, NULL);
+}
+
+static volatile sig_atomic_t signals;
+static int signal_fd;
+
+static void on_signal_disable(int sig, siginfo_t *info, void *context)
+{
+	signals++;
+	ioctl(signal_fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+TEST_F(steering, disabled_in_its_signals_handler_it_takes_no_more_samples)
+{
+	struct sigaction act = { .sa_sigaction = on_signal_disable, .sa_flags = SA_SIGINFO };
+	int64_t count;
+
+	ASSERT_EQ(0, open_mapped(self));
+	signal_fd = self->fd;
+	ASSERT_EQ(0, sigaction(SIGRTMIN, &act, NULL));
+	ASSERT_EQ(0, fcntl(self->fd, F_SETOWN, getpid()));
+	ASSERT_EQ(0, fcntl(self->fd, F_SETSIG, SIGRTMIN));
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_ASYNC));
+	for (int round = 1; round <= 10; round++) {
+		signals = 0;
+		ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+		pmu_loop(N);
+		EXPECT_LE(1, signals);
+		count = pmu_read(self->fd);
+		pmu_ring_drain(&self->ring, NULL, NULL);
+		if (self->exact) {
+			EXPECT_EQ(1, signals);
+			EXPECT_EQ(round, self->ring.samples);
+		}
+		self->ring.samples = self->exact ? round : 0;
+		pmu_loop(N);
+		pmu_ring_drain(&self->ring, NULL, NULL);
+		EXPECT_EQ(self->exact ? round : 0, self->ring.samples);
+		EXPECT_EQ(count, pmu_read(self->fd));
+	}
+	EXPECT_RING_WHOLE(&self->ring);
+}
+
+/* --- where it writes to --- */
+
+static int64_t read_lost(int fd)
+{
+	struct { int64_t value, lost; } it;
+
+	return read(fd, &it, sizeof(it)) == sizeof(it) ? it.lost : -1;
+}
+
+static int64_t read_value(int fd)
+{
+	struct { int64_t value, lost; } it;
+
+	return read(fd, &it, sizeof(it)) == sizeof(it) ? it.value : -1;
+}
+
+/* What could not be written is told with the next sample that can. */
+TEST_F(steering, a_full_ring_tells_how_many_samples_are_missing)
+{
+	int64_t before;
+
+	self->attr.read_format = PERF_FORMAT_LOST;
+	ASSERT_EQ(0, open_mapped_pages(self, 1));
+	/* 128 samples of 32 bytes fill a page. */
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, 2 * N));
+		pmu_ring_drain(&self->ring, NULL, NULL);
+	}
+	EXPECT_FALSE(self->ring.broken);
+	if (self->exact)
+		EXPECT_LT(0, self->ring.lost);
+	/* The ring is empty, and takes one sample more: nothing is lost that is not told. */
+	before = self->ring.samples;
+	for (int i = 0; i < 1000 && self->ring.samples == before; i++) {
+		ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, 2 * PERIOD));
+		pmu_ring_drain(&self->ring, NULL, NULL);
+	}
+	EXPECT_EQ(read_lost(self->fd), self->ring.lost);
+	EXPECT_EQ(0, self->ring.others);
+	EXPECT_SAMPLES(read_value(self->fd), PERIOD, self->ring.samples + self->ring.lost);
+}
+
+TEST_F(steering, nothing_is_written_while_output_is_paused)
+{
+	int64_t count;
+
+	self->attr.read_format = PERF_FORMAT_LOST;
+	ASSERT_EQ(0, open_mapped(self));
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_RING_WHOLE(&self->ring);
+	count = read_value(self->fd);
+	EXPECT_SAMPLES(count, PERIOD, self->ring.samples);
+
+	self->ring.samples = 0;
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1));
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_EQ(0, self->ring.samples);
+	EXPECT_LE(count + pmu_least(N), read_value(self->fd));
+
+	/* They count as lost. */
+	count = read_value(self->fd) - count;
+	EXPECT_SAMPLES(count, PERIOD, read_lost(self->fd));
+	count = read_value(self->fd);
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0));
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_SAMPLES(read_value(self->fd) - count, PERIOD, self->ring.samples);
+	EXPECT_EQ(read_lost(self->fd), self->ring.lost);
+}
+
+/* --- the picture that they make --- */
+
+struct split {
+	int64_t large, small;
+};
+
+static void check_split(const struct pmu_sample *sample, void *arg)
+{
+	struct split *check = arg;
+
+	check->large += sample->ip >= (uintptr_t)pmu_split_large &&
+			sample->ip < (uintptr_t)pmu_split_small;
+	check->small += sample->ip >= (uintptr_t)pmu_split_small &&
+			sample->ip < (uintptr_t)pmu_split_end;
+}
+
+#define SAMPLES	10000
+
+/*
+ * The period and the PMU_SPLIT_TURN instructions of a turn have no divisor in
+ * common: so many samples in a row show each instruction of a turn once, and
+ * none is shown for being in step. Were they taken at random, 10 000 of which
+ * three quarters are large would have a deviation of 43, and be 150 off (1.5 %
+ * of all) once in 2000 times.
+ */
+TEST_F_TIMEOUT(steering, ten_thousand_samples_are_split_as_the_instructions_are, 240)
+{
+	long period = pmu_samples_by_poll() ? 200003 : 9973;
+	struct split check = {};
+	int64_t quarter;
+
+	if (!self->exact)
+		SKIP(return, "needs -icount and one hart: else interrupts are too late");
+
+	self->attr.sample_period = period;
+	ASSERT_EQ(0, open_mapped_pages(self, 2 * PMU_RING_PAGES));
+	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_split_loop, SAMPLES * period / PMU_SPLIT_TURN));
+	pmu_ring_drain(&self->ring, check_split, &check);
+	EXPECT_RING_WHOLE(&self->ring);
+	/* A hundred are for the 4 instructions of a turn beside the two, and for the edges. */
+	if (pmu_can_filter())
+		EXPECT_LE(SAMPLES - 100, check.large + check.small);
+	quarter = (check.large + check.small) / 4;
+	EXPECT_LE(3 * quarter - 150, check.large);
+	EXPECT_GE(3 * quarter + 150, check.large);
+	TH_LOG("%ld large, %ld small", (long)check.large, (long)check.small);
+}
+
+PMU_TEST_NO_EVENT_IS_LEFT()
+
+TEST_HARNESS_MAIN
