@@ -1,0 +1,726 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Storms of overflows, and what they can run into. However short the periods,
+ * the machine stays its user's; whatever happens to an event while one of its
+ * periods ends, the next event samples as if nothing had been, and none is left.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+#define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define MAX_CPUS	16
+/* What is left to a user who has to wait for an answer. */
+#define PATIENCE	2.0	/* s */
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+static void nap(long ms)
+{
+	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
+}
+
+static void move_to(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+static void body_spin_on(long cpu)
+{
+	move_to(cpu);
+	for (;;)
+		pmu_loop(100000);
+}
+
+/* One hart: an event of its own and its ring, somebody busy, and somebody who answers. */
+struct hart {
+	int fd;
+	struct pmu_ring ring;
+	pid_t spinner, echo;
+	int ask, answer;
+};
+
+FIXTURE(storm) {
+	struct pmu_limits limits;
+	struct perf_event_attr attr;
+	struct hart hart[MAX_CPUS];
+	long held;
+	int cpus;
+	bool exact;
+};
+
+FIXTURE_SETUP(storm)
+{
+	/* A skipped set-up has no teardown: nothing may be changed before. */
+	if (!pmu_can_sample())
+		SKIP(return, "this machine does not sample (caps/sampling is none)");
+
+	pmu_limits_save(&self->limits);
+	self->held = pmu_events_held();
+	self->exact = pmu_is_exact();
+	self->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (self->cpus > MAX_CPUS)
+		self->cpus = MAX_CPUS;
+	for (int cpu = 0; cpu < self->cpus; cpu++)
+		self->hart[cpu].fd = -1;
+	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	if (pmu_is_legacy())
+		self->attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	self->attr.sample_type = PMU_RING_SAMPLE;
+	self->attr.sample_period = 1;
+	self->attr.disabled = 0;
+}
+
+static void end_storm(FIXTURE_DATA(storm) *self)
+{
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		struct hart *hart = &self->hart[cpu];
+
+		if (hart->fd >= 0)
+			close(hart->fd);
+		hart->fd = -1;
+	}
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		struct hart *hart = &self->hart[cpu];
+
+		pmu_ring_unmap(&hart->ring);
+		if (hart->spinner)
+			pmu_kill(hart->spinner);
+		if (hart->echo) {
+			pmu_kill(hart->echo);
+			close(hart->ask);
+			close(hart->answer);
+		}
+		hart->spinner = 0;
+		hart->echo = 0;
+	}
+}
+
+FIXTURE_TEARDOWN(storm)
+{
+	end_storm(self);
+	pmu_limits_restore(&self->limits);
+}
+
+/* What a machine boots with. */
+static bool default_limits(void)
+{
+	return pmu_write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 25) &&
+	       pmu_write_number(MAX_RATE, 100000);
+}
+
+/* --- who is there to answer --- */
+
+static void echo_on(int cpu, int from, int to)
+{
+	char byte;
+
+	move_to(cpu);
+	while (read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1)
+		;
+	_exit(0);
+}
+
+static bool start_echo(struct hart *hart, int cpu)
+{
+	int ask[2], answer[2];
+
+	if (pipe(ask))
+		return false;
+	if (pipe(answer)) {
+		close(ask[0]);
+		close(ask[1]);
+		return false;
+	}
+	hart->echo = fork();
+	if (!hart->echo) {
+		close(ask[1]);
+		echo_on(cpu, ask[0], answer[1]);
+	}
+	close(ask[0]);
+	close(answer[1]);
+	hart->ask = ask[1];
+	hart->answer = answer[0];
+	return hart->echo > 0;
+}
+
+/* How long somebody on that hart takes to answer. */
+static double time_echo(struct hart *hart)
+{
+	double began = now();
+	char byte = 0;
+
+	if (write(hart->ask, &byte, 1) != 1 || read(hart->answer, &byte, 1) != 1)
+		return INT_MAX;
+	return now() - began;
+}
+
+static void body_command_on(long cpu)
+{
+	char path[PATH_MAX] = "", file[PATH_MAX + 16];
+
+	move_to(cpu);
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) > 0) {
+		snprintf(file, sizeof(file), "%s/exec_loop", dirname(path));
+		execl(file, file, NULL);
+	}
+	_exit(127);
+}
+
+/* How long it takes to run a command there. */
+static double time_command(int cpu)
+{
+	double began = now();
+	int status;
+
+	if (waitpid(pmu_spawn(body_command_on, cpu), &status, 0) < 0 || status)
+		return INT_MAX;
+	return now() - began;
+}
+
+/* --- harts in a storm --- */
+
+/* perf may lower the highest frequency at any time, and refuses what is above it. */
+static int open_at_any_rate(struct perf_event_attr *attr, int cpu)
+{
+	int fd = -EINVAL;
+
+	for (int i = 0; i < 10 && fd == -EINVAL; i++) {
+		if (attr->freq)
+			attr->sample_freq = pmu_read_number(MAX_RATE);
+		fd = pmu_open_on(attr, -1, cpu, -1);
+	}
+	return fd;
+}
+
+static int begin_storm(FIXTURE_DATA(storm) *self)
+{
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		struct hart *hart = &self->hart[cpu];
+
+		if (!start_echo(hart, cpu))
+			return -errno;
+		hart->spinner = pmu_spawn(body_spin_on, cpu);
+	}
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		struct hart *hart = &self->hart[cpu];
+		int err;
+
+		hart->fd = open_at_any_rate(&self->attr, cpu);
+		if (hart->fd < 0)
+			return hart->fd;
+		err = pmu_ring_map_pages(&hart->ring, hart->fd, 64);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Twice around, so that all of them are in the thick of it. */
+#define EXPECT_RESPONSIVE()							\
+do {										\
+	for (int i = 0; i < 2 * self->cpus; i++) {				\
+		int cpu = i % self->cpus;					\
+										\
+		EXPECT_GT(PATIENCE, time_echo(&self->hart[cpu]));		\
+		EXPECT_GT(PATIENCE, time_command(cpu));				\
+	}									\
+} while (0)
+
+/* Each has taken samples, and none of them is broken. */
+#define EXPECT_STORMED()							\
+do {										\
+	for (int cpu = 0; cpu < self->cpus; cpu++) {				\
+		struct pmu_ring *ring = &self->hart[cpu].ring;			\
+										\
+		pmu_ring_drain(ring, NULL, NULL);				\
+		EXPECT_FALSE(ring->broken);					\
+		EXPECT_LT(0, ring->samples);					\
+	}									\
+} while (0)
+
+#define WINDOW	10000000L
+
+/* A new event samples as on the first day, in the same limits as ever. */
+#define EXPECT_SAMPLES_AS_EVER()						\
+do {										\
+	struct perf_event_attr attr = self->attr;				\
+	struct pmu_ring ring;							\
+	int64_t whole;								\
+	int fd;									\
+										\
+	attr.disabled = 1;							\
+	attr.freq = 0;								\
+	attr.inherit = 0;							\
+	attr.sample_period = 200000;						\
+	fd = pmu_open(&attr);							\
+	ASSERT_LE(0, fd);							\
+	ASSERT_EQ(0, pmu_ring_map(&ring, fd));					\
+	pmu_loop(2);								\
+	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, self->exact ? WINDOW : 20 * WINDOW)); \
+	pmu_ring_drain(&ring, NULL, NULL);					\
+	whole = pmu_read(fd) / 200000;						\
+	EXPECT_FALSE(ring.broken);						\
+	EXPECT_GE(whole + 1, ring.samples);					\
+	EXPECT_LE(self->exact ? whole - 1 : 1, ring.samples);			\
+	pmu_ring_unmap(&ring);							\
+	close(fd);								\
+	EXPECT_EQ(self->held, pmu_events_left());				\
+} while (0)
+
+TEST_F_TIMEOUT(storm, a_period_of_one_leaves_the_harts_their_user, 120)
+{
+	ASSERT_TRUE(default_limits());
+	ASSERT_EQ(0, begin_storm(self));
+	EXPECT_RESPONSIVE();
+	EXPECT_STORMED();
+	end_storm(self);
+	EXPECT_SAMPLES_AS_EVER();
+}
+
+TEST_F_TIMEOUT(storm, a_period_of_one_in_the_kernel_too_leaves_the_harts_their_user, 120)
+{
+	ASSERT_TRUE(default_limits());
+	self->attr.exclude_kernel = 0;
+	self->attr.exclude_hv = 0;
+	ASSERT_EQ(0, begin_storm(self));
+	EXPECT_RESPONSIVE();
+	EXPECT_STORMED();
+	end_storm(self);
+	EXPECT_SAMPLES_AS_EVER();
+}
+
+/* As often as the kernel allows, which is what "perf record -F max" asks for. */
+TEST_F_TIMEOUT(storm, the_highest_frequency_leaves_the_harts_their_user, 120)
+{
+	ASSERT_TRUE(default_limits());
+	self->attr.exclude_kernel = 0;
+	self->attr.freq = 1;
+	ASSERT_EQ(0, begin_storm(self));
+	EXPECT_RESPONSIVE();
+	EXPECT_STORMED();
+	end_storm(self);
+	EXPECT_SAMPLES_AS_EVER();
+}
+
+/* --- what a storm can run into --- */
+
+#define RACE_TIME	0.7	/* s, of each worker, one on each hart */
+
+static bool is_over(double began)
+{
+	return now() - began >= RACE_TIME;
+}
+
+static struct perf_event_attr race_attr;
+
+static void race_close(long cpu)
+{
+	double began = now();
+
+	move_to(cpu);
+	while (!is_over(began)) {
+		int fd = pmu_open(&race_attr);
+
+		if (fd < 0)
+			_exit(-fd);
+		pmu_loop(5000);
+		close(fd);
+	}
+}
+
+static void race_toggle(long cpu)
+{
+	double began = now();
+	int fd;
+
+	move_to(cpu);
+	fd = pmu_open(&race_attr);
+	if (fd < 0)
+		_exit(-fd);
+	while (!is_over(began)) {
+		if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+			_exit(errno);
+		pmu_loop(500);
+	}
+}
+
+static void race_exec(long cpu)
+{
+	double began = now();
+	int fd, status;
+
+	move_to(cpu);
+	race_attr.inherit = 1;
+	fd = pmu_open(&race_attr);
+	if (fd < 0)
+		_exit(-fd);
+	while (!is_over(began)) {
+		waitpid(pmu_spawn(body_command_on, cpu), &status, 0);
+		if (status)
+			_exit(1);
+	}
+}
+
+static void body_open_and_exit(long cpu)
+{
+	int fd = pmu_open(&race_attr);
+
+	if (fd < 0)
+		_exit(-fd);
+	pmu_loop(5000);
+}
+
+/* Events that nobody closes, and some whose owner is killed. */
+static void race_exit(long cpu)
+{
+	double began = now();
+	int status;
+
+	move_to(cpu);
+	while (!is_over(began)) {
+		pid_t victim = pmu_spawn(body_spin_on, cpu);
+		int fd = pmu_open_on(&race_attr, victim, -1, -1);
+
+		waitpid(pmu_spawn(body_open_and_exit, cpu), &status, 0);
+		pmu_kill(victim);
+		if (fd < 0 || status)
+			_exit(1);
+		close(fd);
+	}
+}
+
+static volatile sig_atomic_t alarms, overflows;
+
+static void on_alarm(int sig)
+{
+	alarms++;
+}
+
+static void on_overflow(int sig)
+{
+	overflows++;
+}
+
+/* Another timer that interrupts this hart as often, and a signal for each sample. */
+static void race_timers(long cpu)
+{
+	const struct itimerval often = { { 0, 200 }, { 0, 200 } };
+	double began = now();
+	int fd;
+
+	move_to(cpu);
+	signal(SIGALRM, on_alarm);
+	signal(SIGRTMIN, on_overflow);
+	race_attr.sample_period = 20000;
+	fd = pmu_open(&race_attr);
+	if (fd < 0)
+		_exit(-fd);
+	if (fcntl(fd, F_SETOWN, getpid()) || fcntl(fd, F_SETSIG, SIGRTMIN) ||
+	    fcntl(fd, F_SETFL, O_ASYNC) || setitimer(ITIMER_REAL, &often, NULL))
+		_exit(errno);
+	while (!is_over(began))
+		pmu_loop(10000);
+	if (!alarms || !overflows)
+		_exit(1);
+}
+
+static void race_fork(long cpu)
+{
+	double began = now();
+	pid_t pid[4];
+	int fd;
+
+	move_to(cpu);
+	race_attr.inherit = 1;
+	fd = pmu_open(&race_attr);
+	if (fd < 0)
+		_exit(-fd);
+	while (!is_over(began)) {
+		for (int i = 0; i < 4; i++)
+			pid[i] = pmu_spawn(i ? pmu_loop : body_spin_on, i ? 20000 : cpu);
+		pmu_kill(pid[0]);
+		for (int i = 1; i < 4; i++)
+			waitpid(pid[i], NULL, 0);
+	}
+}
+
+static void race_migrate(long cpu)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	double began = now();
+	int fd = pmu_open(&race_attr);
+
+	if (fd < 0)
+		_exit(-fd);
+	while (!is_over(began)) {
+		move_to(cpu++ % cpus);
+		pmu_loop(5000);
+	}
+}
+
+static const struct race {
+	const char *what;
+	pmu_body *body;
+} races[] = {
+	{ "close",			race_close },
+	{ "disable and enable",		race_toggle },
+	{ "exec",			race_exec },
+	{ "exit",			race_exit },
+	{ "timers and signals",		race_timers },
+	{ "fork, inherited",		race_fork },
+	{ "change of hart",		race_migrate },
+};
+
+/*
+ * On every hart at once, with a period that ends within all of it. There is no
+ * ring: what perf does with the sample is not what is tried here.
+ */
+TEST_F_TIMEOUT(storm, an_overflow_may_meet_whatever_ends_or_moves_its_event, 240)
+{
+	pid_t pid[MAX_CPUS];
+	int status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(races); i++) {
+		race_attr = self->attr;
+		race_attr.sample_period = 997;
+		for (int cpu = 0; cpu < self->cpus; cpu++)
+			pid[cpu] = pmu_spawn(races[i].body, cpu);
+		for (int cpu = 0; cpu < self->cpus; cpu++) {
+			ASSERT_EQ(pid[cpu], waitpid(pid[cpu], &status, 0));
+			EXPECT_EQ(0, status)
+				TH_LOG("%s, on hart %d: status %x", races[i].what, cpu, status);
+		}
+		EXPECT_EQ(self->held, pmu_events_left())
+			TH_LOG("%s", races[i].what);
+	}
+	EXPECT_SAMPLES_AS_EVER();
+}
+
+#define ONLINE	"/sys/devices/system/cpu/cpu1/online"
+
+/* A hart that stops can not be started for a while (SBI, HSM extension); a second is plenty. */
+static bool bring_up(void)
+{
+	for (int i = 0; i < 100; i++) {
+		if (pmu_write_number(ONLINE, 1))
+			return true;
+		nap(10);
+	}
+
+	return false;
+}
+
+TEST_F_TIMEOUT(storm, a_hart_goes_down_and_comes_up_in_a_storm, 120)
+{
+	if (pmu_read_number(ONLINE) != 1)
+		SKIP(return, "no CPU 1 that can go down");
+
+	self->attr.sample_period = 997;
+	for (int i = 0; i < 5; i++) {
+		ASSERT_EQ(0, begin_storm(self));
+		nap(20);
+		EXPECT_TRUE(pmu_write_number(ONLINE, 0));
+		EXPECT_GT(PATIENCE, time_echo(&self->hart[0]));
+		/* They come up again with the event still open, and without. */
+		if (i & 1)
+			end_storm(self);
+		EXPECT_TRUE(bring_up());
+		end_storm(self);
+	}
+	EXPECT_SAMPLES_AS_EVER();
+}
+
+/* --- for a long time --- */
+
+#define SOAK_EVENTS	16
+/* Nobody is late by that much, even where the host's clock makes interrupts late. */
+#define SOAK_SILENCE	10.0	/* s */
+
+struct soaked {
+	int fd;
+	struct pmu_ring ring;
+	double heard;
+};
+
+struct soak {
+	int nr;
+	struct soaked event[MAX_CPUS * SOAK_EVENTS];
+	int64_t missed_wakeups, silences;
+};
+
+static double soak_seconds(void)
+{
+	const char *text = getenv("RISCV_PMU_SOAK_SECONDS");
+	double seconds = text ? atof(text) : 0;
+
+	return seconds > 0 ? seconds : 5;
+}
+
+/*
+ * Eight periods of cycles and of instructions each, as QEMU (10.0.2) counts one
+ * event on one programmable counter only. Every other hart has the kernel in it.
+ */
+static int soak_open(FIXTURE_DATA(storm) *self, struct soak *soak, int round)
+{
+	struct perf_event_attr attr = self->attr;
+
+	/* All of its records are wanted, from the first. */
+	attr.disabled = 1;
+	attr.wakeup_events = 1;
+	for (int i = 0; i < self->cpus * SOAK_EVENTS; i++) {
+		struct soaked *event = &soak->event[i];
+		int cpu = i / SOAK_EVENTS;
+		int err;
+
+		attr.config = i & 1 || pmu_is_legacy() ? PERF_COUNT_HW_CPU_CYCLES :
+							 PERF_COUNT_HW_INSTRUCTIONS;
+		attr.exclude_kernel = self->attr.exclude_kernel && !((cpu + round) & 1);
+		attr.exclude_hv = attr.exclude_kernel;
+		attr.sample_period = 400009 * (1 + i % SOAK_EVENTS / 2);
+		event->fd = pmu_open_on(&attr, -1, cpu, -1);
+		if (event->fd < 0)
+			return event->fd;
+		soak->nr++;
+		event->heard = now();
+		err = pmu_ring_map_pages(&event->ring, event->fd, 16);
+		if (err || ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0))
+			return err ?: -errno;
+	}
+	return 0;
+}
+
+static bool ring_has_data(const struct pmu_ring *ring)
+{
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) != ring->page->data_tail;
+}
+
+/*
+ * Each sample wakes its reader (wakeup_events is 1), by an interrupt of its own
+ * that the hart sends to itself. So where there is data there is a wake-up, at
+ * once: a tenth of a second is plenty for it.
+ */
+static void soak_look(struct soak *soak, struct soaked *event)
+{
+	struct pollfd pollfd = { .fd = event->fd, .events = POLLIN };
+
+	if (!ring_has_data(&event->ring)) {
+		if (now() - event->heard > SOAK_SILENCE) {
+			soak->silences++;
+			event->heard = now();
+		}
+		return;
+	}
+	if (poll(&pollfd, 1, 100) != 1 || !(pollfd.revents & POLLIN))
+		soak->missed_wakeups++;
+	event->heard = now();
+	pmu_ring_drain(&event->ring, NULL, NULL);
+}
+
+static void soak_run(struct soak *soak, double seconds)
+{
+	for (double began = now(); now() - began < seconds; nap(5)) {
+		for (int i = 0; i < soak->nr; i++)
+			soak_look(soak, &soak->event[i]);
+	}
+}
+
+TEST_F_TIMEOUT(storm, sixteen_events_on_every_hart_for_a_long_time, 3600)
+{
+	static struct soak soak;
+
+	ASSERT_TRUE(default_limits());
+	for (int round = 0; round < 2; round++) {
+		soak = (struct soak){};
+		for (int cpu = 0; cpu < self->cpus; cpu++)
+			self->hart[cpu].spinner = pmu_spawn(body_spin_on, cpu);
+		ASSERT_EQ(0, soak_open(self, &soak, round));
+		soak_run(&soak, soak_seconds() / 2);
+		EXPECT_EQ(0, soak.missed_wakeups);
+		EXPECT_EQ(0, soak.silences);
+		for (int i = 0; i < soak.nr; i++) {
+			struct pmu_ring *ring = &soak.event[i].ring;
+
+			ioctl(soak.event[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+			pmu_ring_drain(ring, NULL, NULL);
+			EXPECT_FALSE(ring->broken);
+			EXPECT_LT(0, ring->samples);
+			EXPECT_EQ(0, ring->others);
+			/* What was lost may have been one of these. */
+			if (!ring->lost) {
+				EXPECT_LE(0, ring->throttled - ring->unthrottled);
+				EXPECT_GE(1, ring->throttled - ring->unthrottled);
+			}
+			EXPECT_LE(ring->periods, pmu_read(soak.event[i].fd));
+			pmu_ring_unmap(ring);
+			close(soak.event[i].fd);
+		}
+		end_storm(self);
+		EXPECT_EQ(self->held, pmu_events_left());
+	}
+	EXPECT_SAMPLES_AS_EVER();
+}
+
+/* --- without any limit of perf's: last, for here a machine may hang --- */
+
+TEST_F_TIMEOUT(storm, without_limits_a_period_of_one_leaves_the_harts_their_user, 120)
+{
+	ASSERT_EQ(0, begin_storm(self));
+	EXPECT_RESPONSIVE();
+	EXPECT_STORMED();
+	end_storm(self);
+	EXPECT_SAMPLES_AS_EVER();
+}
+
+TEST_F_TIMEOUT(storm, without_limits_the_highest_frequency_leaves_the_harts_their_user, 120)
+{
+	self->attr.exclude_kernel = 0;
+	self->attr.freq = 1;
+	ASSERT_EQ(0, begin_storm(self));
+	EXPECT_RESPONSIVE();
+	EXPECT_STORMED();
+	end_storm(self);
+	EXPECT_SAMPLES_AS_EVER();
+}
+
+TEST_F_TIMEOUT(storm, without_limits_a_period_of_one_in_the_kernel_leaves_the_harts_their_user, 120)
+{
+	self->attr.exclude_kernel = 0;
+	self->attr.exclude_hv = 0;
+	ASSERT_EQ(0, begin_storm(self));
+	EXPECT_RESPONSIVE();
+	EXPECT_STORMED();
+	end_storm(self);
+	EXPECT_SAMPLES_AS_EVER();
+}
+
+PMU_TEST_NO_EVENT_IS_LEFT()
+
+TEST_HARNESS_MAIN
