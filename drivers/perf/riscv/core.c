@@ -71,33 +71,40 @@ void riscv_pmu_event_update(struct perf_event *event)
 	core_update(pmu, riscv_pmu_this_hart(pmu), event);
 }
 
+/* A KVM guest may ask for up to 2^64 - 1; perf's core bounds only users' periods. */
+static u64 core_period(const struct perf_event *event)
+{
+	return min_t(u64, event->hw.sample_period, S64_MAX);
+}
+
 /**
  * riscv_pmu_event_set_period() - begin the next period of a sampling event, if it is time
  * @event:	the event, its count up to date
  *
  * What was counted beyond the end of the last period belongs to the next. If
- * whole periods have ended since, one sample stands for all of them, and says
- * so: samples' periods add up to the count, however late they are.
+ * whole periods have ended since, one sample stands for all of them; and if
+ * perf has changed the length of a period while it lasted, for all that came
+ * in it. last_period says how much: so samples' periods add up to the count.
  *
- * Return: events that the sample stands for, a multiple of the period; 0 if
- * none has ended.
+ * Return: whether a period had ended.
  */
-u64 riscv_pmu_event_set_period(struct perf_event *event)
+bool riscv_pmu_event_set_period(struct perf_event *event)
 {
+	struct riscv_pmu_reader *reader = to_reader(event);
 	struct hw_perf_event *hwc = &event->hw;
 	s64 left = local64_read(&hwc->period_left);
-	/* A KVM guest may ask for up to 2^64 - 1; perf's core bounds only users' periods. */
-	u64 period = min_t(u64, hwc->sample_period, S64_MAX);
-	u64 ended = period;
+	u64 over, period = core_period(event);
 
 	if (left > 0)
-		return 0;
-	if (unlikely(-(u64)left >= period))
-		ended += div64_u64(-(u64)left, period) * period;
+		return false;
 
-	local64_set(&hwc->period_left, left + ended);
-	hwc->last_period = ended;
-	return ended;
+	over = -(u64)left;
+	if (unlikely(over >= period))
+		div64_u64_rem(over, period, &over);
+	local64_set(&hwc->period_left, period - over);
+	hwc->last_period = reader->since - over;
+	reader->since = over;
+	return true;
 }
 
 /**
@@ -187,7 +194,7 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 		 * was stopped: its sample is still due, at once.
 		 */
 		if (flags & PERF_EF_RELOAD && !local64_read(&event->hw.period_left))
-			riscv_pmu_event_set_period(event);
+			local64_set(&event->hw.period_left, core_period(event));
 		left = riscv_pmu_event_left(event);
 	}
 	event->hw.state = 0;

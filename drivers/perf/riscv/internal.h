@@ -53,6 +53,7 @@ enum riscv_pmu_reader_state {
  * @carry:	its share of clocks that it has been moved away from; 0 while it is on
  * @deadline:	the clock's time at which it wants a sample
  * @left:	until @deadline, while it is fresh
+ * @since:	sampling: events since the end of the period that the last sample was for
  * @floor:	the least @left that does not make a storm of interrupts; 0 while there is none
  * @pace:	polled: ns that 1024 events take, as last seen; 0 while unknown
  * @look_ns:	polled: when it was last looked at; 0 for not since it was started
@@ -77,6 +78,7 @@ struct riscv_pmu_reader {
 	u64			carry;
 	u64			deadline;
 	u64			left;
+	u64			since;
 	u32			floor;
 	u32			pace;
 	u64			look_ns;
@@ -257,7 +259,7 @@ void riscv_pmu_start(struct perf_event *event, int flags);
 void riscv_pmu_stop(struct perf_event *event, int flags);
 void riscv_pmu_read(struct perf_event *event);
 void riscv_pmu_event_update(struct perf_event *event);
-u64 riscv_pmu_event_set_period(struct perf_event *event);
+bool riscv_pmu_event_set_period(struct perf_event *event);
 int riscv_pmu_check_period(struct perf_event *event, u64 value);
 void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
@@ -275,9 +277,14 @@ static inline struct riscv_pmu_reader *to_reader(const struct perf_event *event)
  */
 static inline void riscv_pmu_event_add(struct perf_event *event, u64 share)
 {
+	struct riscv_pmu_reader *reader = to_reader(event);
+
 	local64_add(share, &event->count);
-	if (to_reader(event)->sampling)
-		local64_sub(share, &event->hw.period_left);
+	if (!reader->sampling)
+		return;
+
+	local64_sub(share, &event->hw.period_left);
+	reader->since += share;
 }
 
 /**

@@ -85,18 +85,17 @@ void riscv_pmu_reader_serve(struct riscv_pmu_hart *hart, struct riscv_pmu_reader
 	/* Not on the stack, where the compiler may zero all of it before. */
 	struct perf_sample_data *data = &hart->sample;
 	struct perf_event *event = reader->event;
-	u64 events;
+	struct hw_perf_event *hwc = &event->hw;
 	bool stop;
 
 	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, now));
-	events = riscv_pmu_event_set_period(event);
-	if (!events)
+	if (!riscv_pmu_event_set_period(event))
 		return;
 
 	irq_mind_storm(hart, reader);
 	hart->stats.samples++;
-	hart->stats.late += events > event->hw.sample_period;
-	perf_sample_data_init(data, 0, events);
+	hart->stats.late += hwc->last_period / 2 >= hwc->sample_period;
+	perf_sample_data_init(data, 0, hwc->last_period);
 	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
 	regs = irq_sample_regs(event, regs);
 	/* A sample that shows its group reads all of it as of one instant. */

@@ -212,6 +212,15 @@ static void sched_out(struct kunit *test, struct state_event *s)
 	finish(test->priv);
 }
 
+/* As PERF_EVENT_IOC_PERIOD: the period in progress is cut. */
+static void restart_with_period(struct state_event *s, u64 period)
+{
+	stop(s, PERF_EF_UPDATE);
+	s->event.hw.sample_period = period;
+	local64_set(&s->event.hw.period_left, 0);
+	start(s, PERF_EF_RELOAD);
+}
+
 /* --- the state machine -------------------------------------------------- */
 
 static void add_without_start_leaves_it_stopped(struct kunit *test)
@@ -379,10 +388,7 @@ static void reload_takes_a_new_period(struct kunit *test)
 
 	sched_in(test, s);
 	fake_advance(fake, 400);
-	stop(s, PERF_EF_UPDATE);
-	s->event.hw.sample_period = 50;
-	local64_set(&s->event.hw.period_left, 0);
-	start(s, PERF_EF_RELOAD);
+	restart_with_period(s, 50);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 50);
 	sched_out(test, s);
 }
@@ -492,7 +498,8 @@ static void period_begins_when_the_last_has_ended(struct kunit *test)
 
 	hwc->last_period = 12345;
 	local64_set(&hwc->period_left, row->left);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_set_period(&s->event), row->ended);
+	s->reader.since = min_t(u64, row->period, S64_MAX) - row->left;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_set_period(&s->event), !!row->ended);
 	KUNIT_EXPECT_EQ(test, (s64)local64_read(&hwc->period_left), row->next);
 	KUNIT_EXPECT_EQ(test, hwc->last_period, row->ended ?: 12345);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_left(&s->event), (u64)row->next);
@@ -506,6 +513,31 @@ static void left_is_at_least_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_left(&s->event), 1);
 	local64_set(&s->event.hw.period_left, -5);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_left(&s->event), 1);
+}
+
+/* perf steers the length of a period towards a frequency, while it lasts. */
+static void period_that_is_changed_stands_for_all_that_came_in_it(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 1000);
+	struct fake_pmu *fake = test->priv;
+
+	s->event.overflow_handler = summing_overflow;
+	sched_in(test, s);
+	fake_advance(fake, 300);
+	/* As perf_adjust_period(): a period in progress is kept unless it is far too long. */
+	s->event.hw.sample_period = 400;
+	fake_advance(fake, 700);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->last_period, 1000);
+	fake_advance(fake, 150);
+	restart_with_period(s, 20);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 20);
+	fake_advance(fake, 25);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->last_period, 170);
+	KUNIT_EXPECT_EQ(test, s->samples, 2);
+	KUNIT_EXPECT_EQ(test, s->sum, count_of(s) - 5);
+	sched_out(test, s);
 }
 
 /* Deadlines are told by signed distances. */
@@ -1018,6 +1050,7 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(event_that_can_not_start_is_disabled),
 	KUNIT_CASE_PARAM(period_begins_when_the_last_has_ended, period_gen_params),
 	KUNIT_CASE(left_is_at_least_one),
+	KUNIT_CASE(period_that_is_changed_stands_for_all_that_came_in_it),
 	KUNIT_CASE(period_is_bounded),
 	KUNIT_CASE(due_event_gets_a_sample),
 	KUNIT_CASE(skid_does_not_add_up),
