@@ -62,7 +62,7 @@ graft ungraft patches:
 	@$(S)/$@ $(if $(FORCE),--force) "$(KDIR)"
 
 clean:
-	@rm -rf build/kernel build/firmware build/overlay build/patches build/log build/check build/bench* build/flamegraph* build/line-tracer.so build/.lock*
+	@rm -rf build/kernel build/firmware build/overlay build/patches build/log build/check build/bench* build/flamegraph* build/line-tracer.so build/probe build/qemu-obj build/.lock*
 
 distclean:
 	@rm -rf build

@@ -89,6 +89,13 @@ sha256_of()
 	sha256sum "$1" | cut -d' ' -f1
 }
 
+# Is RISCV_PMU_QEMU the one that guests run in? If not, build/qemu is.
+own_qemu_is_used()
+{
+	[ -n "${RISCV_PMU_QEMU:-}" ] && [ "$RISCV_PMU_QEMU" != patched ] &&
+		"$TOP/scripts/probe-qemu" "$RISCV_PMU_QEMU" 2>/dev/null
+}
+
 # Write stdin to FILE unless it already holds just that: times stay as they are.
 write_if_changed()
 {
