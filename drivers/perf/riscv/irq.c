@@ -72,15 +72,15 @@ static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader 
 
 /**
  * riscv_pmu_reader_serve() - sample an event whose period has ended, and set its next deadline
+ * @pmu:	the PMU
  * @hart:	this hart, collecting changes
- * @reader:	a reader whose deadline has passed
- * @now:	its clock's time
+ * @reader:	a reader whose deadline has passed, its clock up to date
  * @regs:	what was interrupted
  *
  * Context: hard interrupt.
  */
-void riscv_pmu_reader_serve(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader,
-			    u64 now, struct pt_regs *regs)
+void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_reader *reader, struct pt_regs *regs)
 {
 	/* Not on the stack, where the compiler may zero all of it before. */
 	struct perf_sample_data *data = &hart->sample;
@@ -88,7 +88,10 @@ void riscv_pmu_reader_serve(struct riscv_pmu_hart *hart, struct riscv_pmu_reader
 	struct hw_perf_event *hwc = &event->hw;
 	bool stop;
 
-	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, now));
+	/* A sample that shows its group shows all of it as of one instant: this. */
+	if (unlikely(event->attr.sample_type & PERF_SAMPLE_READ))
+		riscv_pmu_hart_freeze(pmu, hart);
+	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
 	if (!riscv_pmu_event_set_period(event))
 		return;
 
@@ -98,10 +101,8 @@ void riscv_pmu_reader_serve(struct riscv_pmu_hart *hart, struct riscv_pmu_reader
 	perf_sample_data_init(data, 0, hwc->last_period);
 	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
 	regs = irq_sample_regs(event, regs);
-	/* A sample that shows its group reads all of it as of one instant. */
-	hart->at_once = true;
 	stop = regs && perf_event_overflow(event, data, regs);
-	hart->at_once = false;
+	hart->frozen = false;
 	if (stop) {
 		hart->stats.verdicts++;
 		event->pmu->stop(event, 0);
@@ -113,14 +114,14 @@ void riscv_pmu_reader_serve(struct riscv_pmu_hart *hart, struct riscv_pmu_reader
 }
 
 /* Its counter has been stopped, so the clock stands at the present time. */
-static void irq_serve_clock(struct riscv_pmu_hart *hart, struct riscv_pmu_clock *clock,
-			    struct pt_regs *regs)
+static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_clock *clock, struct pt_regs *regs)
 {
 	struct riscv_pmu_reader *reader, *next;
 
 	list_for_each_entry_safe(reader, next, &clock->readers, node) {
 		if (riscv_pmu_reader_is_due(reader, clock->now))
-			riscv_pmu_reader_serve(hart, reader, clock->now, regs);
+			riscv_pmu_reader_serve(pmu, hart, reader, regs);
 	}
 }
 
@@ -156,7 +157,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	hart->collecting = true;
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	for (; ctrs; ctrs &= ctrs - 1)
-		irq_serve_clock(hart, &hart->clock[__ffs64(ctrs)], regs);
+		irq_serve_clock(pmu, hart, &hart->clock[__ffs64(ctrs)], regs);
 	riscv_pmu_finish(pmu, hart);
 }
 

@@ -57,13 +57,16 @@ static bool poll_is_watched(const struct riscv_pmu_reader *reader)
 /* How fast its event came since the last look. If not at all, the next look can wait. */
 static void poll_note_pace(struct riscv_pmu_reader *reader, u64 time, u64 now)
 {
-	u64 events = time - reader->look_at;
+	u64 events = time - reader->look_at, took = now - reader->look_ns;
 	u64 pace;
 
 	if (!reader->look_ns)
 		goto out;
+	/* The timer's ticks are too coarse for less: wait for more to tell from. */
+	if (took < POLL_LOOK_MIN_NS / 2)
+		return;
 	if (events)
-		pace = div64_u64((now - reader->look_ns) * 1024, events);
+		pace = div64_u64(took * 1024, events);
 	else
 		pace = 2 * (u64)max(reader->pace, 1);
 	reader->pace = min_t(u64, pace, U32_MAX);
@@ -132,7 +135,7 @@ static void poll_look(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsign
 			continue;
 		poll_note_pace(reader, time, now);
 		if (riscv_pmu_reader_is_due(reader, time))
-			riscv_pmu_reader_serve(hart, reader, time, regs);
+			riscv_pmu_reader_serve(pmu, hart, reader, regs);
 	}
 }
 

@@ -949,6 +949,27 @@ static void timer_is_set_for_the_end_of_the_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll_due, 0);
 }
 
+/* Restarted just before the timer expired: a few ns say nothing about how fast it goes. */
+static void pace_is_not_told_from_too_short_a_time(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 3001);
+	struct fake_pmu *fake = test->priv;
+	u64 now = NSEC_PER_SEC;
+
+	sched_in(test, s);
+	poll(fake, now);
+	fake_advance(fake, 1000);
+	now += NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, poll(fake, now), 2001 * NSEC_PER_USEC);
+	fake_advance(fake, 1);
+	now += 100;
+	KUNIT_EXPECT_EQ(test, poll(fake, now), 2000 * NSEC_PER_USEC);
+	fake_advance(fake, 999);
+	now += 1998 * NSEC_PER_USEC - 100;
+	KUNIT_EXPECT_EQ(test, poll(fake, now), 1001 * 1998 * NSEC_PER_USEC / 1000);
+	sched_out(test, s);
+}
+
 /* An event that does not come: ever longer waits, up to a tick. */
 static void timer_waits_longer_while_nothing_happens(struct kunit *test)
 {
@@ -1067,6 +1088,7 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(deadlines_move_away_from_a_storm_and_come_back),
 	KUNIT_CASE(polled_event_gets_a_sample_at_the_first_look),
 	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, look_gen_params),
+	KUNIT_CASE(pace_is_not_told_from_too_short_a_time),
 	KUNIT_CASE(timer_waits_longer_while_nothing_happens),
 	KUNIT_CASE(polled_sample_that_is_due_is_not_dropped),
 	KUNIT_CASE(polled_and_interrupting_events_go_side_by_side),
