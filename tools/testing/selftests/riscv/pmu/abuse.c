@@ -310,7 +310,7 @@ TEST_F(abuse, a_group_of_sampling_events_ends_where_interrupting_counters_do)
 	struct fill fill;
 
 	if (!pmu_samples_by_interrupt())
-		SKIP(return, "no overflow interrupt (caps/sampling is not interrupt, or no Sscofpmf)");
+		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
 
 	self->attr.sample_period = 1ULL << 40;
 	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
@@ -636,7 +636,7 @@ FIXTURE_SETUP(sampled)
 {
 	/* A skipped set-up has no teardown: nothing may be changed before. */
 	if (!pmu_samples_by_interrupt())
-		SKIP(return, "no overflow interrupt (caps/sampling is not interrupt, or no Sscofpmf)");
+		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
 
 	pmu_limits_save(&self->limits);
 	self->exact = pmu_is_exact();
@@ -1199,7 +1199,7 @@ TEST_F(hotplug, a_hart_goes_down_in_a_storm_of_samples)
 	int fd;
 
 	if (!pmu_samples_by_interrupt())
-		SKIP(return, "no overflow interrupt (caps/sampling is not interrupt, or no Sscofpmf)");
+		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
 
 	pmu_limits_save(&limits);
 	pid = pmu_spawn(body_loop_on_1, N);

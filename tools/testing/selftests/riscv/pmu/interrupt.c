@@ -56,7 +56,7 @@ FIXTURE(interrupt) {
 FIXTURE_SETUP(interrupt)
 {
 	if (!pmu_samples_by_interrupt())
-		SKIP(return, "no overflow interrupt (caps/sampling is not interrupt, or no Sscofpmf)");
+		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
 
 	self->attr = pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	ASSERT_EQ(-1, taken_in_the_end())

@@ -37,7 +37,7 @@ FIXTURE_SETUP(sampling)
 {
 	/* A skipped set-up has no teardown: nothing may be changed before. */
 	if (!pmu_samples_by_interrupt())
-		SKIP(return, "no overflow interrupt (caps/sampling is not interrupt, or no Sscofpmf)");
+		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
 
 	pmu_limits_save(&self->limits);
 	self->fd = -1;
