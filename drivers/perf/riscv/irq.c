@@ -33,6 +33,9 @@
 /* Farther away no deadline is put, however bad the storm. */
 #define IRQ_FLOOR_MAX		BIT(30)
 
+/* An interrupt after this long, in parts of a second, makes no storm: 50 us. */
+#define IRQ_CALM_HZ		20000
+
 static struct riscv_pmu *irq_pmu;
 
 /* Events that need the interrupt to stay reserved; it may stay so for a while after the last. */
@@ -70,6 +73,48 @@ static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader 
 	}
 }
 
+/*
+ * While the event's counter is stopped, those that count in its group must not
+ * run on, or they would count this interrupt, and it would not: the next apply
+ * starts them with it. Where the event excludes the kernel there is no need.
+ */
+static void irq_pause_reader(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	struct riscv_pmu_reader *reader = to_reader(event);
+
+	if (reader->sampling || reader->state != RISCV_PMU_READER_ON)
+		return;
+
+	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
+	riscv_pmu_reader_start(hart, reader, 0);
+}
+
+static void irq_pause_group(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	if (leader->pmu == event->pmu)
+		irq_pause_reader(hart, leader);
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->pmu == event->pmu)
+			irq_pause_reader(hart, sibling);
+	}
+}
+
+/* Time stands still for those that this sample is about: they have run equally long. */
+static void irq_freeze_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     struct riscv_pmu_reader *reader)
+{
+	struct perf_event *event = reader->event;
+	bool pauses = !reader->polled && !event->attr.exclude_kernel &&
+		      event->group_leader->nr_siblings;
+
+	if (event->attr.sample_type & PERF_SAMPLE_READ || pauses)
+		riscv_pmu_hart_freeze(pmu, hart);
+	if (pauses)
+		irq_pause_group(hart, event);
+}
+
 /**
  * riscv_pmu_reader_serve() - sample an event whose period has ended, and set its next deadline
  * @pmu:	the PMU
@@ -88,9 +133,7 @@ void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	struct hw_perf_event *hwc = &event->hw;
 	bool stop;
 
-	/* A sample that shows its group shows all of it as of one instant: this. */
-	if (unlikely(event->attr.sample_type & PERF_SAMPLE_READ))
-		riscv_pmu_hart_freeze(pmu, hart);
+	irq_freeze_group(pmu, hart, reader);
 	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
 	if (!riscv_pmu_event_set_period(event))
 		return;
@@ -173,11 +216,14 @@ static u64 irq_ticks_to_ns(u32 ticks)
  *
  * It is one of a storm if the last one ended less than a quarter of its own
  * time ago. About half of that is spent on entry and exit, so that what was
- * interrupted gets a tenth of the hart at the least.
+ * interrupted gets a tenth of the hart at the least. One that took very long,
+ * since the hart was elsewhere, does not make storms of those after it.
  */
 void riscv_pmu_irq_begin(struct riscv_pmu_hart *hart, u32 now)
 {
-	hart->stormy = now - hart->irq_ended < hart->irq_cost >> 5;
+	u32 calm = min_t(u32, hart->irq_cost >> 5, riscv_timebase / IRQ_CALM_HZ);
+
+	hart->stormy = now - hart->irq_ended < calm;
 }
 
 /**

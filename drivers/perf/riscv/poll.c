@@ -102,7 +102,8 @@ static u64 poll_clock_wait(struct riscv_pmu_clock *clock, u64 now)
 
 static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
 {
-	u64 least = max(POLL_LOOK_MIN_NS, 8 * riscv_pmu_irq_cost_ns(hart));
+	u64 least = clamp(8 * riscv_pmu_irq_cost_ns(hart), (u64)POLL_LOOK_MIN_NS,
+			  (u64)POLL_LOOK_MAX_NS);
 	u64 wait = POLL_NEVER;
 
 	for (u64 ctrs = hart->polled; ctrs; ctrs &= ctrs - 1) {
@@ -113,7 +114,7 @@ static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
 		wait = min(wait, until);
 	}
 
-	return wait == POLL_NEVER ? wait : clamp(wait, least, max(least, POLL_LOOK_MAX_NS));
+	return wait == POLL_NEVER ? wait : clamp(wait, least, (u64)POLL_LOOK_MAX_NS);
 }
 
 /* How long until the timer has to look again. */

@@ -743,7 +743,7 @@ static u64 program_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 used = hart->layout.sched.used;
-	u64 joined, dirty, idle;
+	u64 joined, dirty, idle, failed = 0;
 
 	if (unlikely(hart->twin & used & (hart->joined | hart->dirty)))
 		program_wake_twins(pmu, hart, hart->twin & used & (hart->joined | hart->dirty));
@@ -756,10 +756,13 @@ static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_ha
 	hart->frozen = false;
 	hart->dirty = 0;
 	hart->joined = 0;
+	dirty &= ~idle;
+	if (dirty)
+		failed = program_apply(pmu, hart, dirty);
+	/* Last, since it takes next to no time: as soon as the others run. */
 	if (joined)
 		program_admit(pmu, hart, joined);
-	dirty &= ~idle;
-	return dirty ? program_apply(pmu, hart, dirty) : 0;
+	return failed;
 }
 
 /*

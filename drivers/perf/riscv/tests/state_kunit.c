@@ -5,6 +5,7 @@
  */
 
 #include <kunit/test.h>
+#include <kunit/test-bug.h>
 #include <linux/cleanup.h>
 #include <linux/errno.h>
 #include <linux/irq_work.h>
@@ -127,6 +128,8 @@ static struct state_event *new_event(struct kunit *test, u64 selector, u64 ctrs,
 	fake_reader_init(&s->reader, fake_prog(selector, RISCV_PMU_INH_M), ctrs);
 	s->reader.event = &s->event;
 	s->reader.sampling = period;
+	INIT_LIST_HEAD(&s->event.sibling_list);
+	s->event.group_leader = &s->event;
 	s->event.pmu = &fake->pmu.pmu;
 	s->event.pmu_private = &s->reader;
 	s->event.attr.type = PERF_TYPE_RAW;
@@ -798,6 +801,48 @@ static void late_sample_stands_for_all_that_ended(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* Events go on in the handler of an event that counts the kernel. */
+static void busy_overflow(struct perf_event *event, struct perf_sample_data *data,
+			  struct pt_regs *regs)
+{
+	struct fake_pmu *fake = kunit_get_current_test()->priv;
+
+	state_overflow(event, data, regs);
+	fake_advance(fake, 77);
+}
+
+static void group_stands_still_while_its_sample_is_taken(struct kunit *test)
+{
+	struct state_event *leader = new_event(test, 1, C(3), 100);
+	struct state_event *member = new_event(test, 2, C(4), 0);
+	struct state_event *twin = new_event(test, 1, C(3), 0);
+	struct state_event *other = new_event(test, 2, C(4), 0);
+	struct fake_pmu *fake = test->priv;
+
+	leader->event.overflow_handler = busy_overflow;
+	member->event.group_leader = &leader->event;
+	twin->event.group_leader = &leader->event;
+	list_add_tail(&member->event.sibling_list, &leader->event.sibling_list);
+	list_add_tail(&twin->event.sibling_list, &leader->event.sibling_list);
+	leader->event.nr_siblings = 2;
+	sched_in(test, leader);
+	sched_in(test, member);
+	sched_in(test, twin);
+	sched_in(test, other);
+	for (int i = 1; i <= 5; i++) {
+		fake_advance(fake, 100);
+		interrupt(fake);
+		KUNIT_EXPECT_EQ(test, count_of(leader), 100 * i);
+		KUNIT_EXPECT_EQ(test, count_of(twin), 100 * i);
+		KUNIT_EXPECT_EQ(test, count_of(member), 200 * i);
+		KUNIT_EXPECT_EQ(test, count_of(other), (200 + 2 * 77) * i);
+	}
+	sched_out(test, other);
+	sched_out(test, twin);
+	sched_out(test, member);
+	sched_out(test, leader);
+}
+
 /* --- storms ------------------------------------------------------------- */
 
 /* The next interrupt, @gap ticks after the last one, which takes @ticks. */
@@ -1085,6 +1130,7 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(interrupt_leaves_other_counters_running),
 	KUNIT_CASE(two_counters_overflow_at_once),
 	KUNIT_CASE(late_sample_stands_for_all_that_ended),
+	KUNIT_CASE(group_stands_still_while_its_sample_is_taken),
 	KUNIT_CASE(deadlines_move_away_from_a_storm_and_come_back),
 	KUNIT_CASE(polled_event_gets_a_sample_at_the_first_look),
 	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, look_gen_params),
