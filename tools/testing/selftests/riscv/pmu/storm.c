@@ -546,7 +546,9 @@ TEST_F_TIMEOUT(storm, a_hart_goes_down_and_comes_up_in_a_storm, 120)
 	self->attr.sample_period = 997;
 	for (int i = 0; i < 5; i++) {
 		ASSERT_EQ(0, begin_storm(self));
-		nap(20);
+		/* Time for samples on each hart, also where it has just come up. */
+		nap(200);
+		EXPECT_STORMED();
 		EXPECT_TRUE(pmu_write_number(ONLINE, 0));
 		EXPECT_GT(PATIENCE, time_echo(&self->hart[0]));
 		/* They come up again with the event still open, and without. */
