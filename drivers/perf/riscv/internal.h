@@ -55,6 +55,7 @@ enum riscv_pmu_reader_state {
  * @left:	until @deadline, while it is fresh
  * @since:	sampling: events since the end of the period that the last sample was for
  * @floor:	the least @left that does not make a storm of interrupts; 0 while there is none
+ * @served:	when it had its last sample, in ticks of the hart's timer
  * @pace:	polled: ns that 1024 events take, as last seen; 0 while unknown
  * @look_ns:	polled: when it was last looked at; 0 for not since it was started
  * @look_at:	polled: the clock's time then
@@ -80,6 +81,7 @@ struct riscv_pmu_reader {
 	u64			left;
 	u64			since;
 	u32			floor;
+	u32			served;
 	u32			pace;
 	u64			look_ns;
 	u64			look_at;
@@ -180,6 +182,7 @@ struct riscv_pmu_stats {
  * @sample:	scratch of the sample being taken
  * @poll:	see poll.c
  * @poll_due:	when it will expire, in ns of sched_clock(); 0 while it is off
+ * @irq_began:	begin of the present interrupt, in ticks of the hart's timer
  * @irq_ended:	end of the last interrupt, in ticks of the hart's timer
  * @irq_cost:	what one has cost of late, in eighths of a tick
  */
@@ -208,6 +211,7 @@ struct riscv_pmu_hart {
 	struct perf_sample_data	sample;
 	struct hrtimer		poll;
 	u64			poll_due;
+	u32			irq_began;
 	u32			irq_ended;
 	u32			irq_cost;
 };

@@ -33,8 +33,13 @@
 /* Farther away no deadline is put, however bad the storm. */
 #define IRQ_FLOOR_MAX		BIT(30)
 
-/* An interrupt after this long, in parts of a second, makes no storm: 50 us. */
+/*
+ * In parts of a second: an interrupt that comes this long after the last makes
+ * no storm, nor has an event a part in one that had its last sample this long
+ * before. 50 us and 4 ms.
+ */
 #define IRQ_CALM_HZ		20000
+#define IRQ_APART_HZ		250
 
 static struct riscv_pmu *irq_pmu;
 
@@ -58,6 +63,19 @@ static struct pt_regs *irq_sample_regs(const struct perf_event *event, struct pt
 }
 
 /*
+ * Two events whose long periods happen to end together make no storm, however
+ * close their interrupts are; many that take turns do. So an event has a part
+ * in it if it comes again within the time that sixteen interrupts take.
+ */
+static bool irq_is_in_storm(const struct riscv_pmu_hart *hart,
+			    const struct riscv_pmu_reader *reader)
+{
+	u32 apart = min_t(u32, 2 * hart->irq_cost, riscv_timebase / IRQ_APART_HZ);
+
+	return hart->stormy && hart->irq_began - reader->served < apart;
+}
+
+/*
  * A period may be so short that the next interrupt is there before anything
  * else has run. Then the deadlines that are to blame move away, twice as far
  * each time, until the interrupted gets its share; and come back by and by.
@@ -65,7 +83,10 @@ static struct pt_regs *irq_sample_regs(const struct perf_event *event, struct pt
  */
 static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
 {
-	if (hart->stormy) {
+	bool in_storm = irq_is_in_storm(hart, reader);
+
+	reader->served = hart->irq_began;
+	if (in_storm) {
 		reader->floor = min_t(u64, 2 * riscv_pmu_event_left(reader->event), IRQ_FLOOR_MAX);
 		hart->stats.storms++;
 	} else if (reader->floor) {
@@ -224,6 +245,7 @@ void riscv_pmu_irq_begin(struct riscv_pmu_hart *hart, u32 now)
 	u32 calm = min_t(u32, hart->irq_cost >> 5, riscv_timebase / IRQ_CALM_HZ);
 
 	hart->stormy = now - hart->irq_ended < calm;
+	hart->irq_began = now;
 }
 
 /**

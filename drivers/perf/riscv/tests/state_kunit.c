@@ -31,6 +31,7 @@ struct state_event {
 	u64			sum;
 	u64			last_period;
 	u64			last_count;
+	u64			ran_inside;
 	bool			disabled;
 };
 
@@ -722,11 +723,14 @@ static void verdict_leaves_it_stopped(struct kunit *test)
 static void restarting_overflow(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs)
 {
+	struct fake_pmu *fake = kunit_get_current_test()->priv;
+
 	state_overflow(event, data, regs);
 	event->pmu->stop(event, PERF_EF_UPDATE);
 	event->hw.sample_period = 40;
 	local64_set(&event->hw.period_left, 0);
 	event->pmu->start(event, PERF_EF_RELOAD);
+	to_state(event)->ran_inside = fake_running(fake);
 }
 
 static void handler_may_restart_its_event(struct kunit *test)
@@ -740,6 +744,9 @@ static void handler_may_restart_its_event(struct kunit *test)
 	interrupt(fake);
 	KUNIT_EXPECT_EQ(test, s->samples, 1);
 	KUNIT_EXPECT_EQ(test, s->event.hw.state, 0);
+	/* No counter runs inside its own handler. */
+	KUNIT_EXPECT_EQ(test, s->ran_inside, 0);
+	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 40);
 	fake_advance(fake, 40);
 	interrupt(fake);
@@ -845,13 +852,13 @@ static void group_stands_still_while_its_sample_is_taken(struct kunit *test)
 
 /* --- storms ------------------------------------------------------------- */
 
-/* The next interrupt, @gap ticks after the last one, which takes @ticks. */
-static void timed_interrupt(struct fake_pmu *fake, u32 gap, u32 ticks)
+/* The next interrupt, of @ctr, @gap ticks after the last one, which takes @ticks. */
+static void timed_interrupt(struct fake_pmu *fake, unsigned int ctr, u32 gap, u32 ticks)
 {
 	struct riscv_pmu_hart *hart = this_hart(fake);
 	u32 now = hart->irq_ended + gap;
 
-	fake_advance(fake, fake_until_wrap(fake, 3));
+	fake_advance(fake, fake_until_wrap(fake, ctr));
 	riscv_pmu_irq_begin(hart, now);
 	interrupt(fake);
 	riscv_pmu_irq_end(hart, now, now + ticks);
@@ -867,26 +874,47 @@ static void deadlines_move_away_from_a_storm_and_come_back(struct kunit *test)
 	sched_in(test, s);
 	/* Until it is known what one costs. */
 	for (int i = 0; i < 100; i++)
-		timed_interrupt(fake, 10000, 800);
+		timed_interrupt(fake, 3, 10000, 800);
 	KUNIT_EXPECT_EQ(test, s->samples, 100);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 
 	/* A quarter of that is 200. */
-	timed_interrupt(fake, 201, 800);
+	timed_interrupt(fake, 3, 201, 800);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 	for (int i = 0; i < 8; i++) {
-		timed_interrupt(fake, 190, 800);
+		timed_interrupt(fake, 3, 190, 800);
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 2 * last);
 		last *= 2;
 	}
 	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.storms, 8);
 
 	for (int i = 0; i < 60; i++)
-		timed_interrupt(fake, 10000, 800);
+		timed_interrupt(fake, 3, 10000, 800);
 	KUNIT_EXPECT_EQ(test, s->reader.floor, 0);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 	KUNIT_EXPECT_EQ(test, s->sum, count_of(s));
 	sched_out(test, s);
+}
+
+/* Of two that end together the second interrupts at once, which is no reason to put it off. */
+static void periods_that_end_together_make_no_storm(struct kunit *test)
+{
+	struct state_event *a = new_event(test, 1, C(3), 100);
+	struct state_event *b = new_event(test, 1, C(4), 100);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, a);
+	fake_advance(fake, 1);
+	sched_in(test, b);
+	for (unsigned int i = 1; i <= 50; i++) {
+		timed_interrupt(fake, 3, 20000, 800);
+		timed_interrupt(fake, 4, 5, 800);
+		KUNIT_EXPECT_EQ(test, a->samples, i);
+		KUNIT_EXPECT_EQ(test, b->samples, i);
+	}
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.storms, 0);
+	sched_out(test, a);
+	sched_out(test, b);
 }
 
 /* --- without an interrupt ----------------------------------------------- */
@@ -1132,6 +1160,7 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(late_sample_stands_for_all_that_ended),
 	KUNIT_CASE(group_stands_still_while_its_sample_is_taken),
 	KUNIT_CASE(deadlines_move_away_from_a_storm_and_come_back),
+	KUNIT_CASE(periods_that_end_together_make_no_storm),
 	KUNIT_CASE(polled_event_gets_a_sample_at_the_first_look),
 	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, look_gen_params),
 	KUNIT_CASE(pace_is_not_told_from_too_short_a_time),
