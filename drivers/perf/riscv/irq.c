@@ -167,6 +167,9 @@ void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	regs = irq_sample_regs(event, regs);
 	stop = regs && perf_event_overflow(event, data, regs);
 	hart->frozen = false;
+	/* What can not be shown now the next sample stands for. */
+	if (!regs)
+		reader->since += hwc->last_period;
 	if (stop) {
 		hart->stats.verdicts++;
 		event->pmu->stop(event, 0);

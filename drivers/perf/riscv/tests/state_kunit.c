@@ -194,12 +194,18 @@ static void finish(struct fake_pmu *fake)
 	riscv_pmu_finish(&fake->pmu, this_hart(fake));
 }
 
-static void interrupt(struct fake_pmu *fake)
+static void interrupt_of(struct fake_pmu *fake, unsigned long status)
 {
-	struct pt_regs regs = {};
+	struct pt_regs regs = { .status = status };
 
 	guard(irqsave)();
 	riscv_pmu_hart_handle_irq(&fake->pmu, this_hart(fake), &regs);
+}
+
+/* Of user mode. */
+static void interrupt(struct fake_pmu *fake)
+{
+	interrupt_of(fake, 0);
 }
 
 static void sched_in(struct kunit *test, struct state_event *s)
@@ -808,6 +814,25 @@ static void late_sample_stands_for_all_that_ended(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* The hart has gone on to a kernel thread, as this is one: there is no user mode to show. */
+static void sample_that_can_not_be_shown_is_part_of_the_next(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+
+	s->event.attr.exclude_kernel = 1;
+	sched_in(test, s);
+	fake_advance(fake, 100);
+	interrupt_of(fake, SR_PP);
+	KUNIT_EXPECT_EQ(test, s->samples, 0);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 100);
+	fake_advance(fake, 100);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, s->last_period, 200);
+	sched_out(test, s);
+}
+
 /* Events go on in the handler of an event that counts the kernel. */
 static void busy_overflow(struct perf_event *event, struct perf_sample_data *data,
 			  struct pt_regs *regs)
@@ -1158,6 +1183,7 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(interrupt_leaves_other_counters_running),
 	KUNIT_CASE(two_counters_overflow_at_once),
 	KUNIT_CASE(late_sample_stands_for_all_that_ended),
+	KUNIT_CASE(sample_that_can_not_be_shown_is_part_of_the_next),
 	KUNIT_CASE(group_stands_still_while_its_sample_is_taken),
 	KUNIT_CASE(deadlines_move_away_from_a_storm_and_come_back),
 	KUNIT_CASE(periods_that_end_together_make_no_storm),

@@ -145,7 +145,7 @@ static void check_plain(const struct pmu_record *record, void *arg)
 	check->last = record->time;
 }
 
-TEST_F(records, plain_fields_tell_the_truth)
+TEST_F_TIMEOUT(records, plain_fields_tell_the_truth, 120)
 {
 	struct plain check = { .pid = getpid(), .cpus = sysconf(_SC_NPROCESSORS_CONF) };
 
@@ -181,7 +181,7 @@ static void check_cpu(const struct pmu_record *record, void *arg)
 	there[record->cpu < 64 ? record->cpu : 0]++;
 }
 
-TEST_F(records, samples_name_the_hart_they_were_taken_on)
+TEST_F_TIMEOUT(records, samples_name_the_hart_they_were_taken_on, 120)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	cpu_set_t all;
@@ -216,7 +216,7 @@ static void check_unknown(const struct pmu_record *record, void *arg)
 }
 
 /* No RISC-V hart tells what a sample cost: perf's core says so, with nothing of ours in it. */
-TEST_F(records, weight_is_zero_and_the_data_source_not_available)
+TEST_F_TIMEOUT(records, weight_is_zero_and_the_data_source_not_available, 120)
 {
 	int64_t wrong = 0;
 
@@ -241,7 +241,7 @@ do {									\
  * However late they are, and however many periods had ended by then: no event
  * is sampled twice, and only those of the period that has not ended are not.
  */
-TEST_F(records, periods_of_all_samples_add_up_to_the_count)
+TEST_F_TIMEOUT(records, periods_of_all_samples_add_up_to_the_count, 120)
 {
 	static const long periods[] = { 1000, 9973, 100000, 1000000, 3000000 };
 
@@ -266,7 +266,7 @@ static void note_period(const struct pmu_sample *sample, void *arg)
  * Each period is as long as perf wanted it when it began. The one that has not
  * ended is shorter than twice the last: by then perf has found the rate.
  */
-TEST_F(records, periods_of_a_frequency_add_up_to_the_count)
+TEST_F_TIMEOUT(records, periods_of_a_frequency_add_up_to_the_count, 120)
 {
 	int64_t period = 0;
 
@@ -298,7 +298,7 @@ static void check_where(const struct pmu_record *record, void *arg)
 }
 
 /* Every fifth instruction or so is of user mode: most periods end near the border. */
-TEST_F(records, an_event_that_excludes_the_kernel_never_shows_it)
+TEST_F_TIMEOUT(records, an_event_that_excludes_the_kernel_never_shows_it, 120)
 {
 	struct where check = {};
 
@@ -306,14 +306,14 @@ TEST_F(records, an_event_that_excludes_the_kernel_never_shows_it)
 		SKIP(return, "no filters on this hart");
 
 	self->attr.sample_period = 997;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 400000, check_where, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_where, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LE(self->exact ? 900 : 1, check.user);
 	EXPECT_EQ(0, check.kernel);
 	EXPECT_EQ(0, check.strange);
 }
 
-TEST_F(records, an_event_that_excludes_user_mode_shows_the_kernel)
+TEST_F_TIMEOUT(records, an_event_that_excludes_user_mode_shows_the_kernel, 120)
 {
 	struct where check = {};
 
@@ -322,20 +322,20 @@ TEST_F(records, an_event_that_excludes_user_mode_shows_the_kernel)
 
 	self->attr.exclude_kernel = 0;
 	self->attr.exclude_user = 1;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 400000, check_where, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_where, &check));
 	EXPECT_FALSE(self->ring.broken);
 	/* What ends where the kernel keeps interrupts off may be told in user mode only. */
 	EXPECT_LT(0, check.kernel);
 	EXPECT_EQ(0, check.strange);
 }
 
-TEST_F(records, an_event_of_both_shows_both)
+TEST_F_TIMEOUT(records, an_event_of_both_shows_both, 120)
 {
 	struct where check = {};
 
 	self->attr.exclude_kernel = 0;
 	self->attr.sample_period = 99991;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 400000, check_where, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_where, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LT(0, check.kernel);
 	EXPECT_EQ(0, check.strange);
@@ -393,7 +393,7 @@ static void check_chain(const struct pmu_record *record, void *arg)
 	check->wrong += !is_known_chain(frame + user, record->nr_frames - user);
 }
 
-TEST_F(records, a_call_chain_shows_who_called)
+TEST_F_TIMEOUT(records, a_call_chain_shows_who_called, 120)
 {
 	struct chain check = {};
 
@@ -412,14 +412,14 @@ TEST_F(records, a_call_chain_shows_who_called)
 		EXPECT_LE(self->ring.samples - 2, check.of_loop);
 }
 
-TEST_F(records, a_call_chain_goes_from_the_kernel_to_user_mode)
+TEST_F_TIMEOUT(records, a_call_chain_goes_from_the_kernel_to_user_mode, 120)
 {
 	struct chain check = {};
 
 	self->attr.exclude_kernel = 0;
 	self->attr.sample_period = 99991;
 	self->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 400000, check_chain, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_chain, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_LT(0, check.kernels);
@@ -427,7 +427,7 @@ TEST_F(records, a_call_chain_goes_from_the_kernel_to_user_mode)
 	EXPECT_EQ(self->ring.samples, check.users);
 }
 
-TEST_F(records, a_call_chain_leaves_out_the_kernel_if_asked_to)
+TEST_F_TIMEOUT(records, a_call_chain_leaves_out_the_kernel_if_asked_to, 120)
 {
 	struct chain check = {};
 
@@ -435,7 +435,7 @@ TEST_F(records, a_call_chain_leaves_out_the_kernel_if_asked_to)
 	self->attr.exclude_callchain_kernel = 1;
 	self->attr.sample_period = 99991;
 	self->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 400000, check_chain, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_chain, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_EQ(0, check.kernels);
@@ -443,7 +443,7 @@ TEST_F(records, a_call_chain_leaves_out_the_kernel_if_asked_to)
 	EXPECT_EQ(self->ring.samples, check.users);
 }
 
-TEST_F(records, a_call_chain_leaves_out_user_mode_if_asked_to)
+TEST_F_TIMEOUT(records, a_call_chain_leaves_out_user_mode_if_asked_to, 120)
 {
 	struct chain check = {};
 
@@ -451,14 +451,14 @@ TEST_F(records, a_call_chain_leaves_out_user_mode_if_asked_to)
 	self->attr.exclude_callchain_user = 1;
 	self->attr.sample_period = 99991;
 	self->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 400000, check_chain, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_chain, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_LT(0, check.kernels);
 	EXPECT_EQ(0, check.users);
 }
 
-TEST_F(records, a_call_chain_is_no_longer_than_asked_for)
+TEST_F_TIMEOUT(records, a_call_chain_is_no_longer_than_asked_for, 120)
 {
 	struct chain check = {};
 
@@ -508,7 +508,7 @@ static void check_regs(const struct pmu_record *record, void *arg)
 	check->wrong += reg[SP] >= check->near || reg[SP] + 65536 < check->near;
 }
 
-TEST_F(records, user_registers_are_those_of_the_loop)
+TEST_F_TIMEOUT(records, user_registers_are_those_of_the_loop, 120)
 {
 	struct regs check = { .near = (uintptr_t)__builtin_frame_address(0) };
 
@@ -524,7 +524,7 @@ TEST_F(records, user_registers_are_those_of_the_loop)
 }
 
 /* All registers there are, and not one more. */
-TEST_F(records, all_user_registers_can_be_had_and_no_others)
+TEST_F_TIMEOUT(records, all_user_registers_can_be_had_and_no_others, 120)
 {
 	struct regs check = {};
 
@@ -538,7 +538,7 @@ TEST_F(records, all_user_registers_can_be_had_and_no_others)
 }
 
 /* In a system call, the user's registers are those it was entered with. */
-TEST_F(records, user_registers_are_the_users_in_the_kernel_too)
+TEST_F_TIMEOUT(records, user_registers_are_the_users_in_the_kernel_too, 120)
 {
 	struct regs check = { .near = UINT64_MAX };
 
@@ -546,7 +546,7 @@ TEST_F(records, user_registers_are_the_users_in_the_kernel_too)
 	self->attr.sample_period = 99991;
 	self->attr.sample_type |= PERF_SAMPLE_REGS_USER;
 	self->attr.sample_regs_user = REGS;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 400000, check_regs, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_regs, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.without);
 	EXPECT_EQ(0, check.wrong);
@@ -566,7 +566,7 @@ static void check_intr(const struct pmu_record *record, void *arg)
 }
 
 /* Not even by its registers does the kernel show in a sample that excludes it. */
-TEST_F(records, registers_at_the_interrupt_are_not_the_kernels_if_it_is_excluded)
+TEST_F_TIMEOUT(records, registers_at_the_interrupt_are_not_the_kernels_if_it_is_excluded, 120)
 {
 	struct regs check = {};
 
@@ -576,7 +576,7 @@ TEST_F(records, registers_at_the_interrupt_are_not_the_kernels_if_it_is_excluded
 	self->attr.sample_period = 997;
 	self->attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 	self->attr.sample_regs_intr = REGS;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 400000, check_intr, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_intr, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.without);
@@ -603,7 +603,7 @@ static void check_stack(const struct pmu_record *record, void *arg)
 	check->wrong += top != PMU_HELD + 64;
 }
 
-TEST_F(records, the_user_stack_is_copied_from_its_top)
+TEST_F_TIMEOUT(records, the_user_stack_is_copied_from_its_top, 120)
 {
 	struct regs check = {};
 
@@ -700,7 +700,7 @@ static int open_group(FIXTURE_DATA(records) *self, struct group *check, int fd[M
  * each sample. Under -icount a cycle is an instruction (programmable counters
  * leave out the same), and the three go at one rate.
  */
-TEST_F(records, each_sample_shows_the_whole_group_at_one_instant)
+TEST_F_TIMEOUT(records, each_sample_shows_the_whole_group_at_one_instant, 120)
 {
 	struct {
 		uint64_t nr, enabled, running;
@@ -746,7 +746,7 @@ static void check_own(const struct pmu_record *record, void *arg)
 }
 
 /* A sample of a single event has its own value, as read() would have given it then. */
-TEST_F(records, a_sample_shows_its_own_count)
+TEST_F_TIMEOUT(records, a_sample_shows_its_own_count, 120)
 {
 	struct group check = {};
 
