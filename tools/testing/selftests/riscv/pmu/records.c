@@ -18,6 +18,7 @@
 
 /* Longer where the interrupt comes late. */
 #define N	(self->exact ? 20000000L : 200000000L)
+#define CALLS	(self->exact ? 100000L : 20000L)
 /* Long enough for samples that are polled for: 200 us under -icount. */
 #define PERIOD	200000
 
@@ -306,7 +307,7 @@ TEST_F_TIMEOUT(records, an_event_that_excludes_the_kernel_never_shows_it, 120)
 		SKIP(return, "no filters on this hart");
 
 	self->attr.sample_period = 997;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_where, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_where, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LE(self->exact ? 900 : 1, check.user);
 	EXPECT_EQ(0, check.kernel);
@@ -322,7 +323,7 @@ TEST_F_TIMEOUT(records, an_event_that_excludes_user_mode_shows_the_kernel, 120)
 
 	self->attr.exclude_kernel = 0;
 	self->attr.exclude_user = 1;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_where, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_where, &check));
 	EXPECT_FALSE(self->ring.broken);
 	/* What ends where the kernel keeps interrupts off may be told in user mode only. */
 	EXPECT_LT(0, check.kernel);
@@ -335,7 +336,7 @@ TEST_F_TIMEOUT(records, an_event_of_both_shows_both, 120)
 
 	self->attr.exclude_kernel = 0;
 	self->attr.sample_period = 99991;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_where, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_where, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LT(0, check.kernel);
 	EXPECT_EQ(0, check.strange);
@@ -419,7 +420,7 @@ TEST_F_TIMEOUT(records, a_call_chain_goes_from_the_kernel_to_user_mode, 120)
 	self->attr.exclude_kernel = 0;
 	self->attr.sample_period = 99991;
 	self->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_chain, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_chain, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_LT(0, check.kernels);
@@ -435,7 +436,7 @@ TEST_F_TIMEOUT(records, a_call_chain_leaves_out_the_kernel_if_asked_to, 120)
 	self->attr.exclude_callchain_kernel = 1;
 	self->attr.sample_period = 99991;
 	self->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_chain, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_chain, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_EQ(0, check.kernels);
@@ -451,7 +452,7 @@ TEST_F_TIMEOUT(records, a_call_chain_leaves_out_user_mode_if_asked_to, 120)
 	self->attr.exclude_callchain_user = 1;
 	self->attr.sample_period = 99991;
 	self->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_chain, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_chain, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_LT(0, check.kernels);
@@ -546,7 +547,7 @@ TEST_F_TIMEOUT(records, user_registers_are_the_users_in_the_kernel_too, 120)
 	self->attr.sample_period = 99991;
 	self->attr.sample_type |= PERF_SAMPLE_REGS_USER;
 	self->attr.sample_regs_user = REGS;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_regs, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_regs, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.without);
 	EXPECT_EQ(0, check.wrong);
@@ -576,7 +577,7 @@ TEST_F_TIMEOUT(records, registers_at_the_interrupt_are_not_the_kernels_if_it_is_
 	self->attr.sample_period = 997;
 	self->attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 	self->attr.sample_regs_intr = REGS;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, 100000, check_intr, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_intr, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.without);
