@@ -18,7 +18,7 @@
 
 /* Longer where the interrupt comes late. */
 #define N	(self->exact ? 20000000L : 200000000L)
-#define CALLS	(self->exact ? 100000L : 20000L)
+#define CALLS	(self->exact ? 400000L : 20000L)
 /* Long enough for samples that are polled for: 200 us under -icount. */
 #define PERIOD	200000
 
