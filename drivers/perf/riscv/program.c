@@ -325,16 +325,6 @@ static u64 clock_start_value(const struct riscv_pmu_clock *clock, u64 left)
 	return -min(left, clock->mask >> 1) & clock->mask;
 }
 
-static __always_inline void clocks_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-					   u64 ctrs)
-{
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
-		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
-	}
-}
-
 /**
  * riscv_pmu_hart_advance() - bring clocks up to date, all as of nearly the same instant
  * @pmu:	the PMU
@@ -343,7 +333,11 @@ static __always_inline void clocks_advance(struct riscv_pmu *pmu, struct riscv_p
  */
 void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	clocks_advance(pmu, hart, ctrs);
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
+	}
 }
 
 /**
@@ -382,7 +376,7 @@ static void program_clear_batch(struct riscv_pmu_batch *batch)
 /* Counters have just been stopped: their clocks stand where they are read now. */
 static void program_note_stopped(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 stopped)
 {
-	clocks_advance(pmu, hart, stopped & hart->running);
+	riscv_pmu_hart_advance(pmu, hart, stopped & hart->running);
 	hart->running &= ~stopped;
 }
 
