@@ -77,14 +77,6 @@ static void close_mapped(FIXTURE_DATA(sampling) *self)
 	self->fd = -1;
 }
 
-#define EXPECT_RING_WHOLE(ring)						\
-do {									\
-	EXPECT_FALSE((ring)->broken);					\
-	EXPECT_EQ(0, (ring)->lost);					\
-	EXPECT_EQ(0, (ring)->throttled);				\
-	EXPECT_EQ(0, (ring)->others);					\
-} while (0)
-
 /* @events is what the event itself has counted. */
 #define EXPECT_SAMPLES(events, length, ring)				\
 do {									\

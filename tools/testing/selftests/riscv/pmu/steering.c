@@ -84,14 +84,6 @@ static void close_mapped(FIXTURE_DATA(steering) *self)
 	self->fd = -1;
 }
 
-#define EXPECT_RING_WHOLE(ring)						\
-do {									\
-	EXPECT_FALSE((ring)->broken);					\
-	EXPECT_EQ(0, (ring)->lost);					\
-	EXPECT_EQ(0, (ring)->throttled);				\
-	EXPECT_EQ(0, (ring)->others);					\
-} while (0)
-
 /*
  * n events are n / period samples, one more or less for where the first period
  * begins and the last one ends. Where they are late by whole periods, one may

@@ -296,14 +296,19 @@ do {										\
 	EXPECT_EQ(self->held, pmu_events_left());				\
 } while (0)
 
+#define EXPECT_STORM_TO_PASS()							\
+do {										\
+	ASSERT_EQ(0, begin_storm(self));					\
+	EXPECT_RESPONSIVE();							\
+	EXPECT_STORMED();							\
+	end_storm(self);							\
+	EXPECT_SAMPLES_AS_EVER();						\
+} while (0)
+
 TEST_F_TIMEOUT(storm, a_period_of_one_leaves_the_harts_their_user, 120)
 {
 	ASSERT_TRUE(default_limits());
-	ASSERT_EQ(0, begin_storm(self));
-	EXPECT_RESPONSIVE();
-	EXPECT_STORMED();
-	end_storm(self);
-	EXPECT_SAMPLES_AS_EVER();
+	EXPECT_STORM_TO_PASS();
 }
 
 TEST_F_TIMEOUT(storm, a_period_of_one_in_the_kernel_too_leaves_the_harts_their_user, 120)
@@ -311,11 +316,7 @@ TEST_F_TIMEOUT(storm, a_period_of_one_in_the_kernel_too_leaves_the_harts_their_u
 	ASSERT_TRUE(default_limits());
 	self->attr.exclude_kernel = 0;
 	self->attr.exclude_hv = 0;
-	ASSERT_EQ(0, begin_storm(self));
-	EXPECT_RESPONSIVE();
-	EXPECT_STORMED();
-	end_storm(self);
-	EXPECT_SAMPLES_AS_EVER();
+	EXPECT_STORM_TO_PASS();
 }
 
 /* As often as the kernel allows, which is what "perf record -F max" asks for. */
@@ -324,11 +325,7 @@ TEST_F_TIMEOUT(storm, the_highest_frequency_leaves_the_harts_their_user, 120)
 	ASSERT_TRUE(default_limits());
 	self->attr.exclude_kernel = 0;
 	self->attr.freq = 1;
-	ASSERT_EQ(0, begin_storm(self));
-	EXPECT_RESPONSIVE();
-	EXPECT_STORMED();
-	end_storm(self);
-	EXPECT_SAMPLES_AS_EVER();
+	EXPECT_STORM_TO_PASS();
 }
 
 /* --- what a storm can run into --- */
@@ -715,11 +712,7 @@ TEST_F_TIMEOUT(storm, without_limits_a_period_of_one_leaves_the_harts_their_user
 {
 	SKIP_IF_TOO_SLOW();
 
-	ASSERT_EQ(0, begin_storm(self));
-	EXPECT_RESPONSIVE();
-	EXPECT_STORMED();
-	end_storm(self);
-	EXPECT_SAMPLES_AS_EVER();
+	EXPECT_STORM_TO_PASS();
 }
 
 TEST_F_TIMEOUT(storm, without_limits_the_highest_frequency_leaves_the_harts_their_user, 120)
@@ -728,11 +721,7 @@ TEST_F_TIMEOUT(storm, without_limits_the_highest_frequency_leaves_the_harts_thei
 
 	self->attr.exclude_kernel = 0;
 	self->attr.freq = 1;
-	ASSERT_EQ(0, begin_storm(self));
-	EXPECT_RESPONSIVE();
-	EXPECT_STORMED();
-	end_storm(self);
-	EXPECT_SAMPLES_AS_EVER();
+	EXPECT_STORM_TO_PASS();
 }
 
 TEST_F_TIMEOUT(storm, without_limits_a_period_of_one_in_the_kernel_leaves_the_harts_their_user, 120)
@@ -741,11 +730,7 @@ TEST_F_TIMEOUT(storm, without_limits_a_period_of_one_in_the_kernel_leaves_the_ha
 
 	self->attr.exclude_kernel = 0;
 	self->attr.exclude_hv = 0;
-	ASSERT_EQ(0, begin_storm(self));
-	EXPECT_RESPONSIVE();
-	EXPECT_STORMED();
-	end_storm(self);
-	EXPECT_SAMPLES_AS_EVER();
+	EXPECT_STORM_TO_PASS();
 }
 
 PMU_TEST_NO_EVENT_IS_LEFT()

@@ -120,6 +120,15 @@ typedef void pmu_sample_fn(const struct pmu_sample *sample, void *arg);
 
 typedef void pmu_walk_fn(struct pmu_ring *ring, const struct perf_event_header *header, void *arg);
 
+/* Nothing is in the ring but samples, and all that there were. */
+#define EXPECT_RING_WHOLE(ring)						\
+do {									\
+	EXPECT_FALSE((ring)->broken);					\
+	EXPECT_EQ(0, (ring)->lost);					\
+	EXPECT_EQ(0, (ring)->throttled);				\
+	EXPECT_EQ(0, (ring)->others);					\
+} while (0)
+
 int pmu_ring_map(struct pmu_ring *ring, int fd);
 /* A ring of another size, a power of two: a small one is soon full. */
 int pmu_ring_map_pages(struct pmu_ring *ring, int fd, int pages);
