@@ -121,7 +121,7 @@ void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	hart->collecting = true;
 	hart->at_once = true;
-	riscv_pmu_hart_stop_ctrs(pmu, hart, hart->armed & hart->running);
+	riscv_pmu_hart_park(pmu, hart, hart->armed & hart->running);
 }
 
 /* Readers whose program the hardware refused: their events are switched off, not left idle. */

@@ -163,6 +163,7 @@ struct riscv_pmu_stats {
  * @running:	actual: counters that count
  * @armed:	actual: counters whose value makes them overflow at a deadline
  * @loaded:	actual: counters whose value is ours: loaded, or read when it was found
+ * @parked:	counters that run on only until the next apply: their clocks stand already
  * @twin:	actual: counters that were given an event while another held it
  * @wrong:	counters in use that do not hold the program wanted of them
  * @dirty:	counters whose readers have changed since the last apply
@@ -192,6 +193,7 @@ struct riscv_pmu_hart {
 	u64			running;
 	u64			armed;
 	u64			loaded;
+	u64			parked;
 	u64			twin;
 	u64			wrong;
 	u64			dirty;
@@ -248,6 +250,7 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader);
 void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader);

@@ -180,7 +180,7 @@ void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
 }
 
-/* Its counter has been stopped, so the clock stands at the present time. */
+/* Its clock stands: at the time when the interrupt came. */
 static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_clock *clock, struct pt_regs *regs)
 {
@@ -198,8 +198,9 @@ static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * @hart:	this hart
  * @regs:	what was interrupted
  *
- * Only counters that overflowed are stopped, and only those that have a
- * deadline, or would wrap again unseen. A counter that overflowed without a
+ * Only the clocks of counters that overflowed stand meanwhile, and only of those
+ * that have a deadline, or would wrap again unseen. One batch stops and starts
+ * their counters at the end. A counter that overflowed without a
  * deadline (its sampling event has gone, others count on) costs nothing and
  * does not interrupt again. Starting a counter clears its overflow flag only
  * while no interrupt is pending (OpenSBI 1.6); if another counter's gets in
@@ -222,7 +223,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 
 	hart->collecting = true;
-	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
+	riscv_pmu_hart_park(pmu, hart, ctrs);
 	for (; ctrs; ctrs &= ctrs - 1)
 		irq_serve_clock(pmu, hart, &hart->clock[__ffs64(ctrs)], regs);
 	riscv_pmu_finish(pmu, hart);
@@ -238,14 +239,14 @@ static u64 irq_ticks_to_ns(u32 ticks)
  * @hart:	this hart
  * @now:	its timer, in ticks
  *
- * It is one of a storm if the last one ended less than a quarter of its own
- * time ago. About half of that is spent on entry and exit, so that what was
+ * It is one of a storm if the last one ended less than half of its own time
+ * ago. About half of that is spent on entry and exit, so that what was
  * interrupted gets a tenth of the hart at the least. One that took very long,
  * since the hart was elsewhere, does not make storms of those after it.
  */
 void riscv_pmu_irq_begin(struct riscv_pmu_hart *hart, u32 now)
 {
-	u32 calm = min_t(u32, hart->irq_cost >> 5, riscv_timebase / IRQ_CALM_HZ);
+	u32 calm = min_t(u32, hart->irq_cost >> 4, riscv_timebase / IRQ_CALM_HZ);
 
 	hart->stormy = now - hart->irq_ended < calm;
 	hart->irq_began = now;

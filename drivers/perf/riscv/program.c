@@ -405,6 +405,30 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	hart->running &= ~ctrs;
 }
 
+/**
+ * riscv_pmu_hart_park() - let clocks stand from now on, for the next apply to stop or start
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	counters that run
+ *
+ * Where a batch is one firmware call the hardware runs on until the apply, which
+ * spares a call of its own. What it counts until then is nobody's: each counter
+ * that goes on is given a value anew.
+ */
+void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	if (!pmu->one_call)
+		return riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
+	if (!ctrs)
+		return;
+
+	riscv_pmu_hart_advance(pmu, hart, ctrs);
+	hart->running &= ~ctrs;
+	hart->loaded &= ~ctrs;
+	hart->parked |= ctrs;
+	hart->dirty |= ctrs;
+}
+
 /*
  * Counters other than @ctr that hold the event that it is to count. Only where
  * the hardware counts an event on one counter at a time, whatever the filters:
@@ -471,6 +495,18 @@ static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		batch->stop |= bit;
 }
 
+/* Programs that are about to be forgotten: nobody reads their clocks. */
+static void program_note_released(struct riscv_pmu_hart *hart, u64 released)
+{
+	hart->running &= ~released;
+	hart->parked &= ~released;
+	hart->held &= ~released;
+	hart->twin &= ~released | hart->wrong;
+	hart->stats.evicted += hweight64(released);
+	for (; released; released &= released - 1)
+		clock_renew(hart, __ffs64(released));
+}
+
 /* Stops and releases what the batch says, and notes it. */
 static void program_apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -478,11 +514,7 @@ static void program_apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 
 	program_apply_batch(pmu, hart);
 	program_note_stopped(pmu, hart, batch->stop | batch->release);
-	hart->held &= ~batch->release;
-	hart->twin &= ~batch->release | hart->wrong;
-	hart->stats.evicted += hweight64(batch->release);
-	for (u64 ctrs = batch->release; ctrs; ctrs &= ctrs - 1)
-		clock_renew(hart, __ffs64(ctrs));
+	program_note_released(hart, batch->release);
 	program_clear_batch(batch);
 }
 
@@ -509,7 +541,11 @@ void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 	program_apply_stop(pmu, hart);
 }
 
-/* First half of an apply: stop what has to change, so that what follows is exact. */
+/*
+ * First half of an apply: what has to stop. Where a counter that is still used
+ * does, the next half needs to know where it stands, so it is stopped now. All
+ * else goes into one batch with what follows.
+ */
 static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
@@ -519,8 +555,10 @@ static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 		program_plan_stop(pmu, hart, __ffs64(ctrs));
 
 	batch->stop &= hart->running & ~batch->release;
-	if (batch->stop | batch->release)
+	if (batch->stop & hart->layout.sched.used)
 		program_apply_stop(pmu, hart);
+	else
+		program_note_released(hart, batch->release);
 }
 
 /* Asks for the clock's program, if it does not hold it. */
@@ -647,12 +685,16 @@ static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 static u64 program_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
+	u64 stop = batch->stop;
 	u64 failed;
 
-	if (!(batch->program | batch->start))
+	batch->stop |= hart->parked;
+	hart->parked = 0;
+	if (!(batch->stop | batch->release | batch->program | batch->start))
 		return 0;
 
 	program_apply_batch(pmu, hart);
+	program_note_stopped(pmu, hart, stop);
 	failed = batch->failed;
 	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
@@ -751,7 +793,7 @@ static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_ha
 	hart->dirty = 0;
 	hart->joined = 0;
 	dirty &= ~idle;
-	if (dirty)
+	if (dirty | hart->parked)
 		failed = program_apply(pmu, hart, dirty);
 	/* Last, since it takes next to no time: as soon as the others run. */
 	if (joined)
@@ -783,7 +825,9 @@ static u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, uns
 
 	hart->dirty = 0;
 	program_clear_batch(&hart->batch);
+	hart->batch.stop = hart->parked;
 	hart->batch.start = bit;
+	hart->parked = 0;
 	program_plan_load(pmu, hart, ctr, clock_start_value(&hart->clock[ctr], goal.left));
 	program_apply_batch(pmu, hart);
 	hart->running |= bit;
@@ -826,6 +870,7 @@ void riscv_pmu_hart_forget(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 
 	hart->held = 0;
 	hart->armed = 0;
+	hart->parked = 0;
 	hart->twin = 0;
 	hart->wrong = hart->layout.sched.used;
 	hart->dirty |= hart->layout.sched.used;

@@ -183,6 +183,7 @@ struct riscv_pmu_ops {
  * @has_filters: programmable counters can be kept from counting in a mode
  * @one_ctr_per_event: of several counters that hold one event with different filters,
  *		only the first counts
+ * @one_call:	a batch is one firmware call, or none, however much is in it
  * @raw_bits:	width of a raw selector, 0 where there are no raw events
  * @no_irq_why:	why @irq_ctrs is empty, if it is
  * @hwirq:	number of the local overflow interrupt
@@ -212,6 +213,7 @@ struct riscv_pmu {
 	bool				guests;
 	bool				has_filters;
 	bool				one_ctr_per_event;
+	bool				one_call;
 	unsigned int			raw_bits;
 	const char			*no_irq_why;
 	unsigned int			hwirq;

@@ -827,8 +827,7 @@ static void idle_rival_is_released(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
 
 	switch_in(test, fake, &b, 0);
-	fake_expect_batch(test, fake, 2, BATCH(.release = C(3)));
-	fake_expect_batch(test, fake, 1, BATCH(.program = C(4)));
+	fake_expect_batch(test, fake, 1, BATCH(.release = C(3), .program = C(4)));
 	fake->mode = RISCV_PMU_INH_S;
 	fake_advance(fake, 2);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 10);
