@@ -11,10 +11,12 @@
 #include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/irqflags.h>
+#include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/string.h>
 
 #include <asm/pmu_csr.h>
 
@@ -22,6 +24,7 @@
 #include "csr.h"
 #include "event.h"
 #include "sbi_call.h"
+#include "sbi_flavour.h"
 
 /* A counter that wraps faster than it can be looked at is of no use. */
 #define SBI_MIN_WIDTH		16
@@ -47,26 +50,19 @@ static u64 sbi_fw_ctrs[SBI_NR_FW];
 /* Counter n is hpmcounter n, as OpenSBI numbers them: masks need no translation. */
 static bool sbi_is_identity;
 
-/* Counters of each hart that have a program, and must not be tried out. */
-static DEFINE_PER_CPU(u64, sbi_held);
+static const struct sbi_flavour *const sbi_flavours[] = {
+	&sbi_batch_flavour,
+	&sbi_plain_flavour,
+};
 
-static unsigned long sbi_inh_to_flags(u32 inh)
-{
-	unsigned long flags = 0;
+static const struct sbi_flavour *sbi_flavour = &sbi_plain_flavour;
 
-	if (inh & RISCV_PMU_INH_U)
-		flags |= SBI_PMU_CFG_FLAG_SET_UINH;
-	if (inh & RISCV_PMU_INH_S)
-		flags |= SBI_PMU_CFG_FLAG_SET_SINH;
-	if (inh & RISCV_PMU_INH_VU)
-		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
-	if (inh & RISCV_PMU_INH_VS)
-		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
-	if (inh & RISCV_PMU_INH_M)
-		flags |= SBI_PMU_CFG_FLAG_SET_MINH;
+static char *sbi_flavour_param = "auto";
+module_param_named(sbi, sbi_flavour_param, charp, 0444);
+MODULE_PARM_DESC(sbi, "how the firmware is told what to do: auto, batch or plain");
 
-	return flags;
-}
+/* The firmware tells which counters can hold an event, and need not be tried. */
+static bool sbi_can_resolve;
 
 /* Lets the firmware take a program and forget it again: the only way to ask what it supports. */
 static bool sbi_can_hold(u64 ctrs, u32 event_idx, u64 event_data)
@@ -101,6 +97,17 @@ static u64 sbi_try_ctrs(u64 ctrs, u32 event_idx, u64 event_data)
 	return able;
 }
 
+/* Which of some counters can hold an event; they are free. */
+static u64 sbi_find_able(u64 ctrs, u32 event_idx, u64 event_data)
+{
+	u64 able;
+
+	if (!sbi_can_resolve)
+		return sbi_try_ctrs(ctrs, event_idx, event_data);
+
+	return sbi_flavour->event_ctrs(event_idx, event_data, &able) ? 0 : able & ctrs;
+}
+
 /*
  * Raw events and a platform's own firmware events: too many to try at boot.
  * Counters that are busy on this hart can not be tried. If a free one takes
@@ -110,6 +117,9 @@ static u64 sbi_try_ctrs(u64 ctrs, u32 event_idx, u64 event_data)
 static u64 sbi_try_now(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog, u64 ctrs)
 {
 	u64 able, busy;
+
+	if (sbi_can_resolve)
+		return sbi_find_able(ctrs, prog->event_idx, prog->event_data);
 
 	/* What is busy must not change under us, as it would on another hart. */
 	guard(preempt)();
@@ -137,134 +147,6 @@ static u64 sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *pr
 	default:
 		return sbi_try_now(pmu, prog, pmu->ctrs & ~pmu->fw_ctrs & ~pmu->fixed_ctrs);
 	}
-}
-
-static int sbi_program(unsigned int ctr, const struct riscv_pmu_prog *prog)
-{
-	int ret = sbi_call_cfg_match(BIT_ULL(ctr), sbi_inh_to_flags(prog->inh), prog->event_idx,
-				     prog->event_data);
-
-	if (ret == -EIO)
-		pr_warn_once("firmware bug: it configures another counter than %u, the only one it may\n",
-			     ctr);
-	if (ret < 0)
-		return ret;
-
-	this_cpu_or(sbi_held, BIT_ULL(ctr));
-	return 0;
-}
-
-/* A counter that fails is left as if it had never been asked. */
-static int sbi_fail(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
-{
-	batch->failed |= BIT_ULL(ctr);
-	if (sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
-		pr_warn_once("counter %u can not be reset\n", ctr);
-	this_cpu_and(sbi_held, ~BIT_ULL(ctr));
-	return err;
-}
-
-/* Starts by mask; which counter an error is about is found out one by one. */
-static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
-{
-	int err = 0;
-
-	if (!ctrs || !sbi_call_start(ctrs))
-		return 0;
-
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-		int ret = sbi_call_start(BIT_ULL(ctr));
-
-		if (ret)
-			err = sbi_fail(batch, ctr, err ?: ret);
-	}
-
-	return err;
-}
-
-/* A counter that runs on is counted on: its clock goes by what it reads. */
-static void sbi_stop(u64 ctrs, unsigned long flags)
-{
-	int err = sbi_call_stop(ctrs, flags);
-
-	if (unlikely(err))
-		pr_warn_once("firmware can not stop counters (error %d)\n", err);
-}
-
-static void sbi_stop_batch(struct riscv_pmu_batch *batch)
-{
-	if (batch->stop)
-		sbi_stop(batch->stop, 0);
-	if (batch->release) {
-		sbi_stop(batch->release, SBI_PMU_STOP_FLAG_RESET);
-		this_cpu_and(sbi_held, ~batch->release);
-	}
-}
-
-static int sbi_program_batch(struct riscv_pmu_batch *batch)
-{
-	int err = 0;
-
-	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-		int ret = sbi_program(ctr, &batch->cfg[ctr].prog);
-
-		if (ret)
-			err = sbi_fail(batch, ctr, err ?: ret);
-	}
-
-	return err;
-}
-
-static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
-{
-	int ret = sbi_call_start_at(ctr, batch->cfg[ctr].value);
-
-	return unlikely(ret) ? sbi_fail(batch, ctr, err ?: ret) : err;
-}
-
-static noinline int sbi_start_batch(struct riscv_pmu_batch *batch)
-{
-	u64 others = batch->start & ~batch->load;
-	int err = 0, ret;
-
-	for (u64 ctrs = batch->load & ~batch->failed; ctrs; ctrs &= ctrs - 1)
-		err = sbi_start_at(batch, __ffs64(ctrs), err);
-
-	if (others) {
-		ret = sbi_start_mask(batch, others & ~batch->failed);
-		err = err ?: ret;
-	}
-
-	return err;
-}
-
-static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
-{
-	int err, ret;
-
-	sbi_stop_batch(batch);
-	err = sbi_program_batch(batch);
-	ret = sbi_start_batch(batch);
-	return err ?: ret;
-}
-
-/* An overflow stops a counter, then starts it from another value: two batches that are cheap. */
-static int sbi_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
-{
-	u64 start = batch->start;
-
-	if (batch->release | batch->program || (batch->stop && start))
-		return sbi_change_batch(batch);
-	if (!start) {
-		sbi_stop(batch->stop, 0);
-		return 0;
-	}
-	if (start != batch->load || start & (start - 1))
-		return sbi_start_batch(batch);
-
-	return sbi_start_at(batch, __ffs64(start), 0);
 }
 
 static u64 sbi_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
@@ -393,13 +275,13 @@ static void sbi_find_events(struct riscv_pmu *pmu)
 
 	for (code = 1; code < SBI_NR_HW; code++)
 		sbi_hw_ctrs[code] =
-			sbi_try_ctrs(hw, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, code), 0);
+			sbi_find_able(hw, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, code), 0);
 	for (code = 0; code < SBI_NR_CACHE; code++)
 		sbi_cache_ctrs[code] =
-			sbi_try_ctrs(hw & ~pmu->fixed_ctrs,
-				     RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE, code), 0);
+			sbi_find_able(hw & ~pmu->fixed_ctrs,
+				      RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE, code), 0);
 	for (code = 0; code < SBI_NR_FW; code++)
-		sbi_fw_ctrs[code] = sbi_try_ctrs(pmu->fw_ctrs, RISCV_PMU_EVENT_FW(code), 0);
+		sbi_fw_ctrs[code] = sbi_find_able(pmu->fw_ctrs, RISCV_PMU_EVENT_FW(code), 0);
 }
 
 /* Whether a counter that was started moves at all over a few instructions. */
@@ -473,10 +355,64 @@ static void sbi_find_twin_bug(struct riscv_pmu *pmu)
 	local_irq_restore(irqs);
 }
 
+static void sbi_hart_start(struct riscv_pmu *pmu)
+{
+	int err;
+
+	sbi_stop_hart(pmu);
+	if (!sbi_flavour->hart_start)
+		return;
+
+	err = sbi_flavour->hart_start();
+	if (err)
+		pr_warn_once("a hart shares no page with its firmware (error %d): it takes more calls\n",
+			     err);
+}
+
+static void sbi_hart_stop(struct riscv_pmu *pmu)
+{
+	sbi_stop_hart(pmu);
+	if (sbi_flavour->hart_stop)
+		sbi_flavour->hart_stop();
+}
+
+static bool sbi_is_chosen(const struct sbi_flavour *flavour)
+{
+	return !strcmp(sbi_flavour_param, "auto") || !strcmp(sbi_flavour_param, flavour->name);
+}
+
+/* The best way that this firmware has, of those that may be taken. */
+static void sbi_choose_flavour(struct riscv_pmu *pmu)
+{
+	sbi_flavour = &sbi_plain_flavour;
+	for (unsigned int i = 0; i < ARRAY_SIZE(sbi_flavours); i++) {
+		if (!sbi_is_chosen(sbi_flavours[i]) || sbi_flavours[i]->probe(pmu))
+			continue;
+		sbi_flavour = sbi_flavours[i];
+		break;
+	}
+
+	if (!sbi_is_chosen(sbi_flavour))
+		pr_warn("sbi=%s is not to be had from this firmware, using plain calls; choose auto, batch or plain\n",
+			sbi_flavour_param);
+	/* Unless a vendor has its own. */
+	if (pmu->ops.apply == sbi_plain_apply)
+		pmu->ops.apply = sbi_flavour->apply;
+}
+
+/* Cycles have a counter everywhere: who can not tell which can tell nothing. */
+static void sbi_find_resolver(void)
+{
+	u64 ctrs;
+
+	sbi_can_resolve = sbi_flavour->event_ctrs &&
+			  !sbi_flavour->event_ctrs(RISCV_PMU_EVENT_CYCLES, 0, &ctrs);
+}
+
 static void sbi_name_firmware(struct riscv_pmu *pmu)
 {
-	scnprintf(pmu->firmware, sizeof(pmu->firmware), "SBI %lu.%lu",
-		  sbi_major_version(), sbi_minor_version());
+	scnprintf(pmu->firmware, sizeof(pmu->firmware), "SBI %lu.%lu, %s calls",
+		  sbi_major_version(), sbi_minor_version(), sbi_flavour->name);
 }
 
 /* Every hart is taken to have the counters of the one that probes: the SBI knows no other kind. */
@@ -488,15 +424,17 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	if (!sbi_call_has_pmu())
 		return -ENODEV;
 
-	sbi_name_firmware(pmu);
 	err = sbi_find_ctrs(pmu);
 	if (err)
 		return err;
+	sbi_choose_flavour(pmu);
+	sbi_name_firmware(pmu);
 
 	pmu->raw_bits = sbi_spec_version >= sbi_mk_version(3, 0) ? SBI_RAW_V2_BITS : SBI_RAW_BITS;
 	local_irq_save(irqs);
-	sbi_stop_hart(pmu);
+	sbi_hart_start(pmu);
 	local_irq_restore(irqs);
+	sbi_find_resolver();
 	sbi_find_events(pmu);
 	sbi_find_fixed_filters(pmu);
 	sbi_find_twin_bug(pmu);
@@ -507,9 +445,9 @@ const struct riscv_pmu_ops riscv_pmu_sbi_ops = {
 	.name		= "sbi",
 	.probe		= sbi_probe,
 	.event_ctrs	= sbi_event_ctrs,
-	.hart_start	= sbi_stop_hart,
-	.hart_stop	= sbi_stop_hart,
-	.apply		= sbi_apply,
+	.hart_start	= sbi_hart_start,
+	.hart_stop	= sbi_hart_stop,
+	.apply		= sbi_plain_apply,
 	.read_ctr	= sbi_read_ctr,
 	.overflowed	= sbi_overflowed,
 };

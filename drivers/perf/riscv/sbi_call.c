@@ -10,9 +10,14 @@
 #include <linux/percpu.h>
 #include <linux/wordpart.h>
 
+#include <asm/sbi_pmu_batch.h>
+
 #include "sbi_call.h"
 
 #define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
+
+/* Where calls of the batch extension are counted. */
+#define SBI_CALL_BATCH(fid)	(SBI_CALL_NR_PMU_FIDS + (fid))
 
 static DEFINE_PER_CPU(unsigned long [SBI_CALL_NR_FIDS], sbi_call_counts);
 
@@ -33,6 +38,10 @@ const char *sbi_call_name(unsigned int fid)
 		[SBI_EXT_PMU_COUNTER_FW_READ]	= "fw_read",
 		[SBI_EXT_PMU_COUNTER_FW_READ_HI] = "fw_read_hi",
 		[SBI_EXT_PMU_SNAPSHOT_SET_SHMEM] = "snapshot_set_shmem",
+		[SBI_CALL_BATCH(SBI_PMU_BATCH_GET_VERSION)] = "batch_get_version",
+		[SBI_CALL_BATCH(SBI_PMU_BATCH_SET_SHMEM)] = "batch_set_shmem",
+		[SBI_CALL_BATCH(SBI_PMU_BATCH_APPLY)]	= "batch_apply",
+		[SBI_CALL_BATCH(SBI_PMU_BATCH_RESOLVE)]	= "batch_resolve",
 	};
 
 	return names[fid];
@@ -69,7 +78,7 @@ struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1
 {
 	KUNIT_STATIC_STUB_REDIRECT(sbi_call_pmu, fid, a0, a1, a2, a3, arg);
 
-	if (fid < SBI_CALL_NR_FIDS)
+	if (fid < SBI_CALL_NR_PMU_FIDS)
 		this_cpu_inc(sbi_call_counts[fid]);
 
 	return sbi_ecall(SBI_EXT_PMU, fid, a0, a1, a2, a3, (unsigned long)arg,
@@ -254,4 +263,113 @@ u64 sbi_call_fw_read(unsigned int ctr)
 		high = sbi_call_pmu(SBI_EXT_PMU_COUNTER_FW_READ_HI, ctr, 0, 0, 0, 0);
 
 	return (u64)(u32)high.value << 32 | (u32)again.value;
+}
+
+/**
+ * sbi_call_batch() - an ecall of the PMU batch extension
+ * @fid:	its function
+ * @a0:		first argument
+ * @a1:		second argument
+ * @a2:		third argument
+ * @a3:		fourth argument
+ * @a4:		fifth argument
+ * @a5:		sixth argument
+ *
+ * KUnit puts a firmware of its own in its place.
+ *
+ * Context: any.
+ * Return: the firmware's error and value, unchecked.
+ */
+struct sbiret sbi_call_batch(unsigned long fid, unsigned long a0, unsigned long a1,
+			     unsigned long a2, unsigned long a3, unsigned long a4,
+			     unsigned long a5)
+{
+	KUNIT_STATIC_STUB_REDIRECT(sbi_call_batch, fid, a0, a1, a2, a3, a4, a5);
+
+	this_cpu_inc(sbi_call_counts[SBI_CALL_BATCH(fid)]);
+	return sbi_ecall(SBI_EXT_PMU_BATCH, fid, a0, a1, a2, a3, a4, a5);
+}
+
+/**
+ * sbi_call_has_batch() - whether the firmware has the batch extension, in a version known here
+ *
+ * Return: true if it has.
+ */
+bool sbi_call_has_batch(void)
+{
+	struct sbiret ret;
+
+	KUNIT_STATIC_STUB_REDIRECT(sbi_call_has_batch);
+
+	if (sbi_spec_is_0_1() || sbi_probe_extension(SBI_EXT_PMU_BATCH) <= 0)
+		return false;
+
+	ret = sbi_call_batch(SBI_PMU_BATCH_GET_VERSION, 0, 0, 0, 0, 0, 0);
+	return !ret.error && SBI_PMU_BATCH_VERSION_MAJOR(ret.value) ==
+			     SBI_PMU_BATCH_VERSION_MAJOR(SBI_PMU_BATCH_VERSION_1_0);
+}
+
+/* The firmware's error, never 0 for one that Linux has no number for. */
+static int sbi_call_errno(struct sbiret ret)
+{
+	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
+}
+
+/**
+ * sbi_call_batch_set_shmem() - share a page with this hart's firmware
+ * @page:	its physical address, or all ones for none
+ *
+ * Context: interrupts off.
+ * Return: 0 or a negative errno.
+ */
+int sbi_call_batch_set_shmem(phys_addr_t page)
+{
+	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(page) : 0;
+
+	if (page == (phys_addr_t)SBI_PMU_BATCH_SHMEM_DISABLE)
+		high = SBI_PMU_BATCH_SHMEM_DISABLE;
+
+	return sbi_call_errno(sbi_call_batch(SBI_PMU_BATCH_SET_SHMEM, page, high, 0, 0, 0, 0));
+}
+
+/**
+ * sbi_call_batch_apply() - stop, program and start counters
+ * @stop:	counters to stop
+ * @program:	counters to be given what the page says
+ * @start:	counters to start
+ *
+ * Context: interrupts off, on the hart whose counters are meant.
+ * Return: 0; -EIO if the page's failed mask says which counters failed;
+ * another errno if nothing was done.
+ */
+int sbi_call_batch_apply(u64 stop, u64 program, u64 start)
+{
+	struct sbiret ret;
+
+	if (IS_ENABLED(CONFIG_64BIT))
+		ret = sbi_call_batch(SBI_PMU_BATCH_APPLY, stop, program, start, 0, 0, 0);
+	else
+		ret = sbi_call_batch(SBI_PMU_BATCH_APPLY, lower_32_bits(stop), upper_32_bits(stop),
+				     lower_32_bits(program), upper_32_bits(program),
+				     lower_32_bits(start), upper_32_bits(start));
+	if (likely(!ret.error))
+		return 0;
+
+	return ret.error == SBI_ERR_FAILURE ? -EIO : -EINVAL;
+}
+
+/**
+ * sbi_call_batch_resolve() - have the page tell which counters can count an event
+ * @event_idx:	type and code of the event
+ * @event_data:	its data
+ *
+ * Context: interrupts off.
+ * Return: 0 or a negative errno.
+ */
+int sbi_call_batch_resolve(u32 event_idx, u64 event_data)
+{
+	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(event_data) : 0;
+
+	return sbi_call_errno(sbi_call_batch(SBI_PMU_BATCH_RESOLVE, event_idx, event_data, high,
+					     0, 0, 0));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls of the SBI PMU extension (SBI 3.0, chapter 11), one function each. */
+/* Calls of the SBI PMU extension (SBI 3.0, chapter 11) and of the batch extension. */
 #ifndef _RISCV_PMU_SBI_CALL_H
 #define _RISCV_PMU_SBI_CALL_H
 
@@ -19,8 +19,9 @@ struct sbi_call_ctr_info {
 	bool	is_fw;
 };
 
-/* Functions of the extension that are called here, from FID 0 on. */
-#define SBI_CALL_NR_FIDS	8
+/* Functions that are called here, from FID 0 on: of the one, then of the other. */
+#define SBI_CALL_NR_PMU_FIDS	8
+#define SBI_CALL_NR_FIDS	(SBI_CALL_NR_PMU_FIDS + 4)
 
 const char *sbi_call_name(unsigned int fid);
 unsigned long sbi_call_count(unsigned int cpu, unsigned int fid);
@@ -34,5 +35,13 @@ int sbi_call_start(u64 ctrs);
 int sbi_call_start_at(unsigned int ctr, u64 value);
 int sbi_call_stop(u64 ctrs, unsigned long flags);
 u64 sbi_call_fw_read(unsigned int ctr);
+
+struct sbiret sbi_call_batch(unsigned long fid, unsigned long a0, unsigned long a1,
+			     unsigned long a2, unsigned long a3, unsigned long a4,
+			     unsigned long a5);
+bool sbi_call_has_batch(void);
+int sbi_call_batch_set_shmem(phys_addr_t page);
+int sbi_call_batch_apply(u64 stop, u64 program, u64 start);
+int sbi_call_batch_resolve(u32 event_idx, u64 event_data);
 
 #endif /* _RISCV_PMU_SBI_CALL_H */

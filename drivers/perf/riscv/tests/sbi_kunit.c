@@ -227,6 +227,11 @@ static struct sbiret fw_call(unsigned long fid, unsigned long a0, unsigned long 
 
 /* --- each test ---------------------------------------------------------- */
 
+static bool fw_has_no_batch(void)
+{
+	return false;
+}
+
 /* The backend notes per CPU what is programmed, so that the thread has to stay. */
 static int fw_init(struct kunit *test)
 {
@@ -240,6 +245,7 @@ static int fw_init(struct kunit *test)
 	fw->pmu.pending_csr = CSR_IP;
 	test->priv = fw;
 	kunit_activate_static_stub(test, sbi_call_pmu, fw_call);
+	kunit_activate_static_stub(test, sbi_call_has_batch, fw_has_no_batch);
 	return 0;
 }
 

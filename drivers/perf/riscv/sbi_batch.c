@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A batch as one firmware call: the PMU batch extension, which OpenSBI has with
+ * the files in opensbi/. Documentation/arch/riscv/sbi-pmu-batch.rst specifies it.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
+
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/perf/riscv_pmu.h>
+#include <linux/printk.h>
+
+#include <asm/sbi_pmu_batch.h>
+
+#include "event.h"
+#include "sbi_call.h"
+#include "sbi_flavour.h"
+
+static_assert(sizeof(struct sbi_pmu_batch_shmem) == SBI_PMU_BATCH_SHMEM_SIZE);
+
+/* The page of each hart, and the same while its firmware has it. */
+static DEFINE_PER_CPU(struct sbi_pmu_batch_shmem *, batch_page);
+static DEFINE_PER_CPU(struct sbi_pmu_batch_shmem *, batch_shmem);
+
+static void batch_free_pages(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		free_page((unsigned long)per_cpu(batch_page, cpu));
+		per_cpu(batch_page, cpu) = NULL;
+	}
+}
+
+static int batch_probe(struct riscv_pmu *pmu)
+{
+	unsigned int cpu;
+
+	if (!sbi_call_has_batch())
+		return -ENODEV;
+
+	for_each_possible_cpu(cpu) {
+		if (!per_cpu(batch_page, cpu))
+			per_cpu(batch_page, cpu) = (void *)get_zeroed_page(GFP_KERNEL);
+		if (!per_cpu(batch_page, cpu)) {
+			batch_free_pages();
+			return -ENOMEM;
+		}
+	}
+	pmu->one_call = true;
+	return 0;
+}
+
+static int batch_hart_start(void)
+{
+	struct sbi_pmu_batch_shmem *page = this_cpu_read(batch_page);
+	int err = sbi_call_batch_set_shmem(virt_to_phys(page));
+
+	this_cpu_write(batch_shmem, err ? NULL : page);
+	return err;
+}
+
+static void batch_hart_stop(void)
+{
+	this_cpu_write(batch_shmem, NULL);
+	sbi_call_batch_set_shmem(SBI_PMU_BATCH_SHMEM_DISABLE);
+}
+
+static void batch_write_programs(struct sbi_pmu_batch_shmem *shmem,
+				 const struct riscv_pmu_batch *batch)
+{
+	u64 ctrs;
+
+	for (ctrs = batch->release & ~batch->program; ctrs; ctrs &= ctrs - 1)
+		shmem->slot[__ffs64(ctrs)].event_idx = SBI_PMU_BATCH_NO_EVENT;
+
+	for (ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		const struct riscv_pmu_prog *prog = &batch->cfg[ctr].prog;
+		struct sbi_pmu_batch_slot *slot = &shmem->slot[ctr];
+
+		slot->event_data = prog->event_data;
+		slot->event_idx = prog->event_idx;
+		slot->flags = sbi_inh_to_flags(prog->inh);
+	}
+
+	this_cpu_write(sbi_held, (this_cpu_read(sbi_held) & ~batch->release) | batch->program);
+}
+
+/* Rare: some counters would not, or the firmware has not understood. */
+static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
+			       const struct sbi_pmu_batch_shmem *shmem, int err)
+{
+	if (err != -EIO) {
+		pr_warn_once("firmware bug: it refuses a batch (stop 0x%llx, program 0x%llx, start 0x%llx)\n",
+			     batch->stop | batch->release, batch->program, batch->start);
+		return sbi_plain_apply(pmu, batch);
+	}
+
+	batch->failed = READ_ONCE(shmem->failed) & (batch->program | batch->start);
+	this_cpu_and(sbi_held, ~batch->failed);
+	return batch->failed ? err : 0;
+}
+
+static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	struct sbi_pmu_batch_shmem *shmem = this_cpu_read(batch_shmem);
+	u64 named = batch->program | batch->release;
+	int err;
+
+	if (unlikely(!shmem))
+		return sbi_plain_apply(pmu, batch);
+
+	if (named)
+		batch_write_programs(shmem, batch);
+	shmem->load = batch->load;
+	for (u64 ctrs = batch->load; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		shmem->slot[ctr].value = batch->cfg[ctr].value;
+	}
+
+	err = sbi_call_batch_apply(batch->stop | batch->release, named, batch->start);
+	return unlikely(err) ? batch_fail(pmu, batch, shmem, err) : 0;
+}
+
+static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
+{
+	struct sbi_pmu_batch_shmem *shmem;
+	unsigned long irqs;
+	int err = -EOPNOTSUPP;
+
+	local_irq_save(irqs);
+	shmem = this_cpu_read(batch_shmem);
+	if (shmem)
+		err = sbi_call_batch_resolve(event_idx, event_data);
+	if (!err)
+		*ctrs = READ_ONCE(shmem->ctrs);
+	local_irq_restore(irqs);
+
+	return err;
+}
+
+const struct sbi_flavour sbi_batch_flavour = {
+	.name		= "batch",
+	.probe		= batch_probe,
+	.hart_start	= batch_hart_start,
+	.hart_stop	= batch_hart_stop,
+	.apply		= batch_apply,
+	.event_ctrs	= batch_event_ctrs,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The ways in which firmware takes a batch, from call by call to all at once. */
+#ifndef _RISCV_PMU_SBI_FLAVOUR_H
+#define _RISCV_PMU_SBI_FLAVOUR_H
+
+#include <linux/percpu.h>
+#include <linux/perf/riscv_pmu.h>
+
+/**
+ * struct sbi_flavour - one way to carry out a batch
+ * @name:	what it is called in riscv_pmu.sbi= and at boot
+ * @probe:	find out whether the firmware has it, and get what every hart needs
+ *		for it. Process context. -ENODEV: it has not
+ * @hart_start:	have this hart's firmware ready for @apply. Interrupts off. On an
+ *		error the hart's batches are carried out call by call. May be NULL
+ * @hart_stop:	undo @hart_start. May be NULL. Interrupts off
+ * @apply:	as &riscv_pmu_ops.apply
+ * @event_ctrs:	which of the given counters can hold an event, in use or not.
+ *		-EOPNOTSUPP where the firmware can not tell. May be NULL. Process context
+ */
+struct sbi_flavour {
+	const char *name;
+	int (*probe)(struct riscv_pmu *pmu);
+	int (*hart_start)(void);
+	void (*hart_stop)(void);
+	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
+	int (*event_ctrs)(u32 event_idx, u64 event_data, u64 *ctrs);
+};
+
+extern const struct sbi_flavour sbi_plain_flavour;
+extern const struct sbi_flavour sbi_batch_flavour;
+
+DECLARE_PER_CPU(u64, sbi_held);
+
+unsigned long sbi_inh_to_flags(u32 inh);
+int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
+
+#endif /* _RISCV_PMU_SBI_FLAVOUR_H */

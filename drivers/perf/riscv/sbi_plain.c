@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A batch by the calls that every firmware has (SBI 3.0, chapter 11): stop by
+ * mask, configure one by one, start by mask or, from a value, one by one.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
+
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/percpu.h>
+#include <linux/perf/riscv_pmu.h>
+#include <linux/printk.h>
+
+#include "sbi_call.h"
+#include "sbi_flavour.h"
+
+/* Counters of each hart that have a program, and must not be tried out. */
+DEFINE_PER_CPU(u64, sbi_held);
+
+/**
+ * sbi_inh_to_flags() - filters as COUNTER_CONFIG_MATCHING has them
+ * @inh:	enum riscv_pmu_inh bits
+ *
+ * Return: SBI_PMU_CFG_FLAG_SET_*INH.
+ */
+unsigned long sbi_inh_to_flags(u32 inh)
+{
+	unsigned long flags = 0;
+
+	if (inh & RISCV_PMU_INH_U)
+		flags |= SBI_PMU_CFG_FLAG_SET_UINH;
+	if (inh & RISCV_PMU_INH_S)
+		flags |= SBI_PMU_CFG_FLAG_SET_SINH;
+	if (inh & RISCV_PMU_INH_VU)
+		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
+	if (inh & RISCV_PMU_INH_VS)
+		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
+	if (inh & RISCV_PMU_INH_M)
+		flags |= SBI_PMU_CFG_FLAG_SET_MINH;
+
+	return flags;
+}
+
+static int sbi_program(unsigned int ctr, const struct riscv_pmu_prog *prog)
+{
+	int ret = sbi_call_cfg_match(BIT_ULL(ctr), sbi_inh_to_flags(prog->inh), prog->event_idx,
+				     prog->event_data);
+
+	if (ret == -EIO)
+		pr_warn_once("firmware bug: it configures another counter than %u, the only one it may\n",
+			     ctr);
+	if (ret < 0)
+		return ret;
+
+	this_cpu_or(sbi_held, BIT_ULL(ctr));
+	return 0;
+}
+
+/* A counter that fails is left as if it had never been asked. */
+static int sbi_fail(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
+{
+	batch->failed |= BIT_ULL(ctr);
+	if (sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
+		pr_warn_once("counter %u can not be reset\n", ctr);
+	this_cpu_and(sbi_held, ~BIT_ULL(ctr));
+	return err;
+}
+
+/* Starts by mask; which counter an error is about is found out one by one. */
+static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
+{
+	int err = 0;
+
+	if (!ctrs || !sbi_call_start(ctrs))
+		return 0;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		int ret = sbi_call_start(BIT_ULL(ctr));
+
+		if (ret)
+			err = sbi_fail(batch, ctr, err ?: ret);
+	}
+
+	return err;
+}
+
+/* A counter that runs on is counted on: its clock goes by what it reads. */
+static void sbi_stop(u64 ctrs, unsigned long flags)
+{
+	int err = sbi_call_stop(ctrs, flags);
+
+	if (unlikely(err))
+		pr_warn_once("firmware can not stop counters (error %d)\n", err);
+}
+
+static void sbi_stop_batch(struct riscv_pmu_batch *batch)
+{
+	if (batch->stop)
+		sbi_stop(batch->stop, 0);
+	if (batch->release) {
+		sbi_stop(batch->release, SBI_PMU_STOP_FLAG_RESET);
+		this_cpu_and(sbi_held, ~batch->release);
+	}
+}
+
+static int sbi_program_batch(struct riscv_pmu_batch *batch)
+{
+	int err = 0;
+
+	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		int ret = sbi_program(ctr, &batch->cfg[ctr].prog);
+
+		if (ret)
+			err = sbi_fail(batch, ctr, err ?: ret);
+	}
+
+	return err;
+}
+
+static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
+{
+	int ret = sbi_call_start_at(ctr, batch->cfg[ctr].value);
+
+	return unlikely(ret) ? sbi_fail(batch, ctr, err ?: ret) : err;
+}
+
+static noinline int sbi_start_batch(struct riscv_pmu_batch *batch)
+{
+	u64 others = batch->start & ~batch->load;
+	int err = 0, ret;
+
+	for (u64 ctrs = batch->load & ~batch->failed; ctrs; ctrs &= ctrs - 1)
+		err = sbi_start_at(batch, __ffs64(ctrs), err);
+
+	if (others) {
+		ret = sbi_start_mask(batch, others & ~batch->failed);
+		err = err ?: ret;
+	}
+
+	return err;
+}
+
+static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
+{
+	int err, ret;
+
+	sbi_stop_batch(batch);
+	err = sbi_program_batch(batch);
+	ret = sbi_start_batch(batch);
+	return err ?: ret;
+}
+
+/**
+ * sbi_plain_apply() - carry out a batch
+ * @pmu:	the PMU
+ * @batch:	the batch
+ *
+ * An overflow stops a counter, then starts it from another value: two batches
+ * that are cheap.
+ *
+ * Context: interrupts off.
+ * Return: 0, or the errno of the first counter in @batch->failed.
+ */
+int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	u64 start = batch->start;
+
+	if (batch->release | batch->program || (batch->stop && start))
+		return sbi_change_batch(batch);
+	if (!start) {
+		sbi_stop(batch->stop, 0);
+		return 0;
+	}
+	if (start != batch->load || start & (start - 1))
+		return sbi_start_batch(batch);
+
+	return sbi_start_at(batch, __ffs64(start), 0);
+}
+
+static int sbi_plain_probe(struct riscv_pmu *pmu)
+{
+	return 0;
+}
+
+const struct sbi_flavour sbi_plain_flavour = {
+	.name		= "plain",
+	.probe		= sbi_plain_probe,
+	.apply		= sbi_plain_apply,
+};
