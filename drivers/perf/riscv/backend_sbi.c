@@ -292,14 +292,21 @@ static bool sbi_advances(struct riscv_pmu *pmu, unsigned int ctr)
 	return pmu->ctr[ctr].read() != before;
 }
 
-/* Whether a fixed counter advances with the given modes inhibited. */
-static bool sbi_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx, u32 inh)
+/*
+ * Whether a fixed counter advances with the given modes inhibited, or a negative
+ * errno: a firmware that refuses says nothing about the counter.
+ */
+static int sbi_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx, u32 inh)
 {
-	if (sbi_call_cfg_match(BIT_ULL(ctr), sbi_inh_to_flags(inh), event_idx, 0) < 0 ||
-	    sbi_call_start(BIT_ULL(ctr)))
-		return false;
+	int ret = sbi_call_cfg_match(BIT_ULL(ctr), sbi_inh_to_flags(inh), event_idx, 0);
 
-	return sbi_advances(pmu, ctr);
+	if (ret >= 0)
+		ret = sbi_call_start(BIT_ULL(ctr));
+	if (!ret)
+		ret = sbi_advances(pmu, ctr);
+	sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
+
+	return ret;
 }
 
 /*
@@ -315,10 +322,9 @@ static void sbi_find_fixed_filters(struct riscv_pmu *pmu)
 		unsigned long irqs;
 
 		local_irq_save(irqs);
-		if (sbi_fixed_advances(pmu, ctr, event_idx, 0) &&
-		    !sbi_fixed_advances(pmu, ctr, event_idx, SBI_ALL_MODES))
+		if (sbi_fixed_advances(pmu, ctr, event_idx, 0) > 0 &&
+		    sbi_fixed_advances(pmu, ctr, event_idx, SBI_ALL_MODES) == 0)
 			pmu->ctr[ctr].inh = SBI_ALL_MODES;
-		sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
 		local_irq_restore(irqs);
 	}
 }
