@@ -21,6 +21,7 @@
 #include <sbi/sbi_pmu_batch.h>
 #include <sbi/sbi_scratch.h>
 #include <sbi/sbi_string.h>
+#include <sbi/sbi_trap.h>
 
 /* How M-mode is let into the supervisor's memory, before OpenSBI 1.8 and since. */
 #if __has_include(<sbi/sbi_hart_protection.h>)
@@ -512,6 +513,47 @@ int sbi_pmu_batch_resolve(unsigned long event_idx, u64 event_data)
 
 /* --- SET_SHMEM --- */
 
+/*
+ * Whether there is memory at an address that can be read and written. That a
+ * domain may use an address does not say so: the root domain may use all. An
+ * addition of zero leaves the word as it is, whoever else writes to it.
+ */
+static bool batch_is_memory(unsigned long addr)
+{
+	struct sbi_trap_info trap = {0};
+	register unsigned long tinfo asm("a3") = (unsigned long)&trap;
+	register unsigned long mtvec asm("a5") = sbi_hart_expected_trap_addr();
+
+	/* An expected trap wants the trap info in a3, uses a4, and skips 4 bytes. */
+	asm volatile("csrrw %[mtvec], " STR(CSR_MTVEC) ", %[mtvec]\n"
+		     ".option push\n"
+		     ".option norvc\n"
+		     "lw a4, 0(%[addr])\n"
+		     "amoadd.w a4, zero, (%[addr])\n"
+		     ".option pop\n"
+		     "csrw " STR(CSR_MTVEC) ", %[mtvec]"
+		     : [mtvec] "+&r" (mtvec), [tinfo] "+&r" (tinfo)
+		     : [addr] "r" (addr)
+		     : "a4", "memory");
+
+	return !trap.cause;
+}
+
+static bool batch_can_share(const struct sbi_domain *dom, unsigned long addr)
+{
+	bool is_memory;
+
+	if (!sbi_domain_check_addr_range(dom, addr, SBI_PMU_BATCH_SHMEM_SIZE, PRV_S,
+					 SBI_DOMAIN_READ | SBI_DOMAIN_WRITE))
+		return false;
+	if (batch_map(addr, SBI_PMU_BATCH_SHMEM_SIZE))
+		return false;
+
+	is_memory = batch_is_memory(addr);
+	batch_unmap(addr, SBI_PMU_BATCH_SHMEM_SIZE);
+	return is_memory;
+}
+
 static struct batch_hart *batch_thishart_alloc(void)
 {
 	struct batch_hart *hart = batch_thishart();
@@ -551,13 +593,12 @@ int sbi_pmu_batch_set_shmem(unsigned long lo, unsigned long hi, unsigned long fl
 	if (lo & (SBI_PMU_BATCH_SHMEM_SIZE - 1))
 		return SBI_EINVAL;
 	/* M-mode has no address translation: what lies above its registers it can not reach. */
-	if (hi || !sbi_domain_check_addr_range(dom, lo, SBI_PMU_BATCH_SHMEM_SIZE, PRV_S,
-					       SBI_DOMAIN_READ | SBI_DOMAIN_WRITE))
+	if (hi || !batch_can_share(dom, lo))
 		return SBI_EINVALID_ADDR;
 
 	hart = batch_thishart_alloc();
 	if (!hart)
-		return SBI_ENOMEM;
+		return SBI_EFAIL;
 
 	batch_find_ctrs(hart);
 	hart->dom = dom;
