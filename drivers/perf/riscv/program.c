@@ -498,6 +498,9 @@ static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 /* Programs that are about to be forgotten: nobody reads their clocks. */
 static void program_note_released(struct riscv_pmu_hart *hart, u64 released)
 {
+	if (!released)
+		return;
+
 	hart->running &= ~released;
 	hart->parked &= ~released;
 	hart->held &= ~released;
