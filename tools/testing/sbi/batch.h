@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page that is shared with the batch extension, for its cases and their costs. */
+#ifndef SBI_CONFORMANCE_BATCH_H
+#define SBI_CONFORMANCE_BATCH_H
+
+#include "pmu.h"
+
+static inline volatile struct sbi_pmu_batch_shmem *batch_page(void)
+{
+	return (volatile struct sbi_pmu_batch_shmem *)BATCH_SHARED;
+}
+
+static inline volatile struct sbi_pmu_batch_slot *slot(u64 ctr)
+{
+	return &batch_page()->slot[ctr];
+}
+
+/* An empty page, in use. */
+bool batch_page_set(void);
+/* What CTR is to count once it is programmed, and to start from once it is loaded. */
+void slot_set(u64 ctr, u64 event, u64 value);
+/* A counter programmed with EVENT, loaded with VALUE and started by one APPLY. */
+u64 batch_start(u64 event, u64 value);
+/* A programmable counter that counts EVENT, by RESOLVE; ALL_ONES where there is none. */
+u64 batch_ctr(u64 event);
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What APPLY costs, in instructions. With -icount shift=0 one is 1 ns, and the
+ * board's time base of 10 MHz ticks every 100 of them: over CALLS calls that is
+ * a tenth of an instruction a call.
+ */
+#include "batch.h"
+#include "case.h"
+
+#define CALLS			1000
+#define INSTRUCTIONS_PER_TICK	100
+
+/* What the extension may cost above a trap that does nothing: section "Costs". */
+#define COST_CALL		300
+#define COST_COUNTER		60
+
+struct batch {
+	u64 stop, program, start;
+};
+
+static u64 per_call(const struct batch *first, const struct batch *second)
+{
+	u64 begin, i;
+
+	begin = csr_read(CSR_TIME);
+	for (i = 0; i < CALLS / 2; i++) {
+		batch_apply(first->stop, first->program, first->start);
+		batch_apply(second->stop, second->program, second->start);
+	}
+	return (csr_read(CSR_TIME) - begin) * INSTRUCTIONS_PER_TICK / CALLS;
+}
+
+/* A call that the firmware knows nothing of: the trap, and the way to no extension. */
+static u64 trap_floor(void)
+{
+	u64 begin, i;
+
+	begin = csr_read(CSR_TIME);
+	for (i = 0; i < CALLS; i++)
+		sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0);
+	return (csr_read(CSR_TIME) - begin) * INSTRUCTIONS_PER_TICK / CALLS;
+}
+
+/* Four counters of different events, as a group of perf's has them. */
+static u64 four(void)
+{
+	static const u64 events[] = {
+		EVENT_CYCLES, EVENT_INSTRUCTIONS, EVENT_DTLB_READ_MISS, EVENT_ITLB_READ_MISS,
+	};
+	u64 first = lowest(ctrs.prog), i;
+
+	for (i = 0; i < 4; i++)
+		slot_set(first + i, events[i], 1000);
+	if (batch_apply(0, 0xfUL << first, 0).error)
+		return 0;
+	return 0xfUL << first;
+}
+
+static void judge(const char *what, u64 cost, u64 counters)
+{
+	u64 floor = trap_floor();
+
+	print("# %s: %u instructions a call, %u above a trap's %u\n", what, cost, cost - floor,
+	      floor);
+	EXPECT_IN(cost, floor, floor + COST_CALL + COST_COUNTER * counters);
+}
+
+static void stop_and_start_cost(void)
+{
+	struct batch stop = {}, start = {};
+
+	REQUIRE(batch_page_set());
+	stop.stop = four();
+	start.start = stop.stop;
+	REQUIRE(stop.stop);
+	judge("stop 4, start 4", per_call(&start, &stop), 4);
+}
+
+static void stop_and_save_cost(void)
+{
+	struct batch stop = {}, start = {};
+
+	REQUIRE(batch_page_set());
+	stop.stop = four();
+	start.start = stop.stop;
+	REQUIRE(stop.stop);
+	batch_page()->save = stop.stop;
+	judge("stop and save 4, start 4", per_call(&start, &stop), 4);
+}
+
+static void load_cost(void)
+{
+	struct batch stop = {}, start = {};
+
+	REQUIRE(batch_page_set());
+	stop.stop = four();
+	start.start = stop.stop;
+	REQUIRE(stop.stop);
+	batch_page()->load = start.start;
+	judge("stop 4, load and start 4", per_call(&start, &stop), 4);
+}
+
+static void add_cost(void)
+{
+	struct batch again = {};
+
+	REQUIRE(batch_page_set());
+	REQUIRE(four());
+	again.stop = BIT(lowest(ctrs.prog));
+	again.start = again.stop;
+	batch_page()->load = again.start;
+	batch_page()->add = again.start;
+	batch_page()->save = again.start;
+	judge("stop, add and start 1", per_call(&again, &again), 1);
+}
+
+static void program_cost(void)
+{
+	struct batch all = {};
+
+	REQUIRE(batch_page_set());
+	all.stop = four();
+	all.program = all.stop;
+	all.start = all.stop;
+	REQUIRE(all.stop);
+	batch_page()->load = all.start;
+	judge("stop, program, load and start 4", per_call(&all, &all), 4);
+}
+
+static void nothing_cost(void)
+{
+	struct batch nothing = {};
+
+	REQUIRE(batch_page_set());
+	judge("nothing", per_call(&nothing, &nothing), 0);
+}
+
+#define NEEDS	(NEEDS_BATCH | NEEDS_ICOUNT)
+
+const struct test_case batch_cost_cases[] = {
+	{ "APPLY of nothing is little dearer than a trap", nothing_cost, NEEDS },
+	{ "APPLY stops 4 counters, and starts them, within its cost", stop_and_start_cost, NEEDS },
+	{ "APPLY stops and saves 4 counters within its cost", stop_and_save_cost, NEEDS },
+	{ "APPLY loads and starts 4 counters within its cost", load_cost, NEEDS },
+	{ "APPLY stops, adds and starts 1 counter within its cost", add_cost, NEEDS },
+	{ "APPLY programs, loads and starts 4 counters within its cost", program_cost, NEEDS },
+	CASES_END
+};

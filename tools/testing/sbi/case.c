@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Runs the cases, and knows which of them fail on this firmware. */
+#include "case.h"
+#include "fdt.h"
+#include "pmu.h"
+
+#define FAILURES_SHOWN	8
+
+static const char *skipped;
+static u64 failures;
+static bool all_good = true;
+static u64 case_number;
+
+static const struct {
+	u64 need;
+	const char *why;
+} lacking[] = {
+	{ NEEDS_ICOUNT,		"counts are exact with -icount only" },
+	{ NEEDS_SSCOFPMF,	"this hart has no Sscofpmf" },
+	{ NEEDS_SMCNTRPMF,	"this hart has no Smcntrpmf" },
+	{ NEEDS_EVENT_INFO,	"this firmware has no EVENT_GET_INFO" },
+	{ NEEDS_SNAPSHOT,	"this firmware has no snapshot" },
+	{ NEEDS_BATCH,		"this firmware has no PMU batch extension" },
+	{ NEEDS_HART,		"there is no second hart" },
+	{ NEEDS_SSCTR,		"this hart has no Ssctr" },
+};
+
+/* --- what a case says --------------------------------------------------------- */
+
+void tap_skip(const char *why)
+{
+	skipped = why;
+}
+
+static bool fail_once_more(const char *file, int at)
+{
+	if (++failures > FAILURES_SHOWN)
+		return false;
+	print("# %s:%d: ", file, (long)at);
+	return true;
+}
+
+void tap_fail(const char *file, int at, const char *what, u64 got, u64 want)
+{
+	if (fail_once_more(file, at))
+		print("%s: is %x, not %x\n", what, got, want);
+}
+
+void tap_fail_range(const char *file, int at, const char *what, u64 got, u64 low, u64 high)
+{
+	if (fail_once_more(file, at))
+		print("%s: is %x, not from %x to %x\n", what, got, low, high);
+}
+
+void tap_fail_ret(const char *file, int at, const char *what, struct sbiret got)
+{
+	if (fail_once_more(file, at))
+		print("%s: error %d, value %x\n", what, got.error, got.value);
+}
+
+bool tap_failed(void)
+{
+	return failures;
+}
+
+/* --- what is known of this firmware ------------------------------------------- */
+
+/* A line of the list, "VERDICT NAME": is it of this verdict and name? */
+static bool line_is(const char *at, const char *end, const char *verdict, const char *name)
+{
+	size_t length = str_length(verdict);
+
+	if (!str_begins(at, verdict) || at[length] != ' ')
+		return false;
+	at += length + 1;
+	length = str_length(name);
+	return (size_t)(end - at) == length && str_begins(at, name);
+}
+
+static const char *line_end(const char *at)
+{
+	while (at < machine.initrd_end && *at != '\n')
+		at++;
+	return at;
+}
+
+static bool known_as(const char *verdict, const char *name)
+{
+	const char *at, *end;
+
+	for (at = machine.initrd; at < machine.initrd_end; at = end + 1) {
+		end = line_end(at);
+		if (line_is(at, end, verdict, name))
+			return true;
+	}
+	return false;
+}
+
+static bool line_names_case(const char *at, const char *end, const struct test_case *const *groups)
+{
+	const struct test_case *test;
+
+	for (; *groups; groups++)
+		for (test = *groups; test->name; test++)
+			if (line_is(at, end, "fails", test->name) ||
+			    line_is(at, end, "not-run", test->name))
+				return true;
+	return false;
+}
+
+void known_check(const struct test_case *const *groups)
+{
+	const char *at, *end, *c;
+
+	for (at = machine.initrd; at < machine.initrd_end; at = end + 1) {
+		end = line_end(at);
+		if (line_names_case(at, end, groups))
+			continue;
+		print("Bail out! the list of known failures has a line that names no case: ");
+		for (c = at; c < end; c++)
+			print("%c", *c);
+		print("\n");
+		power_off(false);
+	}
+}
+
+/* --- running ------------------------------------------------------------------ */
+
+static const char *what_it_lacks(const struct test_case *test, u64 have)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lacking); i++)
+		if (test->needs & ~have & lacking[i].need)
+			return lacking[i].why;
+	return NULL;
+}
+
+static void result(bool good, const char *name, const char *directive, const char *why)
+{
+	print("%s %u - %s%s%s\n", good ? "ok" : "not ok", ++case_number, name, directive, why);
+	if (!good)
+		all_good = false;
+}
+
+static void judge(const struct test_case *test)
+{
+	bool known = known_as("fails", test->name);
+
+	if (skipped) {
+		result(true, test->name, " # SKIP ", skipped);
+	} else if (!known) {
+		result(!failures, test->name, "", "");
+	} else if (failures) {
+		result(true, test->name, " # SKIP TODO known failure of ", machine.firmware);
+	} else {
+		print("# a known failure does not fail: take it off the list\n");
+		result(false, test->name, "", "");
+	}
+}
+
+void case_run(const struct test_case *test, u64 have)
+{
+	const char *lacks = what_it_lacks(test, have);
+
+	skipped = NULL;
+	failures = 0;
+	if (lacks) {
+		result(true, test->name, " # SKIP ", lacks);
+		return;
+	}
+	if (known_as("not-run", test->name)) {
+		result(true, test->name, " # SKIP TODO not to be survived by ", machine.firmware);
+		return;
+	}
+	/* Where the firmware dies, this says of what. */
+	print("# %u: %s\n", case_number + 1, test->name);
+	if (!(test->needs & AT_BOOT))
+		pmu_reset();
+	canaries_set();
+	test->run();
+	irqs_disable();
+	if (!canaries_live())
+		tap_fail(__FILE__, __LINE__, "pages beside the shared ones live", 0, 1);
+	judge(test);
+}
+
+bool cases_good(void)
+{
+	return all_good;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What main() asks of the runner of cases. */
+#ifndef SBI_CONFORMANCE_CASE_H
+#define SBI_CONFORMANCE_CASE_H
+
+#include "tap.h"
+
+/* Every line of the list of known failures names a case, or the run ends. */
+void known_check(const struct test_case *const *groups);
+/* HAVE are the NEEDS_ that this machine meets. */
+void case_run(const struct test_case *test, u64 have);
+bool cases_good(void);
+
+extern const struct test_case boot_cases[], counters_cases[], match_cases[];
+extern const struct test_case startstop_cases[], filter_cases[], overflow_cases[];
+extern const struct test_case firmware_event_cases[], event_info_cases[];
+extern const struct test_case snapshot_cases[], batch_cases[], batch_cost_cases[];
+extern const struct test_case fuzz_cases[], hostile_cases[];
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The little that is asked of a flattened devicetree. */
+#ifndef SBI_CONFORMANCE_FDT_H
+#define SBI_CONFORMANCE_FDT_H
+
+#include "sbi.h"
+
+struct machine {
+	const char *bootargs;	/* "" where there are none */
+	const char *initrd;	/* the list of known failures */
+	const char *initrd_end;
+	bool smcntrpmf;
+	bool ssctr;
+	u64 harts;
+	const char *firmware;	/* its name, for the reader */
+};
+
+extern struct machine machine;
+
+void fdt_parse(const void *fdt);
+/* The number after NAME= in the boot arguments, or OTHERWISE. */
+u64 bootarg(const char *name, u64 otherwise);
+bool bootarg_has(const char *word);
+
+size_t str_length(const char *s);
+/* Does S begin with PREFIX? */
+bool str_begins(const char *s, const char *prefix);
+bool str_equal(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Random calls of both extensions, while the shared pages are scribbled on by
+ * this hart and, at the very time the firmware reads them, by another. What must
+ * hold after them: the firmware answers as before, counters count, and nothing
+ * beside the pages was written.
+ */
+#include "case.h"
+#include "fdt.h"
+#include "pmu.h"
+
+#define COUNT		1000000
+#define SEED		0x2545f4914f6cdd1dUL
+#define HART_STACK	4096
+/*
+ * From the last of the addresses these end within the page. Firmware that checks
+ * no bound would walk all of the memory with more.
+ */
+#define TAME_ENTRIES	64
+
+static u64 state;
+
+/* Marsaglia's xorshift64. */
+static u64 random(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static u64 below(u64 n)
+{
+	return random() % n;
+}
+
+/* --- another hart ----------------------------------------------------------------- */
+
+static u8 hart_stack[HART_STACK] __aligned(16);
+static volatile bool hart_stop, hart_runs;
+static u64 hart_id;
+
+static void scribble(u64 r)
+{
+	volatile u64 *batch = (volatile u64 *)BATCH_SHARED;
+	volatile u64 *snapshot = (volatile u64 *)SHARED;
+
+	/* The masks, the slots of counters that are there, now and then all else. */
+	batch[r % 3] = r >> 20;
+	batch[8 + (r >> 8) % 140] = r >> (r & 31);
+	batch[(r >> 16) % 512] = r;
+	snapshot[(r >> 8) % 512] = r;
+}
+
+/* A counter's steps, not random ones: they must not disturb the sequence of calls. */
+static void hart_scribbles(void)
+{
+	u64 n = 1;
+
+	hart_runs = true;
+	while (!hart_stop)
+		scribble(n += 0x9e3779b97f4a7c15UL);
+	hart_runs = false;
+	sbi_call(SBI_EXT_HSM, SBI_HSM_HART_STOP, 0, 0, 0);
+}
+
+void hart_start(void);
+
+static bool hart_set_off(void)
+{
+	u64 top = (u64)hart_stack + HART_STACK;
+
+	*(u64 *)(top - 8) = (u64)hart_scribbles;
+	hart_stop = false;
+	for (hart_id = 0; hart_id < machine.harts; hart_id++)
+		if (!sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, hart_id, (u64)hart_start, top).error)
+			break;
+	if (hart_id == machine.harts)
+		return false;
+	while (!hart_runs)
+		;
+	return true;
+}
+
+static u64 hart_status(void)
+{
+	return sbi_call(SBI_EXT_HSM, SBI_HSM_HART_GET_STATUS, hart_id, 0, 0).value;
+}
+
+static void hart_take_back(void)
+{
+	hart_stop = true;
+	while (hart_status() != SBI_HSM_STOPPED)
+		;
+}
+
+/* --- arguments ---------------------------------------------------------------------- */
+
+static u64 pick(const u64 *values, u64 nr)
+{
+	return values[below(nr)];
+}
+
+static u64 any_mask(void)
+{
+	static const u64 masks[] = {
+		0, 1, 3, 7, 0xf, 0x7fffd, 0x7fff8, 0x7fff80000, ALL_ONES, BIT(63),
+	};
+
+	switch (below(4)) {
+	case 0:
+		return pick(masks, ARRAY_SIZE(masks));
+	case 1:
+		return BIT(below(64));
+	case 2:
+		return BIT(below(40)) | BIT(below(40));
+	default:
+		return random() & random();
+	}
+}
+
+static u64 any_base(bool tame)
+{
+	static const u64 bases[] = { 64, BIT(31), BIT(32), BIT(63), BIT(63) - 1, ALL_ONES };
+
+	if (tame || below(2))
+		return below(40);
+	return below(2) ? pick(bases, ARRAY_SIZE(bases)) : -below(70);
+}
+
+static u64 any_event(void)
+{
+	static const u64 events[] = {
+		EVENT_CYCLES, EVENT_INSTRUCTIONS, EVENT_DTLB_READ_MISS, EVENT_DTLB_WRITE_MISS,
+		EVENT_ITLB_READ_MISS, EVENT_FW_SET_TIMER, EVENT_FW_IPI_SENT, EVENT_RAW,
+		EVENT_RAW_V2, EVENT_FW_PLATFORM, EVENT_NONE, EVENT_BPU_PREFETCH_MISS, ALL_ONES,
+	};
+
+	switch (below(4)) {
+	case 0:
+		return EVENT(below(16), below(64));
+	case 1:
+		return random() >> below(64);
+	default:
+		return pick(events, ARRAY_SIZE(events));
+	}
+}
+
+static u64 any_address(bool tame)
+{
+	static const u64 own[] = {
+		SHARED, BATCH_SHARED, SHARED + 16, SHARED + 8, BATCH_SHARED + 1, SHARED + 2048,
+		ADDRESS_FIRMWARE, ADDRESS_FIRMWARE + 0x1000, ADDRESS_FIRMWARE + 0x40000,
+		ADDRESS_UART, 0x2000000, ALL_ONES,
+	};
+	static const u64 nowhere[] = {
+		0, ADDRESS_NOTHING, 0x40000000, -16UL, -4096UL, 1UL << 40, 1UL << 55, BIT(63),
+	};
+
+	if (!tame && bootarg("fuzz.nowhere", 0) && !below(4))
+		return pick(nowhere, ARRAY_SIZE(nowhere));
+	return pick(own, ARRAY_SIZE(own));
+}
+
+static u64 any_flags(void)
+{
+	return below(4) ? below(8) | (below(4) ? 0 : below(256)) : random();
+}
+
+static u64 any_high(void)
+{
+	return below(4) ? 0 : below(2) ? ALL_ONES : random();
+}
+
+static u64 any_value(void)
+{
+	return below(2) ? -below(5000) : random() >> below(64);
+}
+
+static u64 any_entries(bool tame)
+{
+	if (tame || below(2))
+		return below(TAME_ENTRIES + 1) * !!below(8);
+	return bootarg("fuzz.nowhere", 0) && below(2) ? random() : (below(16) << 60) + below(4);
+}
+
+/* --- calls ---------------------------------------------------------------------------- */
+
+/* SKIP_MATCH and CLEAR_VALUE of an event that is not the counter's: not where it is tame. */
+static void call_match(bool tame)
+{
+	u64 flags = any_flags(), data = below(2) ? 0 : random();
+
+	if (tame)
+		flags &= ~PMU_CFG_SKIP_MATCH;
+	pmu_match(any_base(tame), any_mask(), flags, any_event(), data);
+}
+
+static void call_standard(bool tame)
+{
+	switch (below(10)) {
+	case 0:
+		sbi_call(SBI_EXT_PMU, SBI_PMU_NUM_COUNTERS, random(), random(), 0);
+		break;
+	case 1:
+		pmu_get_info(below(2) ? below(70) : random());
+		break;
+	case 2:
+	case 3:
+		call_match(tame);
+		break;
+	case 4:
+		pmu_start(any_base(tame), any_mask(), any_flags(), any_value());
+		break;
+	case 5:
+		pmu_stop(any_base(tame), any_mask(), any_flags());
+		break;
+	case 6:
+		pmu_fw_read(below(2) ? below(70) : random());
+		pmu_fw_read_hi(below(2) ? below(70) : random());
+		break;
+	case 7:
+		pmu_set_shmem(any_address(tame), any_high(), below(8) ? 0 : random());
+		break;
+	case 8:
+		pmu_event_info(any_address(tame), any_high(), any_entries(tame),
+			       below(8) ? 0 : random());
+		break;
+	case 9:
+		sbi_call6(SBI_EXT_PMU, 9 + (random() >> below(64)), any_base(tame), any_mask(),
+			  any_flags(), any_event(), random(), random());
+		break;
+	}
+}
+
+static void call_batch(bool tame)
+{
+	switch (below(8)) {
+	case 0:
+		batch_set_shmem(any_address(tame), any_high(), below(8) ? 0 : random());
+		break;
+	case 1:
+		batch_resolve(any_event(), below(2) ? 0 : random());
+		break;
+	case 2:
+		sbi_call(SBI_EXT_PMU_BATCH, random() >> below(64), random(), random(), random());
+		break;
+	case 3:
+		batch_set_shmem(BATCH_SHARED, 0, 0);
+		break;
+	default:
+		/* Masks of counters that are there, for most: others do nothing at all. */
+		batch_apply(any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES),
+			    any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES),
+			    any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES));
+	}
+}
+
+/* Interrupts are let in now and then; a storm of them ends the run. */
+static void let_interrupts_in(void)
+{
+	irqs.count = 0;
+	csr_set(CSR_SIE, BIT(IRQ_LCOFI));
+	csr_set(CSR_SSTATUS, SSTATUS_SIE);
+	loop_for(100);
+	irqs_disable();
+}
+
+/* --- what holds after them --------------------------------------------------------------- */
+
+static void firmware_answers_as_before(void)
+{
+	u64 i;
+
+	EXPECT_EQ(sbi_call(SBI_EXT_PMU, SBI_PMU_NUM_COUNTERS, 0, 0, 0).value, ctrs.nr);
+	for (i = 0; i < ctrs.nr; i++)
+		if ((ctrs.hw | ctrs.fw) & BIT(i))
+			EXPECT_EQ(pmu_get_info(i).value, ctrs.info[i]);
+	EXPECT_ERROR(sbi_call(SBI_EXT_PMU, 9, 0, 0, 0), SBI_ERR_NOT_SUPPORTED);
+}
+
+static void counters_count_again(void)
+{
+	u64 i;
+
+	pmu_reset();
+	for (i = 3; i < 32; i++) {
+		if (!(ctrs.prog & BIT(i)))
+			continue;
+		EXPECT_OK(pmu_match(0, BIT(i), 0, scountovf_is_readable() ? EVENT_INSTRUCTIONS :
+				    EVENT_DTLB_READ_MISS, 0));
+		EXPECT_OK(pmu_start(0, BIT(i), PMU_START_SET_INIT_VALUE, 5));
+		EXPECT(is_running(i) || !scountovf_is_readable());
+		EXPECT_OK(pmu_stop(0, BIT(i), PMU_STOP_RESET));
+	}
+	for (i = 0; i < 64; i++) {
+		if (!(ctrs.fw & BIT(i)))
+			continue;
+		EXPECT_OK(pmu_match(0, BIT(i), PMU_CFG_CLEAR_VALUE, EVENT_FW_SET_TIMER, 0));
+		EXPECT_OK(pmu_start(0, BIT(i), PMU_START_SET_INIT_VALUE, 5));
+		sbi_set_timer(ALL_ONES);
+		EXPECT_EQ(pmu_fw_read(i).value, 6);
+		EXPECT_OK(pmu_stop(0, BIT(i), PMU_STOP_RESET));
+	}
+}
+
+/* A counter of cycles that is stopped must not raise what nobody asked for. */
+static void no_storm_is_left(void)
+{
+	pmu_reset();
+	irqs_enable();
+	loop_for(100000);
+	EXPECT_IN(irqs.count, 0, 1);
+	irqs_disable();
+	EXPECT(!lcofi_pending());
+}
+
+static void fuzz(bool tame)
+{
+	u64 count = bootarg("fuzz.count", COUNT), i;
+	bool scribbles;
+
+	state = bootarg("fuzz.seed", SEED);
+	print("# %u calls, fuzz.seed=%u\n", count, state);
+	scribbles = hart_set_off();
+	for (i = 0; i < count; i++) {
+		if (!(i & 1))
+			scribble(random());
+		if (i & 2)
+			call_batch(tame);
+		else
+			call_standard(tame);
+		if (!(i & 255))
+			let_interrupts_in();
+	}
+	if (scribbles)
+		hart_take_back();
+	else
+		print("# without another hart\n");
+	firmware_answers_as_before();
+	counters_count_again();
+	no_storm_is_left();
+}
+
+static void any_call_is_survived(void)
+{
+	fuzz(false);
+}
+
+static void tame_call_is_survived(void)
+{
+	fuzz(true);
+}
+
+/* --- what takes two harts ------------------------------------------------------------------ */
+
+static void ipi_is_counted_by_all_its_counters(void)
+{
+	u64 a = fw_ctr_for(EVENT_FW_IPI_SENT), b = fw_ctr_for(EVENT_FW_IPI_SENT), sent = 0;
+
+	REQUIRE(a != ALL_ONES && b != ALL_ONES);
+	EXPECT_OK(pmu_start(0, BIT(a) | BIT(b), 0, 0));
+	REQUIRE(hart_set_off());
+	/* HART_START is done by an IPI: what it counted is where both begin. */
+	EXPECT_EQ(pmu_fw_read(a).value, pmu_fw_read(b).value);
+	sent = pmu_fw_read(a).value;
+	EXPECT_OK(sbi_call(SBI_EXT_IPI, 0, 3, 0, 0));
+	EXPECT_EQ(pmu_fw_read(a).value, sent + 1);
+	EXPECT_EQ(pmu_fw_read(b).value, sent + 1);
+	hart_take_back();
+}
+
+const struct test_case fuzz_cases[] = {
+	{ "an IPI to another hart is counted by all counters of the event",
+	  ipi_is_counted_by_all_its_counters, NEEDS_HART },
+	{ "random calls are survived where no set wraps",
+	  tame_call_is_survived, 0 },
+	{ "random calls are survived, also where sets wrap", any_call_is_survived, 0 },
+	CASES_END
+};

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What firmware may not survive: arguments that wrap, and memory that is not
+ * there. Last of all, the gentlest first: a firmware that falls for one has been
+ * asked all else.
+ */
+#include "case.h"
+#include "pmu.h"
+
+/* With the highest bit of the mask these wrap to a counter that is there. */
+static const struct {
+	u64 base;
+	u64 mask;
+} wrapping[] = {
+	{ ALL_ONES, 3 },
+	{ ALL_ONES, 1 | BIT(4) },
+	{ -2UL, 1 | BIT(5) },
+	{ -16UL, 1 | BIT(20) },
+	{ -60UL, 1 | BIT(63) },
+	{ -60UL, ALL_ONES },
+	{ 1UL << 63, 1UL << 63 },
+	{ 1UL << 32, 1 },
+	{ (1UL << 32) - 1, 3 },
+	{ (1UL << 63) - 1, 3 },
+};
+
+static void wrapping_set_starts_nothing(void)
+{
+	u64 ctr = ctr_for(EVENT_INSTRUCTIONS, 0), i;
+
+	REQUIRE(ctr != ALL_ONES);
+	for (i = 0; i < ARRAY_SIZE(wrapping); i++) {
+		EXPECT_ERROR(pmu_start(wrapping[i].base, wrapping[i].mask, 0, 0),
+			     SBI_ERR_INVALID_PARAM);
+		EXPECT_ERROR(pmu_stop(wrapping[i].base, wrapping[i].mask, 0),
+			     SBI_ERR_INVALID_PARAM);
+	}
+	EXPECT_ERROR(pmu_start(-1UL, 1UL << (ctr + 1) | 1, 0, 0), SBI_ERR_INVALID_PARAM);
+	EXPECT(!is_running(ctr));
+}
+
+static void wrapping_set_stops_nothing(void)
+{
+	u64 ctr = ctr_for(EVENT_INSTRUCTIONS, 0);
+
+	REQUIRE(ctr != ALL_ONES);
+	pmu_start(ctr, 1, 0, 0);
+	EXPECT_ERROR(pmu_stop(-1UL, 1UL << (ctr + 1) | 1, PMU_STOP_RESET), SBI_ERR_INVALID_PARAM);
+	EXPECT(is_running(ctr));
+}
+
+static void wrapping_set_matches_nothing(void)
+{
+	u64 i;
+
+	for (i = 0; i < ARRAY_SIZE(wrapping); i++) {
+		EXPECT_ERROR(pmu_match(wrapping[i].base, wrapping[i].mask, 0,
+				       EVENT_FW_SET_TIMER, 0), SBI_ERR_INVALID_PARAM);
+		EXPECT_ERROR(pmu_match(wrapping[i].base, wrapping[i].mask, 0, EVENT_CYCLES, 0),
+			     SBI_ERR_INVALID_PARAM);
+	}
+}
+
+static void wrapping_set_is_not_skipped_to(void)
+{
+	u64 i;
+
+	for (i = 0; i < ARRAY_SIZE(wrapping); i++)
+		EXPECT_ERROR(pmu_match(wrapping[i].base, wrapping[i].mask, PMU_CFG_SKIP_MATCH,
+				       EVENT_FW_SET_TIMER, 0), SBI_ERR_INVALID_PARAM);
+}
+
+/* A firmware that indexes its firmware counters by a hardware counter clears others. */
+static void skip_match_clears_no_other_counter(void)
+{
+	u64 i, first = lowest(ctrs.fw);
+
+	for (i = first; ctrs.fw & BIT(i); i++)
+		EXPECT_OK(pmu_match(i, 1, PMU_CFG_AUTO_START, EVENT_FW_SET_TIMER, 0));
+	for (i = 3; ctrs.prog & BIT(i); i++) {
+		EXPECT_OK(pmu_match(i, 1, 0, EVENT_DTLB_READ_MISS, 0));
+		EXPECT_REFUSED(pmu_match(i, 1, PMU_CFG_SKIP_MATCH | PMU_CFG_CLEAR_VALUE,
+					 EVENT_FW_SET_TIMER, 0));
+	}
+	for (i = first; ctrs.fw & BIT(i); i++)
+		EXPECT_OK(pmu_fw_read(i));
+}
+
+static void skip_match_clears_no_hardware_for_firmware(void)
+{
+	u64 fw = fw_ctr_for(EVENT_FW_SET_TIMER);
+
+	REQUIRE(fw != ALL_ONES);
+	EXPECT_REFUSED(pmu_match(fw, 1, PMU_CFG_SKIP_MATCH | PMU_CFG_CLEAR_VALUE, EVENT_CYCLES, 0));
+	EXPECT_REFUSED(pmu_match(fw, 1, PMU_CFG_SKIP_MATCH | PMU_CFG_AUTO_START, EVENT_CYCLES, 0));
+}
+
+static void wrapping_set_is_not_cleared(void)
+{
+	EXPECT_ERROR(pmu_match(ALL_ONES, 3, PMU_CFG_SKIP_MATCH | PMU_CFG_CLEAR_VALUE,
+			       EVENT_CYCLES, 0), SBI_ERR_INVALID_PARAM);
+	EXPECT_ERROR(pmu_match(-40UL, 1 | BIT(41), PMU_CFG_SKIP_MATCH | PMU_CFG_CLEAR_VALUE,
+			       EVENT_FW_SET_TIMER, 0), SBI_ERR_INVALID_PARAM);
+}
+
+static void info_beyond_memory_is_refused(void)
+{
+	EXPECT_ERROR(pmu_event_info(ADDRESS_NOTHING, 0, 1, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(pmu_event_info(1UL << 50, 0, 1, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(pmu_event_info(-16UL, 0, 1, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(pmu_event_info(-16UL, 0, 2, 0), SBI_ERR_INVALID_ADDRESS);
+}
+
+static void shmem_beyond_memory_is_refused(void)
+{
+	EXPECT_ERROR(pmu_set_shmem(ADDRESS_NOTHING, 0, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(pmu_set_shmem(1UL << 50, 0, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(pmu_set_shmem(-4096UL, 0, 0), SBI_ERR_INVALID_ADDRESS);
+}
+
+static void batch_shmem_beyond_memory_is_refused(void)
+{
+	EXPECT_ERROR(batch_set_shmem(ADDRESS_NOTHING, 0, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(batch_set_shmem(1UL << 50, 0, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(batch_set_shmem(-4096UL, 0, 0), SBI_ERR_INVALID_ADDRESS);
+}
+
+/* Sixteen times these wrap to nothing, to one entry and to a page. */
+static void info_size_does_not_wrap(void)
+{
+	static const u64 nr[] = {
+		1UL << 60, (1UL << 60) + 1, (1UL << 60) + 256, 1UL << 63, (15UL << 60) + 1,
+		ALL_ONES, ALL_ONES >> 4,
+	};
+	struct pmu_event_info *entry = (struct pmu_event_info *)SHARED;
+	u64 i;
+
+	*entry = (struct pmu_event_info){ EVENT_CYCLES, 0xfffffffe, 0 };
+	for (i = 0; i < ARRAY_SIZE(nr); i++)
+		EXPECT_REFUSED(pmu_event_info(SHARED, 0, nr[i], 0));
+	EXPECT_EQ(entry->output, 0xfffffffe);
+}
+
+/* No wrapping, but an end far beyond the memory, and a firmware that is gone for long. */
+static void info_size_is_within_memory(void)
+{
+	EXPECT_REFUSED(pmu_event_info(SHARED, 0, 1UL << 40, 0));
+	EXPECT_REFUSED(pmu_event_info(SHARED, 0, 1UL << 30, 0));
+}
+
+static void info_of_nothing_writes_nothing(void)
+{
+	struct sbiret ret = pmu_event_info(SHARED, 0, 0, 0);
+
+	EXPECT(ret.error == SBI_SUCCESS || ret.error == SBI_ERR_INVALID_PARAM);
+	EXPECT_EQ(ret.value, 0);
+}
+
+const struct test_case hostile_cases[] = {
+	{ "EVENT_GET_INFO of no entries writes nothing", info_of_nothing_writes_nothing,
+	  NEEDS_EVENT_INFO },
+	{ "a set that wraps starts and stops no counter", wrapping_set_starts_nothing, 0 },
+	{ "a set that wraps does not stop a counter that runs", wrapping_set_stops_nothing, 0 },
+	{ "a set that wraps matches no counter", wrapping_set_matches_nothing, 0 },
+	{ "a set that wraps is refused by SKIP_MATCH", wrapping_set_is_not_skipped_to, 0 },
+	{ "SKIP_MATCH of a firmware event on a hardware counter touches no other",
+	  skip_match_clears_no_other_counter, 0 },
+	{ "SKIP_MATCH of a hardware event on a firmware counter writes no CSR",
+	  skip_match_clears_no_hardware_for_firmware, 0 },
+	{ "a set that wraps is not cleared by SKIP_MATCH", wrapping_set_is_not_cleared, 0 },
+	{ "EVENT_GET_INFO refuses an address where there is no memory",
+	  info_beyond_memory_is_refused, NEEDS_EVENT_INFO },
+	{ "snapshot memory is refused where there is no memory", shmem_beyond_memory_is_refused,
+	  NEEDS_SNAPSHOT },
+	{ "batch memory is refused where there is no memory", batch_shmem_beyond_memory_is_refused,
+	  NEEDS_BATCH },
+	{ "EVENT_GET_INFO refuses more entries than there is memory for",
+	  info_size_is_within_memory, NEEDS_EVENT_INFO },
+	{ "EVENT_GET_INFO refuses a number of entries that wraps", info_size_does_not_wrap,
+	  NEEDS_EVENT_INFO },
+	CASES_END
+};

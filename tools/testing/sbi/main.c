@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Does this firmware's PMU do what the SBI says?
+ *
+ * A program for S-mode with nothing under it but the firmware: it calls every
+ * function of the SBI PMU extension (SBI 3.0, chapter 11) and of the PMU batch
+ * extension with right, wrong and hostile arguments, counts loops of a known
+ * length with what it was given, takes the overflow interrupts, and says by TAP
+ * on the firmware's console what holds. scripts/check-sbi builds and runs it:
+ *
+ *   qemu-system-riscv64 -M virt -icount shift=0 -bios FW -kernel conformance.elf
+ *
+ * -append takes
+ *   icount             counts are exact (as they are with -icount shift=0)
+ *   fuzz               only the random calls, which are not to be run with icount
+ *   fuzz.count=N       how many (1000000)
+ *   fuzz.seed=N        other ones
+ *   fuzz.nowhere=1     also with addresses where there is nothing
+ * and -initrd the known failures of this firmware, a line each: "fails NAME" or
+ * "not-run NAME" (known/); a known failure that does not fail is a failure.
+ *
+ * One file is one group of cases. A case is a sentence that holds, a function
+ * that tries it, and what it can not do without; it finds all counters at zero,
+ * stopped and without an event (but for those of boot.c), and leaves them as it likes.
+ */
+#include "case.h"
+#include "fdt.h"
+#include "pmu.h"
+
+#define IMPL_OPENSBI	1
+
+static const struct test_case *const all_groups[] = {
+	boot_cases,
+	counters_cases,
+	match_cases,
+	startstop_cases,
+	filter_cases,
+	overflow_cases,
+	firmware_event_cases,
+	event_info_cases,
+	snapshot_cases,
+	batch_cases,
+	batch_cost_cases,
+	hostile_cases,
+	fuzz_cases,
+	NULL
+};
+
+/* Fuzzing comes last, and on its own, where it is run at all. */
+static bool is_chosen(const struct test_case *group)
+{
+	return (group == fuzz_cases) == bootarg_has("fuzz");
+}
+
+static u64 what_there_is(void)
+{
+	u64 have = AT_BOOT;
+
+	if (bootarg_has("icount"))
+		have |= NEEDS_ICOUNT;
+	if (scountovf_is_readable())
+		have |= NEEDS_SSCOFPMF;
+	if (machine.smcntrpmf)
+		have |= NEEDS_SMCNTRPMF;
+	if (machine.ssctr)
+		have |= NEEDS_SSCTR;
+	if (machine.harts > 1)
+		have |= NEEDS_HART;
+	if (pmu_event_info(SHARED, 0, 0, 1).error != SBI_ERR_NOT_SUPPORTED)
+		have |= NEEDS_EVENT_INFO;
+	if (pmu_set_shmem(ALL_ONES, ALL_ONES, 0).error != SBI_ERR_NOT_SUPPORTED)
+		have |= NEEDS_SNAPSHOT;
+	if (sbi_call(SBI_EXT_BASE, SBI_BASE_PROBE_EXTENSION, SBI_EXT_PMU_BATCH, 0, 0).value)
+		have |= NEEDS_BATCH;
+	return have;
+}
+
+static char *append_number(char *to, u64 n)
+{
+	if (n > 9)
+		to = append_number(to, n / 10);
+	*to = '0' + n % 10;
+	return to + 1;
+}
+
+static void name_firmware(u64 id, u64 version)
+{
+	static char name[64] = "OpenSBI ";
+	char *at = name + str_length(name);
+
+	if (id != IMPL_OPENSBI)
+		return;
+	at = append_number(at, version >> 16 & 0xffff);
+	*at++ = '.';
+	at = append_number(at, version & 0xffff);
+	*at = 0;
+	machine.firmware = name;
+}
+
+static void introduce(void)
+{
+	struct sbiret id = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMPL_ID, 0, 0, 0);
+	struct sbiret version = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMPL_VERSION, 0, 0, 0);
+	struct sbiret spec = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0);
+
+	name_firmware(id.value, version.value);
+	print("TAP version 13\n");
+	print("# SBI %u.%u, implementation %u version %u.%u\n", spec.value >> 24,
+	      spec.value & 0xffffff, id.value, version.value >> 16, version.value & 0xffff);
+	print("# counters: %u, hardware %x, firmware %x\n", ctrs.nr, ctrs.hw, ctrs.fw);
+}
+
+static u64 cases_of(const struct test_case *group)
+{
+	u64 n = 0;
+
+	while (group[n].name)
+		n++;
+	return n;
+}
+
+void __noreturn start_c(u64 hart, const void *fdt);
+
+void start_c(u64 hart, const void *fdt)
+{
+	const struct test_case *const *group, *test;
+	u64 have, planned = 0;
+
+	(void)hart;
+	fdt_parse(fdt);
+	pmu_discover();
+	pmu_calibrate();
+	have = what_there_is();
+	introduce();
+	known_check(all_groups);
+	for (group = all_groups; *group; group++)
+		if (is_chosen(*group))
+			planned += cases_of(*group);
+	print("1..%u\n", planned);
+	for (group = all_groups; *group; group++)
+		for (test = *group; is_chosen(*group) && test->name; test++)
+			case_run(test, have);
+	power_off(cases_good());
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Counters that run over, and their interrupt. */
+#include "case.h"
+#include "pmu.h"
+
+/* Long enough for QEMU's timer to be noticed: it is looked at between blocks of code. */
+#define LATE	2000
+
+static u64 started(u64 value)
+{
+	struct sbiret ret = pmu_match(0, ctrs.prog, 0, EVENT_INSTRUCTIONS, 0);
+
+	if (ret.error)
+		return ALL_ONES;
+	if (pmu_start(ret.value, 1, PMU_START_SET_INIT_VALUE, value).error)
+		return ALL_ONES;
+	return ret.value;
+}
+
+static bool has_overflowed(u64 ctr)
+{
+	return csr_read(CSR_SCOUNTOVF) & BIT(ctr);
+}
+
+static void overflow_interrupts_after_n(void)
+{
+	u64 ctr;
+
+	irqs_enable();
+	ctr = started(-10000UL);
+	REQUIRE(ctr != ALL_ONES);
+	/* 2 instructions a turn: a little before, nothing. */
+	loop_for(4900);
+	EXPECT_EQ(irqs.count, 0);
+	EXPECT(!has_overflowed(ctr));
+	loop_for(LATE);
+	EXPECT_EQ(irqs.count, 1);
+	EXPECT(irqs.scountovf & BIT(ctr));
+	EXPECT_IN(ctr_value(ctr), 0, 2 * LATE);
+}
+
+static void overflow_does_not_stop_the_counter(void)
+{
+	u64 ctr = started(-1000UL);
+
+	REQUIRE(ctr != ALL_ONES);
+	loop_for(LATE);
+	EXPECT_EQ(counted(ctr, 1000), 2000 + counted_extra);
+}
+
+static void overflow_is_pending_and_shown(void)
+{
+	u64 ctr = started(-1000UL);
+
+	REQUIRE(ctr != ALL_ONES);
+	EXPECT(!has_overflowed(ctr));
+	EXPECT(!lcofi_pending());
+	loop_for(LATE);
+	EXPECT(has_overflowed(ctr));
+	EXPECT(lcofi_pending());
+	EXPECT_OK(pmu_stop(ctr, 1, 0));
+	EXPECT(has_overflowed(ctr));
+	EXPECT(lcofi_pending());
+	lcofi_clear();
+	EXPECT(!lcofi_pending());
+}
+
+static void overflows_again(void)
+{
+	u64 ctr, i;
+
+	irqs_enable();
+	ctr = started(-1000UL);
+	REQUIRE(ctr != ALL_ONES);
+	for (i = 1; i <= 20; i++) {
+		loop_for(LATE);
+		EXPECT_EQ(irqs.count, i);
+		EXPECT_OK(pmu_stop(ctr, 1, 0));
+		EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, -1000UL));
+	}
+}
+
+static void overflowed_counter_is_quiet_until_started(void)
+{
+	u64 ctr;
+
+	irqs_enable();
+	ctr = started(-1000UL);
+	REQUIRE(ctr != ALL_ONES);
+	loop_for(LATE);
+	EXPECT_EQ(irqs.count, 1);
+	loop_for(100000);
+	EXPECT_EQ(irqs.count, 1);
+}
+
+/* Another counter's overflow is pending: this one's OF is cleared all the same. */
+static void start_clears_overflow_while_pending(void)
+{
+	u64 ctr = started(-1000UL);
+
+	REQUIRE(ctr != ALL_ONES);
+	loop_for(LATE);
+	EXPECT(has_overflowed(ctr));
+	EXPECT(lcofi_pending());
+	EXPECT_OK(pmu_stop(ctr, 1, 0));
+	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 0));
+	EXPECT(!has_overflowed(ctr));
+}
+
+static void counter_started_while_pending_interrupts(void)
+{
+	u64 ctr = started(-1000UL);
+
+	REQUIRE(ctr != ALL_ONES);
+	loop_for(LATE);
+	EXPECT(lcofi_pending());
+	EXPECT_OK(pmu_stop(ctr, 1, 0));
+	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, -10000UL));
+	lcofi_clear();
+	loop_for(5000 + LATE);
+	EXPECT(lcofi_pending());
+	EXPECT(has_overflowed(ctr));
+}
+
+static void started_in_vain_still_interrupts(void)
+{
+	u64 ctr = started(-10000UL);
+
+	REQUIRE(ctr != ALL_ONES);
+	EXPECT_ERROR(pmu_start(ctr, 1, 0, 0), SBI_ERR_ALREADY_STARTED);
+	EXPECT(!has_overflowed(ctr));
+	loop_for(5000 + LATE);
+	EXPECT(lcofi_pending());
+	EXPECT(has_overflowed(ctr));
+}
+
+/* The same while an overflow is pending, with OF of the one that runs not set. */
+static void started_in_vain_while_pending_keeps_its_overflow(void)
+{
+	u64 ctr = started(-1000UL);
+
+	REQUIRE(ctr != ALL_ONES);
+	loop_for(LATE);
+	EXPECT(has_overflowed(ctr));
+	lcofi_clear();
+	EXPECT_ERROR(pmu_start(ctr, 1, 0, 0), SBI_ERR_ALREADY_STARTED);
+	EXPECT(has_overflowed(ctr));
+}
+
+static void counter_that_is_stopped_does_not_interrupt(void)
+{
+	u64 ctr = started(-10000UL);
+
+	REQUIRE(ctr != ALL_ONES);
+	pmu_stop(ctr, 1, 0);
+	loop_for(10000);
+	EXPECT(!lcofi_pending());
+	EXPECT(!has_overflowed(ctr));
+}
+
+static void match_clears_nothing_that_is_pending(void)
+{
+	u64 ctr = started(-1000UL);
+
+	REQUIRE(ctr != ALL_ONES);
+	loop_for(LATE);
+	EXPECT(lcofi_pending());
+	ctr_for(EVENT_DTLB_READ_MISS, 0);
+	EXPECT(lcofi_pending());
+	EXPECT(has_overflowed(ctr));
+}
+
+#define NEEDS	(NEEDS_ICOUNT | NEEDS_SSCOFPMF)
+
+const struct test_case overflow_cases[] = {
+	{ "a counter started with -n interrupts after n, once",
+	  overflow_interrupts_after_n, NEEDS },
+	{ "a counter that has run over goes on counting",
+	  overflow_does_not_stop_the_counter, NEEDS },
+	{ "an overflow is pending, and shown by scountovf, also once stopped",
+	  overflow_is_pending_and_shown, NEEDS },
+	{ "a counter interrupts as often as it is started anew", overflows_again, NEEDS },
+	{ "a counter that has run over is quiet until it is started",
+	  overflowed_counter_is_quiet_until_started, NEEDS },
+	{ "START clears an overflow while the interrupt is pending",
+	  start_clears_overflow_while_pending, NEEDS },
+	{ "a counter started while the interrupt is pending interrupts",
+	  counter_started_while_pending_interrupts, NEEDS },
+	{ "a START in vain does not silence a counter", started_in_vain_still_interrupts, NEEDS },
+	{ "a START in vain does not lose an overflow",
+	  started_in_vain_while_pending_keeps_its_overflow, NEEDS },
+	{ "a counter that is stopped in time does not interrupt",
+	  counter_that_is_stopped_does_not_interrupt, NEEDS },
+	{ "a match of another counter leaves overflows alone",
+	  match_clears_nothing_that_is_pending, NEEDS },
+	CASES_END
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the firmware enters, where traps do, and what C can not say: the reads
+ * of counters by number, and loops of a known length.
+ */
+
+#define HART_STACK	8192
+#define FRAME_WORDS	34
+
+	.section .text.start, "ax"
+	.globl	_start
+_start:
+	la	sp, boot_stack_top
+	la	t0, __bss_start
+	la	t1, __bss_end
+1:	sd	zero, 0(t0)
+	addi	t0, t0, 8
+	bltu	t0, t1, 1b
+	la	t0, trap_entry
+	csrw	stvec, t0
+	csrw	sscratch, zero
+	tail	start_c
+
+	/* Another hart: a1 is where its stack ends, which also holds what it runs. */
+	.text
+	.globl	hart_start
+hart_start:
+	la	t0, trap_entry
+	csrw	stvec, t0
+	mv	sp, a1
+	ld	t0, -8(a1)
+	addi	sp, sp, -16
+	jalr	t0
+1:	wfi
+	j	1b
+
+	.balign	4
+trap_entry:
+	addi	sp, sp, -FRAME_WORDS * 8
+	sd	ra, 8(sp)
+	.irp	n, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, \
+		19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	sd	x\n, \n * 8(sp)
+	.endr
+	mv	a0, sp
+	call	trap_handle
+	ld	ra, 8(sp)
+	.irp	n, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, \
+		19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	ld	x\n, \n * 8(sp)
+	.endr
+	addi	sp, sp, FRAME_WORDS * 8
+	sret
+
+	/* u64 ctr_read_csr(unsigned int ctr): each entry of the table is 8 bytes. */
+	.globl	ctr_read_csr
+ctr_read_csr:
+	la	t0, 1f
+	slli	t1, a0, 3
+	add	t0, t0, t1
+	jr	t0
+1:
+	.altmacro
+	.macro	read_entry csr
+	csrr	a0, \csr
+	ret
+	.endm
+	.set	n, 0
+	.rept	32
+	read_entry %(0xc00 + n)
+	.set	n, n + 1
+	.endr
+
+	/* void loop_for(u64 n): 2n instructions and a return. */
+	.globl	loop_for
+loop_for:
+	beqz	a0, 2f
+1:	addi	a0, a0, -1
+	bnez	a0, 1b
+2:	ret
+
+	/*
+	 * u64 instret_over_ecall(void), u64 cycle_over_ecall(void): what is counted
+	 * from one read to the next, with a call of the firmware that does nothing
+	 * (sbi_get_spec_version) between: the first read, two li and the ecall.
+	 */
+	.macro	over_ecall name, csr
+	.globl	\name
+\name:
+	csrr	t0, \csr
+	li	a7, 0x10
+	li	a6, 0
+	ecall
+	csrr	t1, \csr
+	sub	a0, t1, t0
+	ret
+	.endm
+	over_ecall instret_over_ecall, instret
+	over_ecall cycle_over_ecall, cycle
+
+	.section .bss.stack, "aw", @nobits
+	.balign	16
+	.space	4 * HART_STACK
+boot_stack_top:
