@@ -85,6 +85,23 @@ static void many_entries_are_served_and_no_more(void)
 	EXPECT_EQ(entries()[255].output, MARK);
 }
 
+/*
+ * With Smepmp the firmware can open a list for itself by one naturally aligned
+ * power of two; of one that crosses the middle of the memory's first 128 MiB that
+ * would be all of them, and the firmware could not execute its own code.
+ */
+static void entries_may_lie_anywhere(void)
+{
+	struct pmu_event_info *entry = (struct pmu_event_info *)(ADDRESS_MIDDLE - 4 * sizeof(*entry));
+	u64 i;
+
+	for (i = 0; i < 8; i++)
+		entry[i] = (struct pmu_event_info){ EVENT_CYCLES, MARK, 0 };
+	EXPECT_OK(pmu_event_info((u64)entry, 0, 8, 0));
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(entry[i].output, 1);
+}
+
 static void info_agrees_with_match(void)
 {
 	u64 event;
@@ -150,6 +167,8 @@ const struct test_case event_info_cases[] = {
 	{ "EVENT_GET_INFO supports no malformed event", malformed_events_are_not_supported, NEEDS },
 	{ "EVENT_GET_INFO serves as many entries as it is given, and no more",
 	  many_entries_are_served_and_no_more, NEEDS },
+	{ "EVENT_GET_INFO serves entries that cross a high power of two",
+	  entries_may_lie_anywhere, NEEDS },
 	{ "EVENT_GET_INFO and a match agree on every event", info_agrees_with_match, NEEDS },
 	{ "EVENT_GET_INFO changes no counter", info_changes_no_counter, NEEDS },
 	{ "EVENT_GET_INFO refuses unaligned memory and flags", bad_arguments_are_refused, NEEDS },

@@ -42,6 +42,7 @@
 #define ADDRESS_NOTHING		0x00080000UL	/* between the boot ROM and the test finisher */
 #define ADDRESS_UART		0x10000000UL
 #define ADDRESS_FIRMWARE	0x80000000UL
+#define ADDRESS_MIDDLE		0x84000000UL	/* of 128 MiB, between this program and an initrd */
 
 /* What NUM_COUNTERS and COUNTER_GET_INFO have said. */
 struct counters {
