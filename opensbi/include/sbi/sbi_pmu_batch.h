@@ -6,6 +6,8 @@
 #ifndef __SBI_PMU_BATCH_H__
 #define __SBI_PMU_BATCH_H__
 
+#include <sbi/riscv_encoding.h>
+#include <sbi/sbi_ecall_interface.h>
 #include <sbi/sbi_types.h>
 #include <sbi/sbi_pmu_batch_interface.h>
 
@@ -48,7 +50,13 @@ void sbi_pmu_batch_reset(struct sbi_scratch *scratch);
  * Bits of mhpmevent, mcyclecfg and minstretcfg for the filters that were asked
  * for. Machine mode is never counted.
  */
-u64 sbi_pmu_batch_flags_to_inh(u32 flags);
+static inline u64 sbi_pmu_batch_flags_to_inh(u32 flags)
+{
+	/* SET_VUINH .. SET_SINH lie as in mhpmevent, 55 bits lower. */
+	return (u64)(flags & (SBI_PMU_CFG_FLAG_SET_VUINH | SBI_PMU_CFG_FLAG_SET_VSINH |
+			      SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_SINH)) << 55 |
+	       MHPMEVENT_MINH;
+}
 
 /**
  * Counters that an APPLY must leave alone, for they run: neither their program

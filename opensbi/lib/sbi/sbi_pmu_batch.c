@@ -39,14 +39,15 @@
 #define BATCH_CTR_CYCLE		0
 #define BATCH_CTR_INSTRET	2
 #define BATCH_CTR_FIRST_HPM	3
+#define BATCH_FIXED_CTRS	(1ULL << BATCH_CTR_CYCLE | 1ULL << BATCH_CTR_INSTRET)
 
-/* SET_VUINH .. SET_SINH of COUNTER_CONFIG_MATCHING lie as in mhpmevent, 55 bits lower. */
 #define BATCH_FLAGS_INH		(SBI_PMU_CFG_FLAG_SET_VUINH | SBI_PMU_CFG_FLAG_SET_VSINH | \
 				 SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_SINH)
-#define BATCH_FLAGS_SHIFT	55
 
+/* Low counters come first and are used most, so looking for them bit by bit is quick. */
 #define for_each_ctr(ctr, mask, rest)						\
-	for (rest = (mask); rest && ((ctr = batch_first(rest)), 1); rest &= rest - 1)
+	for (ctr = 0, rest = (mask); rest; ctr++, rest >>= 1)			\
+		if (rest & 1)
 
 /** What sbi_pmu.c has made of an event */
 struct batch_event {
@@ -74,11 +75,14 @@ struct batch_hart {
 static unsigned long batch_ptr_offset;
 
 /*
- * From the patch of sbi_pmu.c that knows it; without that, nobody can tell
- * without trying, and RESOLVE is not supported.
+ * From patches of sbi_pmu.c. Without the first nobody can tell without trying, and
+ * RESOLVE is not supported. Without the second each program takes the long way, so
+ * that the standard functions know of it.
  */
 int __attribute__((weak)) sbi_pmu_event_resolve(uint32_t event_idx, uint64_t event_data,
 						uint64_t *selector, uint64_t *ctrs);
+void __attribute__((weak)) sbi_pmu_ctr_note_event(uint32_t cidx, uint32_t event_idx,
+						  uint64_t event_data, unsigned long flags);
 
 static struct batch_hart *batch_thishart(void)
 {
@@ -87,17 +91,6 @@ static struct batch_hart *batch_thishart(void)
 
 /* A word of the page, read once. */
 #define batch_read(word)	(*(const volatile typeof(word) *)&(word))
-
-static unsigned int batch_first(u64 mask)
-{
-#if __riscv_xlen == 32
-	u32 low = mask;
-
-	return low ? sbi_ffs(low) : 32 + sbi_ffs(mask >> 32);
-#else
-	return sbi_ffs(mask);
-#endif
-}
 
 /* --- counter CSRs, whose numbers are part of the instruction --- */
 
@@ -242,14 +235,9 @@ static u64 batch_fw_start(const struct batch_hart *hart, u64 ctrs, u64 load, u64
 
 /* --- events --- */
 
-u64 sbi_pmu_batch_flags_to_inh(u32 flags)
-{
-	return (u64)(flags & BATCH_FLAGS_INH) << BATCH_FLAGS_SHIFT | MHPMEVENT_MINH;
-}
-
 static struct batch_event *batch_event_slot(struct batch_hart *hart, u32 idx, u64 data)
 {
-	u32 hash = idx ^ (idx >> 13) ^ (u32)data ^ (u32)(data >> 9);
+	u32 hash = idx ^ (idx >> 13) ^ (u32)data;
 
 	return &hart->event[hash & (BATCH_NR_EVENTS - 1)];
 }
@@ -257,9 +245,11 @@ static struct batch_event *batch_event_slot(struct batch_hart *hart, u32 idx, u6
 /* A programmable counter without an event counts nothing, and has no filters to keep. */
 static void batch_forget(const struct batch_hart *hart, unsigned int ctr)
 {
-	if (hart->fw_ctrs & (1ULL << ctr))
+	if (hart->fw_ctrs & (1ULL << ctr) || !sbi_pmu_ctr_note_event)
 		batch_std_stop(ctr, SBI_PMU_STOP_FLAG_RESET);
-	else if (ctr >= BATCH_CTR_FIRST_HPM)
+	else
+		sbi_pmu_ctr_note_event(ctr, SBI_PMU_EVENT_IDX_INVALID, 0, 0);
+	if (ctr >= BATCH_CTR_FIRST_HPM && hart->hw_ctrs & (1ULL << ctr))
 		batch_event_write(hart, ctr, 0);
 }
 
@@ -283,8 +273,6 @@ static bool batch_learn(struct batch_hart *hart, struct batch_event *event, unsi
 		if (hart->has_sscofpmf)
 			selector &= ~MHPMEVENT_SSCOF_MASK;
 	}
-	/* Known here from now on, and not to be started by a standard call. */
-	batch_std_stop(ctr, SBI_PMU_STOP_FLAG_RESET);
 	if (event->idx != idx || event->data != data || event->selector != selector) {
 		event->idx = idx;
 		event->data = data;
@@ -293,6 +281,12 @@ static bool batch_learn(struct batch_hart *hart, struct batch_event *event, unsi
 	}
 	event->ctrs |= 1U << ctr;
 	return true;
+}
+
+static bool batch_knows(const struct batch_event *event, unsigned int ctr, u32 idx, u64 data)
+{
+	return sbi_pmu_ctr_note_event && ctr < 32 && event->ctrs >> ctr & 1 &&
+	       event->idx == idx && event->data == data;
 }
 
 /* Writes a program that is known to be good. */
@@ -319,18 +313,20 @@ static bool batch_program_ctr(struct batch_hart *hart, unsigned int ctr)
 	u64 data = batch_read(slot->event_data);
 	struct batch_event *event;
 
-	if (idx == SBI_PMU_BATCH_NO_EVENT)
+	if (idx == SBI_PMU_BATCH_NO_EVENT) {
+		batch_forget(hart, ctr);
 		return true;
+	}
 
 	event = batch_event_slot(hart, idx, data);
-	if (event->idx != idx || event->data != data || !(event->ctrs >> (ctr & 31) & 1) || ctr > 31) {
-		if (!batch_learn(hart, event, ctr, idx, data, flags)) {
-			batch_forget(hart, ctr);
-			return false;
-		}
-		if (hart->fw_ctrs & (1ULL << ctr))
-			return true;
+	if (batch_knows(event, ctr, idx, data)) {
+		sbi_pmu_ctr_note_event(ctr, idx, data, flags);
+	} else if (!batch_learn(hart, event, ctr, idx, data, flags)) {
+		batch_forget(hart, ctr);
+		return false;
 	}
+	if (hart->fw_ctrs & (1ULL << ctr))
+		return true;
 
 	batch_write_program(hart, ctr, event->selector, flags);
 	return true;
@@ -381,8 +377,8 @@ static u64 batch_program(struct batch_hart *hart, u64 program)
 	 * another, and QEMU 10.0.2 counts it only on the one that had it first,
 	 * until that is given an event of zero without filters.
 	 */
-	for_each_ctr(ctr, program, rest)
-		batch_forget(hart, ctr);
+	for_each_ctr(ctr, program & hart->hw_ctrs & ~BATCH_FIXED_CTRS, rest)
+		batch_event_write(hart, ctr, 0);
 
 	for_each_ctr(ctr, program, rest) {
 		if (!batch_program_ctr(hart, ctr))
@@ -428,8 +424,7 @@ static u64 batch_start(struct batch_hart *hart, u64 start, u64 load, u64 add, u6
 
 	/* Of a counter that has been programmed OF is clear, whatever it was before. */
 	if (overflowed & hw)
-		batch_clear_of(hart, overflowed & hw & ~(1ULL << BATCH_CTR_CYCLE |
-							 1ULL << BATCH_CTR_INSTRET));
+		batch_clear_of(hart, overflowed & hw & ~BATCH_FIXED_CTRS);
 	if (load & hw)
 		batch_load(hart, load & hw, add);
 	if (hw)
@@ -522,7 +517,7 @@ static bool batch_is_memory(unsigned long addr)
 {
 	struct sbi_trap_info trap = {0};
 	register unsigned long tinfo asm("a3") = (unsigned long)&trap;
-	register unsigned long mtvec asm("a5") = sbi_hart_expected_trap_addr();
+	register unsigned long mtvec asm("a5") = (unsigned long)sbi_hart_expected_trap;
 
 	/* An expected trap wants the trap info in a3, uses a4, and skips 4 bytes. */
 	asm volatile("csrrw %[mtvec], " STR(CSR_MTVEC) ", %[mtvec]\n"
