@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The PMU batch extension: Documentation/arch/riscv/sbi-pmu-batch.rst. */
 #include "batch.h"
+#include "fdt.h"
 #include "case.h"
 
 #define MARK	0x5a5a5a5aa5a5a5a5UL
@@ -246,13 +247,15 @@ static void starts_all_at_one_instant(void)
 	slot_set(CTR_INSTRET, EVENT_INSTRUCTIONS, 1000);
 	batch_page()->load = both;
 	batch_page()->save = both;
-	EXPECT_OK(batch_apply(0, both, both));
+	/* They run from boot, where the harness has not stopped them. */
+	EXPECT_OK(batch_apply(both, both, both));
 	for (i = 0; i < 10; i++) {
 		loop_for(100 * i);
 		EXPECT_OK(batch_apply(both, 0, both));
 		EXPECT_EQ(slot(CTR_CYCLE)->saved, slot(CTR_INSTRET)->saved);
+		/* Without Smcntrpmf the firmware's part of both calls is counted too. */
 		EXPECT_IN(slot(CTR_CYCLE)->saved, 1000 + 200 * i,
-			  1000 + 200 * i + between_calls);
+			  1000 + 200 * i + between_calls + (machine.smcntrpmf ? 0 : 4096));
 	}
 }
 

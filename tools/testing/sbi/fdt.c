@@ -76,6 +76,7 @@ static void take_property(const struct property *prop)
 		machine.initrd_end = (const char *)cells(prop);
 	} else if (str_equal(prop->name, "riscv,isa-extensions")) {
 		machine.smcntrpmf = list_has(prop, "smcntrpmf");
+		machine.smepmp = list_has(prop, "smepmp");
 		machine.ssctr = list_has(prop, "ssctr");
 		machine.harts++;
 	}

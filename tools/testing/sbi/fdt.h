@@ -10,6 +10,7 @@ struct machine {
 	const char *initrd;	/* the list of known failures */
 	const char *initrd_end;
 	bool smcntrpmf;
+	bool smepmp;
 	bool ssctr;
 	u64 harts;
 	const char *firmware;	/* its name, for the reader */
