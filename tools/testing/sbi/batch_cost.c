@@ -141,7 +141,8 @@ static void nothing_cost(void)
 	judge("nothing", per_call(&nothing, &nothing), 0, 0);
 }
 
-#define NEEDS	(NEEDS_BATCH | NEEDS_ICOUNT)
+/* Four programmable counters that count cycles and instructions, too. */
+#define NEEDS	(NEEDS_BATCH | NEEDS_ICOUNT | NEEDS_SSCOFPMF)
 
 const struct test_case batch_cost_cases[] = {
 	{ "APPLY of nothing is little dearer than a trap", nothing_cost, NEEDS },

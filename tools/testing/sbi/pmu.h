@@ -42,7 +42,7 @@
 #define ADDRESS_NOTHING		0x00080000UL	/* between the boot ROM and the test finisher */
 #define ADDRESS_UART		0x10000000UL
 #define ADDRESS_FIRMWARE	0x80000000UL
-#define ADDRESS_MIDDLE		0x84000000UL	/* of 128 MiB, between this program and an initrd */
+#define ADDRESS_MIDDLE		0x84000000UL	/* of 128 MiB: nothing of QEMU's is near */
 
 /* What NUM_COUNTERS and COUNTER_GET_INFO have said. */
 struct counters {
@@ -62,8 +62,8 @@ struct irqs {
 extern struct counters ctrs;
 extern struct irqs irqs;
 /* A page between two that are nobody's, in each place. */
-extern u8 shared_pages[3 * PAGE_SIZE];
-extern u8 batch_pages[3 * PAGE_SIZE];
+extern u8 shared_pages[3 * PAGE_SIZE] __aligned(PAGE_SIZE);
+extern u8 batch_pages[3 * PAGE_SIZE] __aligned(PAGE_SIZE);
 #define SHARED		((u64)&shared_pages[PAGE_SIZE])
 #define BATCH_SHARED	((u64)&batch_pages[PAGE_SIZE])
 
