@@ -178,25 +178,12 @@ static void ctr_zero(u64 ctr)
 	pmu_stop(ctr, 1, PMU_STOP_RESET);
 }
 
-/* What runs without an event, since APPLY has started it, only APPLY can stop. */
-static void batch_stop_all(void)
-{
-	struct sbi_pmu_batch_shmem *page = (struct sbi_pmu_batch_shmem *)BATCH_SHARED;
-
-	if (batch_set_shmem(BATCH_SHARED, 0, 0).error)
-		return;
-	page->save = 0;
-	batch_apply(ctrs.hw | ctrs.fw, 0, 0);
-	batch_set_shmem(ALL_ONES, ALL_ONES, 0);
-}
-
 /* One by one: a firmware that stops half way through a mask gets as clean as another. */
 void pmu_reset(void)
 {
 	u64 i;
 
 	irqs_disable();
-	batch_stop_all();
 	for (i = 0; i < ctrs.nr && i < 64; i++)
 		if ((ctrs.hw | ctrs.fw) & BIT(i))
 			pmu_stop(i, 1, PMU_STOP_RESET);
@@ -204,6 +191,7 @@ void pmu_reset(void)
 		if (ctrs.prog & BIT(i))
 			ctr_zero(i);
 	pmu_set_shmem(ALL_ONES, ALL_ONES, 0);
+	batch_set_shmem(ALL_ONES, ALL_ONES, 0);
 	lcofi_clear();
 	irqs.count = 0;
 }
