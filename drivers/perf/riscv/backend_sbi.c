@@ -52,6 +52,7 @@ static bool sbi_is_identity;
 
 static const struct sbi_flavour *const sbi_flavours[] = {
 	&sbi_batch_flavour,
+	&sbi_snapshot_flavour,
 	&sbi_plain_flavour,
 };
 
@@ -59,7 +60,7 @@ static const struct sbi_flavour *sbi_flavour = &sbi_plain_flavour;
 
 static char *sbi_flavour_param = "auto";
 module_param_named(sbi, sbi_flavour_param, charp, 0444);
-MODULE_PARM_DESC(sbi, "how the firmware is told what to do: auto, batch or plain");
+MODULE_PARM_DESC(sbi, "how the firmware is told what to do: auto, batch, snapshot or plain");
 
 /* The firmware tells which counters can hold an event, and need not be tried. */
 static bool sbi_can_resolve;
@@ -175,9 +176,15 @@ static u64 sbi_hpm_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
 /* Acknowledged first: an overflow after the look finds the pending bit clear, and sets it. */
 static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 {
-	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+	u64 hit;
 
-	return sbi_hpm_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
+	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+	hit = sbi_hpm_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
+	/* KVM hides scountovf from its guests, which read 0 (hcounteren; Sscofpmf). */
+	if (unlikely(!hit) && ctrs && sbi_flavour->overflowed)
+		hit = sbi_flavour->overflowed(ctrs);
+
+	return hit;
 }
 
 static u32 sbi_fixed_event(const struct riscv_pmu *pmu, unsigned int ctr)
@@ -399,7 +406,7 @@ static void sbi_choose_flavour(struct riscv_pmu *pmu)
 	}
 
 	if (!sbi_is_chosen(sbi_flavour))
-		pr_warn("sbi=%s is not to be had from this firmware, using plain calls; choose auto, batch or plain\n",
+		pr_warn("sbi=%s is not to be had from this firmware, using plain calls; choose auto, batch, snapshot or plain\n",
 			sbi_flavour_param);
 	/* Unless a vendor has its own. */
 	if (pmu->ops.apply == sbi_plain_apply)

@@ -7,14 +7,13 @@
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
+#include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/wordpart.h>
 
 #include <asm/sbi_pmu_batch.h>
 
 #include "sbi_call.h"
-
-#define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
 
 /* Where calls of the batch extension are counted. */
 #define SBI_CALL_BATCH(fid)	(SBI_CALL_NR_PMU_FIDS + (fid))
@@ -235,6 +234,45 @@ int sbi_call_stop(u64 ctrs, unsigned long flags)
 	return sbi_call_by_mask(SBI_EXT_PMU_COUNTER_STOP, ctrs, flags, SBI_ERR_ALREADY_STOPPED);
 }
 
+/* The firmware's error, never 0 for one that Linux has no number for. */
+static int sbi_call_errno(struct sbiret ret)
+{
+	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
+}
+
+/**
+ * sbi_call_start_snapshot() - start stopped counters from the values in the page
+ * @ctrs:	counters of one word of the mask (SBI_CALL_CTRS_PER_MASK)
+ *
+ * Context: interrupts off, on the hart whose counters are meant.
+ * Return: 0 or a negative errno; a counter that was running is one, since
+ * firmware then leaves its value unwritten.
+ */
+int sbi_call_start_snapshot(u64 ctrs)
+{
+	unsigned int base = __ffs64(ctrs) / SBI_CALL_CTRS_PER_MASK * SBI_CALL_CTRS_PER_MASK;
+
+	return sbi_call_errno(sbi_call_pmu(SBI_EXT_PMU_COUNTER_START, base, ctrs >> base,
+					   SBI_PMU_START_FLAG_INIT_SNAPSHOT, 0, 0));
+}
+
+/**
+ * sbi_call_snapshot_set_shmem() - share a page with this hart's firmware, for snapshots
+ * @page:	its physical address, or PHYS_ADDR_MAX for none
+ *
+ * Context: on the hart that is meant.
+ * Return: 0 or a negative errno.
+ */
+int sbi_call_snapshot_set_shmem(phys_addr_t page)
+{
+	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(page) : 0;
+
+	if (page == PHYS_ADDR_MAX)
+		high = (unsigned long)SBI_SHMEM_DISABLE;
+
+	return sbi_call_errno(sbi_call_pmu(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM, page, high, 0, 0, 0));
+}
+
 /**
  * sbi_call_fw_read() - read a firmware counter
  * @ctr:	the counter
@@ -307,12 +345,6 @@ bool sbi_call_has_batch(void)
 	ret = sbi_call_batch(SBI_PMU_BATCH_GET_VERSION, 0, 0, 0, 0, 0, 0);
 	return !ret.error && SBI_PMU_BATCH_VERSION_MAJOR(ret.value) ==
 			     SBI_PMU_BATCH_VERSION_MAJOR(SBI_PMU_BATCH_VERSION_1_0);
-}
-
-/* The firmware's error, never 0 for one that Linux has no number for. */
-static int sbi_call_errno(struct sbiret ret)
-{
-	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
 }
 
 /**

@@ -3,6 +3,7 @@
 #ifndef _RISCV_PMU_SBI_CALL_H
 #define _RISCV_PMU_SBI_CALL_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 #include <asm/sbi.h>
@@ -19,6 +20,9 @@ struct sbi_call_ctr_info {
 	bool	is_fw;
 };
 
+/* Counters that one call can name; the mask's base is a multiple of it. */
+#define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
+
 /* Functions that are called here, from FID 0 on: of the one, then of the other. */
 #define SBI_CALL_NR_PMU_FIDS	8
 #define SBI_CALL_NR_FIDS	(SBI_CALL_NR_PMU_FIDS + 4)
@@ -33,6 +37,8 @@ int sbi_call_ctr_info(unsigned int ctr, struct sbi_call_ctr_info *info);
 int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data);
 int sbi_call_start(u64 ctrs);
 int sbi_call_start_at(unsigned int ctr, u64 value);
+int sbi_call_start_snapshot(u64 ctrs);
+int sbi_call_snapshot_set_shmem(phys_addr_t page);
 int sbi_call_stop(u64 ctrs, unsigned long flags);
 u64 sbi_call_fw_read(unsigned int ctr);
 

@@ -17,6 +17,9 @@
  * @apply:	as &riscv_pmu_ops.apply
  * @event_ctrs:	which of the given counters can hold an event, in use or not.
  *		-EOPNOTSUPP where the firmware can not tell. May be NULL. Process context
+ * @overflowed:	which of the given counters, all running, have overflowed, where no
+ *		CSR tells; one too many is no harm. They run afterwards. May be NULL.
+ *		Interrupts off
  */
 struct sbi_flavour {
 	const char *name;
@@ -25,14 +28,18 @@ struct sbi_flavour {
 	void (*hart_stop)(void);
 	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
 	int (*event_ctrs)(u32 event_idx, u64 event_data, u64 *ctrs);
+	u64 (*overflowed)(u64 ctrs);
 };
 
 extern const struct sbi_flavour sbi_plain_flavour;
+extern const struct sbi_flavour sbi_snapshot_flavour;
 extern const struct sbi_flavour sbi_batch_flavour;
 
 DECLARE_PER_CPU(u64, sbi_held);
 
 unsigned long sbi_inh_to_flags(u32 inh);
+int sbi_plain_prepare(struct riscv_pmu_batch *batch);
+int sbi_plain_start(struct riscv_pmu_batch *batch, u64 load);
 int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
 
 #endif /* _RISCV_PMU_SBI_FLAVOUR_H */

@@ -127,12 +127,21 @@ static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err
 	return unlikely(ret) ? sbi_fail(batch, ctr, err ?: ret) : err;
 }
 
-static noinline int sbi_start_batch(struct riscv_pmu_batch *batch)
+/**
+ * sbi_plain_start() - start the counters of a batch that have not failed
+ * @batch:	the batch
+ * @load:	those of its load mask to start from their value; the others of
+ *		that mask have started
+ *
+ * Context: interrupts off.
+ * Return: 0, or the errno of the first counter that fails.
+ */
+noinline int sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 {
 	u64 others = batch->start & ~batch->load;
 	int err = 0, ret;
 
-	for (u64 ctrs = batch->load & ~batch->failed; ctrs; ctrs &= ctrs - 1)
+	for (u64 ctrs = load & ~batch->failed; ctrs; ctrs &= ctrs - 1)
 		err = sbi_start_at(batch, __ffs64(ctrs), err);
 
 	if (others) {
@@ -143,13 +152,25 @@ static noinline int sbi_start_batch(struct riscv_pmu_batch *batch)
 	return err;
 }
 
+/**
+ * sbi_plain_prepare() - all of a batch but its starts
+ * @batch:	the batch
+ *
+ * Context: interrupts off.
+ * Return: 0, or the errno of the first counter in @batch->failed.
+ */
+int sbi_plain_prepare(struct riscv_pmu_batch *batch)
+{
+	sbi_stop_batch(batch);
+	return sbi_program_batch(batch);
+}
+
 static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
 {
 	int err, ret;
 
-	sbi_stop_batch(batch);
-	err = sbi_program_batch(batch);
-	ret = sbi_start_batch(batch);
+	err = sbi_plain_prepare(batch);
+	ret = sbi_plain_start(batch, batch->load);
 	return err ?: ret;
 }
 
@@ -175,7 +196,7 @@ int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 		return 0;
 	}
 	if (start != batch->load || start & (start - 1))
-		return sbi_start_batch(batch);
+		return sbi_plain_start(batch, batch->load);
 
 	return sbi_start_at(batch, __ffs64(start), 0);
 }
