@@ -175,7 +175,7 @@ struct riscv_pmu_stats {
  * @collecting:	changes are being collected; pmu_enable will apply them
  * @at_once:	readers are served as of one instant: the first that asks freezes time
  * @in_poll:	the timer is looking; it will see to its next expiry itself
- * @stormy:	the interrupted has had next to no time since the last interrupt
+ * @stormy:	interrupts in a row that left the interrupted next to no time
  * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
  * @stats:	for debugfs
  * @clock:	the counters
@@ -201,11 +201,11 @@ struct riscv_pmu_hart {
 	u64			polled;
 	u64			gen;
 	unsigned int		txn;
+	unsigned int		stormy;
 	bool			frozen;
 	bool			collecting;
 	bool			at_once;
 	bool			in_poll;
-	bool			stormy;
 	bool			irq_enabled;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];

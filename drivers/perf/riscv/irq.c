@@ -38,6 +38,7 @@
  * no storm, nor has an event a part in one that had its last sample this long
  * before. 50 us and 4 ms.
  */
+#define IRQ_IN_A_ROW		3
 #define IRQ_CALM_HZ		20000
 #define IRQ_APART_HZ		250
 
@@ -63,16 +64,17 @@ static struct pt_regs *irq_sample_regs(const struct perf_event *event, struct pt
 }
 
 /*
- * Two events whose long periods happen to end together make no storm, however
- * close their interrupts are; many that take turns do. So an event has a part
- * in it if it comes again within the time that sixteen interrupts take.
+ * Two or three events whose long periods happen to end together make no storm,
+ * however close their interrupts are; many that take turns do. So it takes some
+ * interrupts in a row, and an event has a part in it if it comes again within the
+ * time that sixteen take.
  */
 static bool irq_is_in_storm(const struct riscv_pmu_hart *hart,
 			    const struct riscv_pmu_reader *reader)
 {
 	u32 apart = min_t(u32, 2 * hart->irq_cost, riscv_timebase / IRQ_APART_HZ);
 
-	return hart->stormy && hart->irq_began - reader->served < apart;
+	return hart->stormy > IRQ_IN_A_ROW && hart->irq_began - reader->served < apart;
 }
 
 /*
@@ -239,16 +241,16 @@ static u64 irq_ticks_to_ns(u32 ticks)
  * @hart:	this hart
  * @now:	its timer, in ticks
  *
- * It is one of a storm if the last one ended less than half of its own time
- * ago. About half of that is spent on entry and exit, so that what was
- * interrupted gets a tenth of the hart at the least. One that took very long,
- * since the hart was elsewhere, does not make storms of those after it.
+ * It is one of a storm if the last one ended less than three eighths of its own
+ * time ago. About three quarters of that is spent on entry and exit, so that what
+ * was interrupted gets a twentieth of the hart at the least. One that took very
+ * long, since the hart was elsewhere, does not make storms of those after it.
  */
 void riscv_pmu_irq_begin(struct riscv_pmu_hart *hart, u32 now)
 {
-	u32 calm = min_t(u32, hart->irq_cost >> 4, riscv_timebase / IRQ_CALM_HZ);
+	u32 calm = min_t(u32, 3 * hart->irq_cost >> 6, riscv_timebase / IRQ_CALM_HZ);
 
-	hart->stormy = now - hart->irq_ended < calm;
+	hart->stormy = now - hart->irq_ended < calm ? hart->stormy + 1 : 0;
 	hart->irq_began = now;
 }
 

@@ -907,11 +907,15 @@ static void deadlines_move_away_from_a_storm_and_come_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->samples, 100);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 
-	/* Half of that is 400. */
-	timed_interrupt(fake, 3, 401, 800);
+	/* Three eighths of that are 300. */
+	timed_interrupt(fake, 3, 301, 800);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
+	/* Some in a row happen without a storm. */
+	for (int i = 0; i < 3; i++)
+		timed_interrupt(fake, 3, 290, 800);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 	for (int i = 0; i < 8; i++) {
-		timed_interrupt(fake, 3, 390, 800);
+		timed_interrupt(fake, 3, 290, 800);
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 2 * last);
 		last *= 2;
 	}

@@ -31,7 +31,7 @@
 /*
  * What is left to a user who has to wait for an answer, in s. Where the same took
  * long without a storm, on an emulated machine whose host has much else to do:
- * ten times that, since a storm leaves a tenth of the hart at the least.
+ * ten times that. A storm leaves a twentieth of the hart at the least, and mostly more.
  */
 #define PATIENCE(self)	((self)->quiet > 0.2 ? 10 * (self)->quiet : 2.0)
 
