@@ -97,13 +97,15 @@ static void batch_write_programs(struct sbi_pmu_batch_shmem *shmem,
 static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
 			       const struct sbi_pmu_batch_shmem *shmem, int err)
 {
-	if (err != -EIO) {
+	u64 failed = READ_ONCE(shmem->failed);
+
+	if (err != -EIO || !failed) {
 		pr_warn_once("firmware bug: it refuses a batch (stop 0x%llx, program 0x%llx, start 0x%llx)\n",
 			     batch->stop | batch->release, batch->program, batch->start);
 		return sbi_plain_apply(pmu, batch);
 	}
 
-	batch->failed = READ_ONCE(shmem->failed) & (batch->program | batch->start);
+	batch->failed = failed & (batch->program | batch->start);
 	this_cpu_and(sbi_held, ~batch->failed);
 	return batch->failed ? err : 0;
 }
@@ -120,6 +122,7 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	if (named)
 		batch_write_programs(shmem, batch);
 	shmem->load = batch->load;
+	shmem->failed = 0;
 	for (u64 ctrs = batch->load; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 

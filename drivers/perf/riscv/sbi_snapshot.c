@@ -94,14 +94,13 @@ static noinline int snapshot_fail(struct riscv_pmu_batch *batch, u64 ctrs, int e
 	return ret;
 }
 
-/* One counter from a value takes one call either way, and no page. */
-static int snapshot_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+static noinline int snapshot_apply_load(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	struct riscv_pmu_snapshot_data *shmem = this_cpu_read(snapshot_shmem);
 	int err, ret;
 	u64 ctrs;
 
-	if (!(batch->load & (batch->load - 1)) || unlikely(!shmem))
+	if (unlikely(!shmem))
 		return sbi_plain_apply(pmu, batch);
 
 	err = sbi_plain_prepare(batch);
@@ -113,6 +112,15 @@ static int snapshot_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 		ret = sbi_plain_start(batch, 0);
 
 	return err ?: ret;
+}
+
+/* One counter from a value takes one call either way, and no page. */
+static int snapshot_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	if (!(batch->load & (batch->load - 1)))
+		return sbi_plain_apply(pmu, batch);
+
+	return snapshot_apply_load(pmu, batch);
 }
 
 /* Of counters in one word of the mask. What firmware has not written is 0. */
