@@ -31,7 +31,7 @@ kernel-%: setup
 	@$(S)/build-kernel $*
 
 firmware: setup
-	@$(S)/build-firmware patched
+	@$(S)/build-firmware stock
 
 firmware-%: setup
 	@$(S)/build-firmware $*

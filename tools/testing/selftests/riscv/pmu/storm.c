@@ -228,6 +228,10 @@ static int open_at_any_rate(struct perf_event_attr *attr, int cpu)
 
 static int begin_storm(FIXTURE_DATA(storm) *self)
 {
+	struct perf_event_attr attr = self->attr;
+
+	/* With a period of 1 perf may have throttled it before its ring is there. */
+	attr.disabled = !attr.freq;
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		struct hart *hart = &self->hart[cpu];
 
@@ -240,12 +244,12 @@ static int begin_storm(FIXTURE_DATA(storm) *self)
 		struct hart *hart = &self->hart[cpu];
 		int err;
 
-		hart->fd = open_at_any_rate(&self->attr, cpu);
+		hart->fd = open_at_any_rate(&attr, cpu);
 		if (hart->fd < 0)
 			return hart->fd;
 		err = pmu_ring_map_pages(&hart->ring, hart->fd, 64);
-		if (err)
-			return err;
+		if (err || ioctl(hart->fd, PERF_EVENT_IOC_ENABLE, 0))
+			return err ?: -errno;
 	}
 	return 0;
 }
