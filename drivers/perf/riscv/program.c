@@ -546,19 +546,23 @@ void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 
 /*
  * First half of an apply: what has to stop. Where a counter that is still used
- * does, the next half needs to know where it stands, so it is stopped now. All
- * else goes into one batch with what follows.
+ * does, the next half needs to know where it stands, so it is stopped now: one
+ * that goes on with its program, and a fixed one that is given another, since
+ * it is not loaded but starts from where it stands. All else goes into one
+ * batch with what follows.
  */
 static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
+	u64 stands;
 
 	program_clear_batch(batch);
 	for (ctrs &= hart->running | hart->wrong; ctrs; ctrs &= ctrs - 1)
 		program_plan_stop(pmu, hart, __ffs64(ctrs));
 
 	batch->stop &= hart->running & ~batch->release;
-	if (batch->stop & hart->layout.sched.used)
+	stands = batch->stop | (batch->release & hart->running & pmu->fixed_ctrs);
+	if (stands & hart->layout.sched.used)
 		program_apply_stop(pmu, hart);
 	else
 		program_note_released(hart, batch->release);

@@ -178,6 +178,33 @@ TEST_F(filtering, a_filter_does_not_stay_behind)
 	}
 }
 
+/*
+ * Events that have run before take turns on one counter: the hart gives it the
+ * next one's filter and starts it in one go. What the last one's filter let
+ * through until then is not the next one's.
+ */
+TEST_F(filtering, an_event_that_comes_back_counts_with_its_own_filter_only)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, variant->config);
+	int all, none;
+
+	all = pmu_open(&attr);
+	ASSERT_LE(0, all);
+	attr.exclude_user = 1;
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	none = pmu_open(&attr);
+	ASSERT_LE(0, none);
+
+	for (int i = 0; i < 5; i++) {
+		EXPECT_LE(pmu_least(PMU_SYSCALL_RETIRED * CALLS),
+			  pmu_count(all, pmu_syscall_loop, CALLS));
+		EXPECT_EQ(0, pmu_count(none, pmu_syscall_loop, CALLS));
+	}
+	close(none);
+	close(all);
+}
+
 PMU_TEST_NO_EVENT_IS_LEFT()
 
 TEST_HARNESS_MAIN
