@@ -194,6 +194,40 @@ static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	}
 }
 
+static bool irq_clock_is_due(const struct riscv_pmu_clock *clock)
+{
+	const struct riscv_pmu_reader *reader;
+
+	list_for_each_entry(reader, &clock->readers, node) {
+		if (riscv_pmu_reader_is_due(reader, clock->now))
+			return true;
+	}
+
+	return false;
+}
+
+/*
+ * An interrupt without an overflow flag is what is left of one that came while
+ * interrupts were off and the counter was started anew, which clears the flag.
+ * A deadline that passed meanwhile is put one event ahead, so it has passed
+ * again by now. To wait until the hardware says so may be to wait in vain:
+ * each tick of a slow hart may start the counter anew before.
+ */
+static u64 irq_find_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 due = 0;
+
+	for (u64 ctrs = hart->armed & hart->running; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
+		if (irq_clock_is_due(&hart->clock[ctr]))
+			due |= ctrs & -ctrs;
+	}
+
+	return due;
+}
+
 /**
  * riscv_pmu_hart_handle_irq() - serve all counters that have overflowed
  * @pmu:	the PMU
@@ -217,6 +251,8 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	/* The flag of a narrow one has to be cleared to see the next. */
 	u64 ctrs = overflowed & (hart->armed | pmu->narrow_ctrs);
 
+	if (unlikely(!ctrs))
+		ctrs = irq_find_due(pmu, hart);
 	trace_overflow(overflowed, ctrs);
 	hart->stats.irqs++;
 	if (!ctrs) {

@@ -645,6 +645,33 @@ static void stale_flag_restarts_the_counter(struct kunit *test)
 	sched_out(test, s);
 }
 
+/*
+ * A period ends while interrupts are off, and the counter is started anew: its
+ * flag is clear when the interrupt comes, and its deadline passed once more.
+ */
+static void interrupt_without_a_flag_still_samples(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	fake_advance(fake, 130);
+	begin(fake);
+	stop(s, 0);
+	start(s, 0);
+	finish(fake);
+	fake_advance(fake, 5);
+	fake->ctr[3].overflowed = false;
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.spurious, 0);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 65);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.spurious, 1);
+	sched_out(test, s);
+}
+
 /* The sampling event has gone; the counter runs on with its flag set, and is left alone. */
 static void overflow_without_an_event_costs_nothing(struct kunit *test)
 {
@@ -1184,6 +1211,7 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(skid_does_not_add_up),				\
 	KUNIT_CASE(event_that_is_not_due_gets_none),			\
 	KUNIT_CASE(stale_flag_restarts_the_counter),			\
+	KUNIT_CASE(interrupt_without_a_flag_still_samples),		\
 	KUNIT_CASE(overflow_without_an_event_costs_nothing),		\
 	KUNIT_CASE(idle_hart_ignores_an_interrupt),			\
 	KUNIT_CASE(narrow_counter_is_folded),				\
