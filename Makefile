@@ -31,7 +31,7 @@ kernel-%: setup
 	@$(S)/build-kernel $*
 
 firmware: setup
-	@$(S)/build-firmware stock
+	@$(S)/build-firmware patched
 
 firmware-%: setup
 	@$(S)/build-firmware $*
