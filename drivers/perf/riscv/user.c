@@ -90,34 +90,42 @@ int __init riscv_pmu_user_init(void)
 	return register_sysctl("kernel", user_sysctls) ? 0 : -ENOMEM;
 }
 
-/*
- * The mapping's conversion from the time CSR to perf's clock. The clock's
- * parameters may change under us: its sequence count says so.
- */
-void arch_perf_update_userpage(struct perf_event *event, struct perf_event_mmap_page *page,
-			       u64 now)
+/* The conversion changes when sched_clock begins a new epoch: once an hour or so. */
+static void user_set_epoch(struct perf_event_mmap_page *page, const struct clock_read_data *rd)
 {
-	struct clock_read_data *rd;
-	unsigned int seq;
-
-	do {
-		rd = sched_clock_read_begin(&seq);
-		page->time_mult = rd->mult;
-		page->time_shift = rd->shift;
-		page->time_cycles = rd->epoch_cyc;
-		page->time_mask = rd->sched_clock_mask;
-		page->time_zero = rd->epoch_ns -
-				  mul_u64_u32_shr(rd->epoch_cyc, rd->mult, rd->shift);
-	} while (sched_clock_read_retry(seq));
-
-	page->time_offset = page->time_zero - now;
-
+	page->time_mult = rd->mult;
+	page->time_shift = rd->shift;
+	page->time_cycles = rd->epoch_cyc;
+	page->time_mask = rd->sched_clock_mask;
+	page->time_zero = rd->epoch_ns - mul_u64_u32_shr(rd->epoch_cyc, rd->mult, rd->shift);
 	/* Readers of the first version of the page shift a 32-bit value: 31 at most. */
 	if (page->time_shift == 32) {
 		page->time_shift = 31;
 		page->time_mult >>= 1;
 	}
+}
 
+/*
+ * The mapping's conversion from the time CSR to perf's clock. The clock's
+ * parameters may change under us: its sequence count says so. This is called
+ * at each context switch, for each event that is mapped.
+ */
+void arch_perf_update_userpage(struct perf_event *event, struct perf_event_mmap_page *page,
+			       u64 now)
+{
+	bool is_old = !page->cap_user_time;
+	struct clock_read_data *rd;
+	unsigned int seq;
+
+	do {
+		rd = sched_clock_read_begin(&seq);
+		is_old |= page->time_cycles != rd->epoch_cyc;
+		/* Once more if it changed meanwhile: then this one may be of two minds. */
+		if (is_old)
+			user_set_epoch(page, rd);
+	} while (sched_clock_read_retry(seq));
+
+	page->time_offset = page->time_zero - now;
 	page->cap_user_rdpmc = 0;
 	page->cap_user_time = 1;
 	page->cap_user_time_zero = 1;
