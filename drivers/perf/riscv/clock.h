@@ -185,19 +185,18 @@ static inline void riscv_pmu_reader_start(struct riscv_pmu_hart *hart,
 	u64 bit = BIT_ULL(reader->ctr);
 
 	reader->state = RISCV_PMU_READER_FRESH;
-	if (!reader->sampling) {
-		hart->joined |= bit;
+	hart->joined |= bit;
+	if (!reader->sampling)
 		return;
-	}
 
 	reader->left = left;
 	if (reader->polled) {
 		reader->look_ns = 0;
 		hart->polled |= bit;
-		hart->joined |= bit;
 		return;
 	}
-	hart->dirty |= bit;
+	hart->deadlines++;
+	hart->timed |= bit;
 }
 
 /**
@@ -205,14 +204,15 @@ static inline void riscv_pmu_reader_start(struct riscv_pmu_hart *hart,
  * @hart:	this hart
  * @reader:	an attached reader; the caller has taken its share
  *
- * A clock without deadlines needs no hardware access for that.
+ * No hardware access is needed for that: the counter runs on, even to an overflow
+ * that nobody waits for.
  */
 static inline void riscv_pmu_reader_stop(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_reader *reader)
 {
+	if (riscv_pmu_reader_is_armed(reader) && reader->state != RISCV_PMU_READER_OFF)
+		hart->deadlines--;
 	reader->state = RISCV_PMU_READER_OFF;
-	if (riscv_pmu_reader_is_armed(reader))
-		hart->dirty |= BIT_ULL(reader->ctr);
 }
 
 /**

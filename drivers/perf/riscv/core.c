@@ -22,6 +22,7 @@
 
 #include "backend.h"
 #include "clock.h"
+#include "csr.h"
 #include "internal.h"
 #include "platform.h"
 
@@ -112,16 +113,14 @@ bool riscv_pmu_event_set_period(struct perf_event *event)
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * Counters with deadlines stop, so that what is read from here on is what
- * they will start from again. The others run on, but with the first reader
- * that is stopped their readers' time stands still, so that all stop at once;
- * and all that are started start in riscv_pmu_finish().
+ * The counters run on, but with the first reader that is stopped their readers'
+ * time stands still, so that all stop at once; and all that are started start
+ * in riscv_pmu_finish().
  */
 void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	hart->collecting = true;
 	hart->at_once = true;
-	riscv_pmu_hart_park(pmu, hart, hart->armed & hart->running);
 }
 
 /* Readers whose program the hardware refused: their events are switched off, not left idle. */
@@ -151,6 +150,20 @@ static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 		riscv_pmu_poll_start(pmu, hart);
 }
 
+/*
+ * Keeps the overflow interrupt away while nobody waits for it, so that counters
+ * may run on when their sampling events have gone: that spares the firmware calls
+ * that stop them. The irqchip of local interrupts does the same at more length.
+ */
+static __always_inline void core_mute(struct riscv_pmu_hart *hart, bool muted)
+{
+	hart->irq_muted = muted;
+	if (muted)
+		riscv_pmu_csr_mask_irqs(hart->irq_mask);
+	else
+		riscv_pmu_csr_unmask_irqs(hart->irq_mask);
+}
+
 /**
  * riscv_pmu_finish() - carry out all changes since riscv_pmu_collect()
  * @pmu:	the PMU
@@ -158,8 +171,13 @@ static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
  */
 void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
+	/* Only while somebody waits for an overflow, or a narrow counter has to be folded. */
+	bool muted = !hart->deadlines && !(hart->layout.sched.used & pmu->narrow_ctrs);
+
 	hart->collecting = false;
 	riscv_pmu_hart_thaw(hart);
+	if (muted != hart->irq_muted)
+		core_mute(hart, muted);
 	if (hart->dirty | hart->joined)
 		core_apply(pmu, hart);
 }
@@ -178,6 +196,20 @@ static void core_pmu_enable(struct pmu *p)
 	riscv_pmu_finish(pmu, riscv_pmu_this_hart(pmu));
 }
 
+/*
+ * How long until the deadline of an event that starts. A period_left of 0 is
+ * perf's wish for a new period. Less than 0 is a period that ended while
+ * interrupts were off, just before the event was stopped: its sample is still
+ * due, at once.
+ */
+static __always_inline u64 core_reload(struct perf_event *event)
+{
+	if (!local64_read(&event->hw.period_left))
+		local64_set(&event->hw.period_left, core_period(event));
+
+	return riscv_pmu_event_left(event);
+}
+
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,
 				       int flags)
 {
@@ -187,16 +219,8 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 	if (!(event->hw.state & PERF_HES_STOPPED) || unlikely(reader->failed))
 		return;
 
-	if (reader->sampling) {
-		/*
-		 * 0 is perf's wish for a new period. Less than 0 is a period
-		 * that ended while interrupts were off, just before the event
-		 * was stopped: its sample is still due, at once.
-		 */
-		if (flags & PERF_EF_RELOAD && !local64_read(&event->hw.period_left))
-			local64_set(&event->hw.period_left, core_period(event));
-		left = riscv_pmu_event_left(event);
-	}
+	if (reader->sampling)
+		left = flags & PERF_EF_RELOAD ? core_reload(event) : riscv_pmu_event_left(event);
 	event->hw.state = 0;
 	riscv_pmu_reader_start(hart, reader, left);
 }
@@ -283,13 +307,6 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return 0;
 }
 
-static noinline int core_start_sampling(struct riscv_pmu_hart *hart, struct perf_event *event)
-{
-	event->hw.state = PERF_HES_STOPPED;
-	core_start(hart, event, PERF_EF_RELOAD);
-	return 0;
-}
-
 /**
  * riscv_pmu_add() - give an event a counter on this hart
  * @event:	the event
@@ -312,10 +329,7 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 		return core_add(pmu, hart, event, flags);
 
 	riscv_pmu_reader_join(hart, reader);
-	if (reader->sampling)
-		return core_start_sampling(hart, event);
-
-	riscv_pmu_reader_start(hart, reader, 0);
+	riscv_pmu_reader_start(hart, reader, reader->sampling ? core_reload(event) : 0);
 	event->hw.state = 0;
 	return 0;
 }
@@ -342,8 +356,8 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * @event:	an event that has been added on this hart
  * @flags:	none are defined
  *
- * Only the first of those that go together looks at the hardware: the others,
- * if they just count, are done with here and now.
+ * Only the first of those that go together looks at the hardware: the others
+ * are done with here and now.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
  */
@@ -352,10 +366,10 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	struct riscv_pmu_reader *reader = to_reader(event);
 	struct riscv_pmu_hart *hart = reader->hart;
 
-	if (!hart->frozen || reader->sampling || unlikely(reader->state != RISCV_PMU_READER_ON))
+	if (!hart->frozen || unlikely(reader->state != RISCV_PMU_READER_ON))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
 
-	local64_add(riscv_pmu_reader_advance(reader, reader->clock->now), &event->count);
+	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
 	riscv_pmu_reader_stop(hart, reader);
 	core_leave(hart, event);
 }

@@ -6,11 +6,36 @@
 #include <linux/perf/riscv_pmu.h>
 #include <linux/types.h>
 
+#include <asm/csr.h>
+
 riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr);
 bool riscv_pmu_csr_is_readable(unsigned int ctr);
 u64 riscv_pmu_csr_read_ovf(unsigned int csr);
 void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq);
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq);
 void riscv_pmu_csr_set_user_mask(u32 ctrs);
+
+/**
+ * riscv_pmu_csr_mask_irqs() - keep local interrupts away
+ * @mask:	their bits in sie; may be 0
+ *
+ * Context: interrupts off.
+ */
+static inline void riscv_pmu_csr_mask_irqs(unsigned long mask)
+{
+	csr_clear(CSR_IE, mask);
+}
+
+/**
+ * riscv_pmu_csr_unmask_irqs() - let local interrupts through that come from now on
+ * @mask:	their bits in sip and sie; may be 0
+ *
+ * Context: interrupts off.
+ */
+static inline void riscv_pmu_csr_unmask_irqs(unsigned long mask)
+{
+	csr_clear(CSR_IP, mask);
+	csr_set(CSR_IE, mask);
+}
 
 #endif /* _RISCV_PMU_CSR_H */

@@ -22,6 +22,7 @@ static void debugfs_show_stats(struct seq_file *m, const struct riscv_pmu_stats 
 	seq_printf(m, "programs_moved %llu\n", stats->moved);
 	seq_printf(m, "interrupts %llu\n", stats->irqs);
 	seq_printf(m, "interrupts_spurious %llu\n", stats->spurious);
+	seq_printf(m, "interrupts_early %llu\n", stats->early);
 	seq_printf(m, "samples %llu\n", stats->samples);
 	seq_printf(m, "periods_late %llu\n", stats->late);
 	seq_printf(m, "deadlines_put_off %llu\n", stats->storms);

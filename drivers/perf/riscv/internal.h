@@ -132,6 +132,7 @@ struct riscv_pmu_layout {
  * @moved:	programs that moved to another counter for a newcomer
  * @irqs:	overflow interrupts
  * @spurious:	those that found nothing to serve
+ * @early:	those of counters that overflow before any deadline
  * @samples:	samples taken
  * @late:	periods that had no sample of their own, since the next one had ended too
  * @storms:	deadlines put off, since interrupts came too close upon each other
@@ -149,6 +150,7 @@ struct riscv_pmu_stats {
 	u64	moved;
 	u64	irqs;
 	u64	spurious;
+	u64	early;
 	u64	samples;
 	u64	late;
 	u64	storms;
@@ -161,15 +163,17 @@ struct riscv_pmu_stats {
  * @layout:	wanted: programs of the clocks that have readers
  * @held:	actual: counters that hold &riscv_pmu_clock.prog
  * @running:	actual: counters that count
- * @armed:	actual: counters whose value makes them overflow at a deadline
+ * @armed:	actual: counters that overflow no later than at a deadline
  * @loaded:	actual: counters whose value is ours: loaded, or read when it was found
  * @parked:	counters that run on only until the next apply: their clocks stand already
  * @twin:	actual: counters that were given an event while another held it
  * @wrong:	counters in use that do not hold the program wanted of them
  * @dirty:	counters whose readers have changed since the last apply
  * @joined:	counters with new counting readers; those that run may go on as they are
+ * @timed:	those of them whose new readers have a deadline that the counter has to tell
  * @polled:	counters with readers whose deadlines the timer watches, or had some
  * @gen:	source of &riscv_pmu_clock.gen
+ * @deadlines:	readers that count and have a deadline which a counter has to tell
  * @frozen:	all clocks in use show the time at which this was set
  * @txn:	PERF_PMU_TXN_* of the transaction under way
  * @collecting:	changes are being collected; pmu_enable will apply them
@@ -177,6 +181,8 @@ struct riscv_pmu_stats {
  * @in_poll:	the timer is looking; it will see to its next expiry itself
  * @stormy:	interrupts in a row that left the interrupted next to no time
  * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
+ * @irq_muted:	but masked, while there is nobody who waits for it
+ * @irq_mask:	its bit in sip and sie, or 0 if it is not enabled or not there
  * @stats:	for debugfs
  * @clock:	the counters
  * @batch:	scratch of the apply under way
@@ -198,8 +204,10 @@ struct riscv_pmu_hart {
 	u64			wrong;
 	u64			dirty;
 	u64			joined;
+	u64			timed;
 	u64			polled;
 	u64			gen;
+	unsigned int		deadlines;
 	unsigned int		txn;
 	unsigned int		stormy;
 	bool			frozen;
@@ -207,6 +215,8 @@ struct riscv_pmu_hart {
 	bool			at_once;
 	bool			in_poll;
 	bool			irq_enabled;
+	bool			irq_muted;
+	unsigned long		irq_mask;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
@@ -251,6 +261,7 @@ u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader);
 void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+u64 riscv_pmu_hart_find_awaited(struct riscv_pmu_hart *hart, u64 overflowed);
 void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader);

@@ -238,9 +238,11 @@ static u64 irq_find_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  * that have a deadline, or would wrap again unseen. One batch stops and starts
  * their counters at the end. A counter that overflowed without a
  * deadline (its sampling event has gone, others count on) costs nothing and
- * does not interrupt again. Starting a counter clears its overflow flag only
- * while no interrupt is pending (OpenSBI 1.6); if another counter's gets in
- * between, this one is found here again, not due, and simply restarted.
+ * does not interrupt again. One that overflowed before its deadline, since it
+ * was set when another event had the hart, gets the rest of the way. Starting a
+ * counter clears its overflow flag only while no interrupt is pending (OpenSBI
+ * 1.6); if another counter's gets in between, this one is found here again, not
+ * due, and simply restarted.
  *
  * Context: hard interrupt.
  */
@@ -249,7 +251,9 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 {
 	u64 overflowed = pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs);
 	/* The flag of a narrow one has to be cleared to see the next. */
-	u64 ctrs = overflowed & (hart->armed | pmu->narrow_ctrs);
+	u64 ctrs = riscv_pmu_hart_find_awaited(hart, overflowed & hart->armed) |
+		   (overflowed & pmu->narrow_ctrs);
+	u64 samples = hart->stats.samples;
 
 	if (unlikely(!ctrs))
 		ctrs = irq_find_due(pmu, hart);
@@ -264,6 +268,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	riscv_pmu_hart_park(pmu, hart, ctrs);
 	for (; ctrs; ctrs &= ctrs - 1)
 		irq_serve_clock(pmu, hart, &hart->clock[__ffs64(ctrs)], regs);
+	hart->stats.early += hart->stats.samples == samples;
 	riscv_pmu_finish(pmu, hart);
 }
 
@@ -341,8 +346,10 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		return;
 
 	hart->irq_enabled = true;
+	hart->irq_muted = false;
 	if (!pmu->irq)
 		return;
+	hart->irq_mask = pmu->hwirq < BITS_PER_LONG ? BIT(pmu->hwirq) : 0;
 	/* What an earlier user left pending is nobody's now. */
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	enable_percpu_irq(pmu->irq, IRQ_TYPE_NONE);
@@ -361,6 +368,7 @@ void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		return;
 
 	hart->irq_enabled = false;
+	hart->irq_mask = 0;
 	if (!pmu->irq)
 		return;
 	/* An overflow that nobody takes would keep its flag, and hide those after it. */

@@ -326,6 +326,26 @@ static u64 clock_start_value(const struct riscv_pmu_clock *clock, u64 left)
 }
 
 /**
+ * riscv_pmu_hart_find_awaited() - counters with a deadline among those that have overflowed
+ * @hart:	this hart
+ * @overflowed:	armed counters; those that nobody waits for any more are so no longer
+ *
+ * Return: the others.
+ */
+u64 riscv_pmu_hart_find_awaited(struct riscv_pmu_hart *hart, u64 overflowed)
+{
+	u64 awaited = 0;
+
+	for (u64 ctrs = overflowed; ctrs; ctrs &= ctrs - 1) {
+		if (clock_has_deadline(&hart->clock[__ffs64(ctrs)]))
+			awaited |= ctrs & -ctrs;
+	}
+
+	hart->armed ^= overflowed ^ awaited;
+	return awaited;
+}
+
+/**
  * riscv_pmu_hart_advance() - bring clocks up to date, all as of nearly the same instant
  * @pmu:	the PMU
  * @hart:	this hart
@@ -334,7 +354,7 @@ static u64 clock_start_value(const struct riscv_pmu_clock *clock, u64 left)
 void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+		unsigned long ctr = __ffs64(ctrs);
 
 		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
 	}
@@ -502,6 +522,7 @@ static void program_note_released(struct riscv_pmu_hart *hart, u64 released)
 		return;
 
 	hart->running &= ~released;
+	hart->armed &= ~released;
 	hart->parked &= ~released;
 	hart->held &= ~released;
 	hart->twin &= ~released | hart->wrong;
@@ -683,7 +704,7 @@ static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 			if (reader->state == RISCV_PMU_READER_ON)
 				reader->carry = hart->clock[ctr].now - reader->prev;
 			reader_refused(reader, ctr);
-			reader->state = RISCV_PMU_READER_OFF;
+			riscv_pmu_reader_stop(hart, reader);
 		}
 	}
 }
@@ -750,10 +771,9 @@ int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return 0;
 }
 
-/* New counting readers of clocks that just run on: all of them start at one instant. */
-static void program_admit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 joined)
+/* New readers of clocks that just run on, and have just been read: all start at one instant. */
+static void program_admit(struct riscv_pmu_hart *hart, u64 joined)
 {
-	riscv_pmu_hart_advance(pmu, hart, joined);
 	for (; joined; joined &= joined - 1) {
 		struct riscv_pmu_clock *clock = &hart->clock[__ffs64(joined)];
 		struct riscv_pmu_reader *reader;
@@ -762,7 +782,6 @@ static void program_admit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 			if (reader->state != RISCV_PMU_READER_FRESH)
 				continue;
 			reader->prev = clock->now;
-			/* Of those with a deadline, only polled ones come this way. */
 			reader->deadline = clock->now + reader->left;
 			reader->state = RISCV_PMU_READER_ON;
 		}
@@ -783,28 +802,124 @@ static u64 program_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	return program_commit(pmu, hart);
 }
 
+/* How far the first deadline of a clock is; 0 if it has none, as who was new has gone again. */
+static u64 clock_first_deadline(const struct riscv_pmu_clock *clock)
+{
+	const struct riscv_pmu_reader *reader;
+	s64 first = S64_MAX;
+
+	list_for_each_entry(reader, &clock->readers, node) {
+		s64 left;
+
+		if (!riscv_pmu_reader_is_armed(reader) || reader->state == RISCV_PMU_READER_OFF)
+			continue;
+		left = reader->state == RISCV_PMU_READER_FRESH ? reader->left :
+								 reader->deadline - clock->now;
+		first = max(min(first, left), 1);
+	}
+
+	return first == S64_MAX ? 0 : first;
+}
+
+/*
+ * Whether a counter will do for a deadline as it runs. It has to overflow no
+ * later than that. The interrupt of one that is early finds nothing due, and
+ * sets it right; it costs more than the call that is spared here, so there
+ * should be few: half of the way is left each time, at the most.
+ */
+static bool clock_suits(const struct riscv_pmu_clock *clock, u64 left)
+{
+	u64 until = -clock->raw & clock->mask;
+	u64 half = clock->mask >> 1;
+
+	if (!left)
+		return true;
+	left = min(left, half);
+	/* Farther than half of its range: it has overflowed, or is not meant to. */
+	return until && until <= left && until >= left / 2;
+}
+
+/*
+ * Of clocks with new deadlines that run and have just been read, those whose
+ * counters do not suit. Most do: an event that comes back to its hart often finds
+ * its counter as far from its overflow as it had left it, or a little nearer.
+ */
+static u64 program_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
+{
+	u64 unsuited = 0;
+
+	for (; timed; timed &= timed - 1) {
+		unsigned long ctr = __ffs64(timed);
+		const struct riscv_pmu_clock *clock = &hart->clock[ctr];
+
+		if (clock_suits(clock, clock_first_deadline(clock)))
+			hart->armed |= BIT_ULL(ctr);
+		else
+			unsuited |= BIT_ULL(ctr);
+	}
+
+	return unsuited;
+}
+
+/* Counters that can not go on as they are. */
+static u64 program_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
+{
+	u64 dirty = hart->dirty | (hart->joined & ~joined);
+	/* Stopped, and nobody wants them: what an event leaves behind that its sample stopped. */
+	u64 idle = dirty & ~(hart->layout.sched.used | hart->running);
+
+	hart->armed &= ~idle;
+	return dirty & ~idle;
+}
+
+/*
+ * The usual end of a context switch: all that come find their clocks running.
+ * Nothing is done if there is more to do than to read these.
+ */
+static bool program_go_on(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 joined = hart->joined;
+
+	if (joined & (~hart->running | hart->wrong | hart->twin))
+		return false;
+
+	hart->frozen = false;
+	riscv_pmu_hart_advance(pmu, hart, joined);
+	if (program_find_unsuited(hart, hart->timed))
+		return false;
+
+	hart->joined = 0;
+	hart->timed = 0;
+	program_admit(hart, joined);
+	return true;
+}
+
 static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 used = hart->layout.sched.used;
-	u64 joined, dirty, idle, failed = 0;
+	u64 joined, timed, dirty, failed = 0;
 
 	if (unlikely(hart->twin & used & (hart->joined | hart->dirty)))
 		program_wake_twins(pmu, hart, hart->twin & used & (hart->joined | hart->dirty));
 
-	joined = hart->joined & hart->running & ~(hart->dirty | hart->wrong);
-	dirty = hart->dirty | (hart->joined & ~joined);
-	/* Stopped, and nobody wants them: what a sampling event leaves behind. */
-	idle = dirty & ~(used | hart->running);
-	hart->armed &= ~idle;
 	hart->frozen = false;
+	joined = hart->joined & hart->running & ~(hart->dirty | hart->wrong);
+	timed = joined & hart->timed;
+	if (timed) {
+		riscv_pmu_hart_advance(pmu, hart, timed);
+		timed = program_find_unsuited(hart, timed);
+		riscv_pmu_hart_park(pmu, hart, timed);
+		joined &= ~timed;
+	}
+	dirty = program_find_dirty(hart, joined);
 	hart->dirty = 0;
 	hart->joined = 0;
-	dirty &= ~idle;
+	hart->timed = 0;
 	if (dirty | hart->parked)
 		failed = program_apply(pmu, hart, dirty);
 	/* Last, since it takes next to no time: as soon as the others run. */
-	if (joined)
-		program_admit(pmu, hart, joined);
+	riscv_pmu_hart_advance(pmu, hart, joined);
+	program_admit(hart, joined);
 	return failed;
 }
 
@@ -857,6 +972,9 @@ static u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, uns
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 dirty = hart->dirty;
+
+	if (!dirty && program_go_on(pmu, hart))
+		return 0;
 
 	return program_can_rearm(hart, dirty) ? program_rearm(pmu, hart, __ffs64(dirty)) :
 						program_apply_all(pmu, hart);

@@ -81,6 +81,10 @@ void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
 
+	/* Within pmu_disable and pmu_enable nothing starts before, anyway. */
+	if (flags & PERF_PMU_TXN_ADD && hart->collecting)
+		return;
+
 	hart->txn = flags;
 	if (flags & PERF_PMU_TXN_ADD)
 		perf_pmu_disable(pmu);

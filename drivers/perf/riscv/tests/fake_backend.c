@@ -472,7 +472,8 @@ void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pm
 	KUNIT_EXPECT_EQ(test, hart->layout.sched.used, 0);
 	KUNIT_EXPECT_EQ(test, hart->running, fake_running(fake));
 	KUNIT_EXPECT_EQ(test, hart->held, fake_holding(fake));
-	KUNIT_EXPECT_EQ(test, hart->armed, 0);
+	KUNIT_EXPECT_EQ(test, hart->deadlines, 0);
+	KUNIT_EXPECT_EQ(test, hart->armed & ~hart->running, 0);
 	KUNIT_EXPECT_EQ(test, hart->twin & ~hart->held, 0);
 	fake_expect_clean(test, fake);
 }
