@@ -155,13 +155,14 @@ static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
  * may run on when their sampling events have gone: that spares the firmware calls
  * that stop them. The irqchip of local interrupts does the same at more length.
  */
-static __always_inline void core_mute(struct riscv_pmu_hart *hart, bool muted)
+static __always_inline void core_mute(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				      bool muted)
 {
 	hart->irq_muted = muted;
 	if (muted)
 		riscv_pmu_csr_mask_irqs(hart->irq_mask);
-	else
-		riscv_pmu_csr_unmask_irqs(hart->irq_mask);
+	else if (riscv_pmu_csr_unmask_irqs(hart->irq_mask))
+		riscv_pmu_hart_clear_overflows(pmu, hart);
 }
 
 /**
@@ -177,7 +178,7 @@ void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->collecting = false;
 	riscv_pmu_hart_thaw(hart);
 	if (muted != hart->irq_muted)
-		core_mute(hart, muted);
+		core_mute(pmu, hart, muted);
 	if (hart->dirty | hart->joined)
 		core_apply(pmu, hart);
 }

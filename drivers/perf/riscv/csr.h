@@ -31,11 +31,14 @@ static inline void riscv_pmu_csr_mask_irqs(unsigned long mask)
  * @mask:	their bits in sip and sie; may be 0
  *
  * Context: interrupts off.
+ * Return: the bits of those that have come while they were masked, and are forgotten.
  */
-static inline void riscv_pmu_csr_unmask_irqs(unsigned long mask)
+static inline unsigned long riscv_pmu_csr_unmask_irqs(unsigned long mask)
 {
-	csr_clear(CSR_IP, mask);
+	unsigned long pending = csr_read_clear(CSR_IP, mask) & mask;
+
 	csr_set(CSR_IE, mask);
+	return pending;
 }
 
 #endif /* _RISCV_PMU_CSR_H */

@@ -124,13 +124,19 @@ static void irq_pause_group(struct riscv_pmu_hart *hart, struct perf_event *even
 	}
 }
 
+static bool irq_pauses_group(const struct riscv_pmu_reader *reader)
+{
+	const struct perf_event *event = reader->event;
+
+	return !reader->polled && !event->attr.exclude_kernel && event->group_leader->nr_siblings;
+}
+
 /* Time stands still for those that this sample is about: they have run equally long. */
 static void irq_freeze_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_reader *reader)
 {
 	struct perf_event *event = reader->event;
-	bool pauses = !reader->polled && !event->attr.exclude_kernel &&
-		      event->group_leader->nr_siblings;
+	bool pauses = irq_pauses_group(reader);
 
 	if (event->attr.sample_type & PERF_SAMPLE_READ || pauses)
 		riscv_pmu_hart_freeze(pmu, hart);
@@ -182,6 +188,18 @@ void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
 }
 
+/* Its counter overflowed early, or for another: it stands meanwhile, and so does its group. */
+static void irq_stand(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+		      struct riscv_pmu_reader *reader)
+{
+	if (!irq_pauses_group(reader))
+		return;
+
+	riscv_pmu_hart_freeze(pmu, hart);
+	irq_pause_group(hart, reader->event);
+	hart->frozen = false;
+}
+
 /* Its clock stands: at the time when the interrupt came. */
 static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_clock *clock, struct pt_regs *regs)
@@ -191,41 +209,46 @@ static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	list_for_each_entry_safe(reader, next, &clock->readers, node) {
 		if (riscv_pmu_reader_is_due(reader, clock->now))
 			riscv_pmu_reader_serve(pmu, hart, reader, regs);
+		else if (reader->sampling && reader->state == RISCV_PMU_READER_ON)
+			irq_stand(pmu, hart, reader);
 	}
 }
 
-static bool irq_clock_is_due(const struct riscv_pmu_clock *clock)
+/**
+ * riscv_pmu_hart_clear_overflows() - have counters that have overflowed written anew
+ * @pmu:	the PMU
+ * @hart:	this hart, about to apply
+ *
+ * For overflows that came while nobody waited for them. Whoever comes now and
+ * finds the flag set would wait in vain for the next.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	const struct riscv_pmu_reader *reader;
-
-	list_for_each_entry(reader, &clock->readers, node) {
-		if (riscv_pmu_reader_is_due(reader, clock->now))
-			return true;
-	}
-
-	return false;
+	riscv_pmu_hart_park(pmu, hart, pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs));
 }
 
 /*
- * An interrupt without an overflow flag is what is left of one that came while
- * interrupts were off and the counter was started anew, which clears the flag.
- * A deadline that passed meanwhile is put one event ahead, so it has passed
- * again by now. To wait until the hardware says so may be to wait in vain:
- * each tick of a slow hart may start the counter anew before.
+ * Which counters to serve, of those that have overflowed: those whose deadline
+ * is awaited; narrow ones, whose flag has to be cleared to see the next; and
+ * those of a vendor whose interrupt may last as long as the flag.
+ *
+ * An interrupt without a flag is what is left of one that came while interrupts
+ * were off and the counter was started anew, which clears the flag. A deadline
+ * that passed meanwhile was put one event ahead, so it has passed again by now.
+ * To wait until the hardware says so may be to wait in vain: each tick of a slow
+ * hart may start the counter anew before.
  */
-static u64 irq_find_due(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 overflowed)
 {
-	u64 due = 0;
+	u64 ctrs = riscv_pmu_hart_find_awaited(hart, overflowed & hart->armed);
 
-	for (u64 ctrs = hart->armed & hart->running; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	ctrs |= overflowed & pmu->narrow_ctrs;
+	if (unlikely(pmu->vendor))
+		ctrs = overflowed;
 
-		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
-		if (irq_clock_is_due(&hart->clock[ctr]))
-			due |= ctrs & -ctrs;
-	}
-
-	return due;
+	return likely(ctrs) ? ctrs : riscv_pmu_hart_find_missed(pmu, hart);
 }
 
 /**
@@ -250,13 +273,9 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 			       struct pt_regs *regs)
 {
 	u64 overflowed = pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs);
-	/* The flag of a narrow one has to be cleared to see the next. */
-	u64 ctrs = riscv_pmu_hart_find_awaited(hart, overflowed & hart->armed) |
-		   (overflowed & pmu->narrow_ctrs);
+	u64 ctrs = irq_choose_ctrs(pmu, hart, overflowed);
 	u64 samples = hart->stats.samples;
 
-	if (unlikely(!ctrs))
-		ctrs = irq_find_due(pmu, hart);
 	trace_overflow(overflowed, ctrs);
 	hart->stats.irqs++;
 	if (!ctrs) {

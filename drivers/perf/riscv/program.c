@@ -325,6 +325,49 @@ static u64 clock_start_value(const struct riscv_pmu_clock *clock, u64 left)
 	return -min(left, clock->mask >> 1) & clock->mask;
 }
 
+/* How far the first deadline of a clock is; at least 1, U64_MAX if it has none. */
+static u64 clock_first_deadline(const struct riscv_pmu_clock *clock)
+{
+	const struct riscv_pmu_reader *reader;
+	u64 first = U64_MAX;
+
+	list_for_each_entry(reader, &clock->readers, node) {
+		s64 left;
+
+		if (!riscv_pmu_reader_is_armed(reader) || reader->state == RISCV_PMU_READER_OFF)
+			continue;
+		left = reader->state == RISCV_PMU_READER_FRESH ? reader->left :
+								 reader->deadline - clock->now;
+		first = min_t(u64, first, max(left, 1));
+	}
+
+	return first;
+}
+
+/*
+ * Whether a counter that was just read will overflow within @left events. Farther
+ * away than half of its range is one that has overflowed, or is not meant to.
+ */
+static bool clock_is_in_time(const struct riscv_pmu_clock *clock, u64 left)
+{
+	u64 until = -clock->raw & clock->mask;
+
+	return until && until <= min(left, clock->mask >> 1);
+}
+
+/*
+ * Whether a counter will do for a deadline as it runs. The interrupt of one that
+ * is early finds nothing due, and sets it right; it costs more than the call that
+ * is spared here, so there should be few: half of the way is left each time, at
+ * the most.
+ */
+static bool clock_suits(const struct riscv_pmu_clock *clock, u64 left)
+{
+	u64 until = -clock->raw & clock->mask;
+
+	return clock_is_in_time(clock, left) && until >= min(left, clock->mask >> 1) / 2;
+}
+
 /**
  * riscv_pmu_hart_find_awaited() - counters with a deadline among those that have overflowed
  * @hart:	this hart
@@ -358,6 +401,31 @@ void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 
 		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
 	}
+}
+
+/**
+ * riscv_pmu_hart_find_missed() - counters whose overflow was not told, or is told by no flag
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Return: armed counters that will not overflow before their deadline any more.
+ */
+u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 missed = 0;
+
+	for (u64 ctrs = hart->armed & hart->running; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		struct riscv_pmu_clock *clock = &hart->clock[ctr];
+		u64 left;
+
+		riscv_pmu_clock_advance(pmu, clock, ctr);
+		left = clock_first_deadline(clock);
+		if (left != U64_MAX && !clock_is_in_time(clock, left))
+			missed |= ctrs & -ctrs;
+	}
+
+	return missed;
 }
 
 /**
@@ -417,6 +485,8 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	batch->stop = ctrs;
 	program_apply_batch(pmu, hart);
 	hart->dirty |= ctrs;
+	/* One that only pretends to be narrow may be beyond its end, far from any overflow. */
+	hart->loaded &= ~(ctrs & pmu->clamped_ctrs);
 	/* Most overflows are of one counter. */
 	if (ctrs & (ctrs - 1))
 		return program_note_stopped(pmu, hart, ctrs);
@@ -802,43 +872,6 @@ static u64 program_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	return program_commit(pmu, hart);
 }
 
-/* How far the first deadline of a clock is; 0 if it has none, as who was new has gone again. */
-static u64 clock_first_deadline(const struct riscv_pmu_clock *clock)
-{
-	const struct riscv_pmu_reader *reader;
-	s64 first = S64_MAX;
-
-	list_for_each_entry(reader, &clock->readers, node) {
-		s64 left;
-
-		if (!riscv_pmu_reader_is_armed(reader) || reader->state == RISCV_PMU_READER_OFF)
-			continue;
-		left = reader->state == RISCV_PMU_READER_FRESH ? reader->left :
-								 reader->deadline - clock->now;
-		first = max(min(first, left), 1);
-	}
-
-	return first == S64_MAX ? 0 : first;
-}
-
-/*
- * Whether a counter will do for a deadline as it runs. It has to overflow no
- * later than that. The interrupt of one that is early finds nothing due, and
- * sets it right; it costs more than the call that is spared here, so there
- * should be few: half of the way is left each time, at the most.
- */
-static bool clock_suits(const struct riscv_pmu_clock *clock, u64 left)
-{
-	u64 until = -clock->raw & clock->mask;
-	u64 half = clock->mask >> 1;
-
-	if (!left)
-		return true;
-	left = min(left, half);
-	/* Farther than half of its range: it has overflowed, or is not meant to. */
-	return until && until <= left && until >= left / 2;
-}
-
 /*
  * Of clocks with new deadlines that run and have just been read, those whose
  * counters do not suit. Most do: an event that comes back to its hart often finds
@@ -851,10 +884,12 @@ static u64 program_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
 	for (; timed; timed &= timed - 1) {
 		unsigned long ctr = __ffs64(timed);
 		const struct riscv_pmu_clock *clock = &hart->clock[ctr];
+		u64 left = clock_first_deadline(clock);
 
-		if (clock_suits(clock, clock_first_deadline(clock)))
-			hart->armed |= BIT_ULL(ctr);
-		else
+		/* Who was new may have gone again. */
+		if (left == U64_MAX)
+			continue;
+		if (!(hart->armed & BIT_ULL(ctr)) || !clock_suits(clock, left))
 			unsuited |= BIT_ULL(ctr);
 	}
 

@@ -401,6 +401,22 @@ static void armed_group_starts_in_one_batch_and_runs_on(struct kunit *test)
 		switch_out(fake, &reader[i]);
 }
 
+/* It overflowed for nobody, and its flag, which stays, keeps the next from interrupting. */
+static void flag_that_was_for_nobody_is_cleared(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader reader;
+
+	sampling(&reader, 1, C(5));
+	switch_in(test, fake, &reader, 1000);
+	switch_out(fake, &reader);
+	fake->ctr[5].overflowed = true;
+	KUNIT_EXPECT_EQ(test, awaited(fake), 0);
+	switch_in(test, fake, &reader, 1000);
+	KUNIT_EXPECT_FALSE(test, fake->ctr[5].overflowed);
+	switch_out(fake, &reader);
+}
+
 /* --- sharing ------------------------------------------------------------ */
 
 static void counting_readers_share_a_clock(struct kunit *test)
@@ -1471,6 +1487,7 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(nothing_changed_costs_nothing),
 	KUNIT_CASE(group_starts_in_one_batch),
 	KUNIT_CASE(armed_group_starts_in_one_batch_and_runs_on),
+	KUNIT_CASE(flag_that_was_for_nobody_is_cleared),
 	KUNIT_CASE(counting_readers_share_a_clock),
 	KUNIT_CASE(different_filters_do_not_share),
 	KUNIT_CASE(counting_and_sampling_share_a_clock),

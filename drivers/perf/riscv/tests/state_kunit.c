@@ -695,6 +695,54 @@ static void interrupt_without_a_flag_still_samples(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* Its counter overflowed early, and nothing tells which: it must not run on to nowhere. */
+static void early_interrupt_without_a_flag_sets_right(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	sched_out(test, s);
+	fake_advance(fake, 30);
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 70);
+	fake_advance(fake, 72);
+	fake->ctr[3].overflowed = false;
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->samples, 0);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.early, 1);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 28);
+	fake_advance(fake, 28);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	sched_out(test, s);
+}
+
+/* What came while nobody waited is cleared away, for those who count and those who do not. */
+static void overflows_for_nobody_are_cleared(struct kunit *test)
+{
+	struct state_event *a = new_event(test, 1, C(3), 0);
+	struct state_event *b = new_event(test, 2, C(4), 1000);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, a);
+	sched_in(test, b);
+	sched_out(test, b);
+	fake_advance(fake, 5000);
+	fake->ctr[3].overflowed = true;
+	KUNIT_EXPECT_TRUE(test, fake->ctr[4].overflowed);
+	scoped_guard(irqsave) {
+		riscv_pmu_collect(&fake->pmu, this_hart(fake));
+		riscv_pmu_hart_clear_overflows(&fake->pmu, this_hart(fake));
+		riscv_pmu_finish(&fake->pmu, this_hart(fake));
+	}
+	KUNIT_EXPECT_FALSE(test, fake->ctr[3].overflowed);
+	KUNIT_EXPECT_EQ(test, fake_running(fake) & (C(3) | C(4)), C(3));
+	fake_advance(fake, 5);
+	KUNIT_EXPECT_EQ(test, count_of(a), 5005);
+	sched_out(test, a);
+}
+
 /* The sampling event has gone; the counter runs on with its flag set, and is left alone. */
 static void overflow_without_an_event_costs_nothing(struct kunit *test)
 {
@@ -1236,6 +1284,8 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(event_that_is_not_due_gets_none),			\
 	KUNIT_CASE(stale_flag_restarts_the_counter),			\
 	KUNIT_CASE(interrupt_without_a_flag_still_samples),		\
+	KUNIT_CASE(early_interrupt_without_a_flag_sets_right),		\
+	KUNIT_CASE(overflows_for_nobody_are_cleared),			\
 	KUNIT_CASE(overflow_without_an_event_costs_nothing),		\
 	KUNIT_CASE(idle_hart_ignores_an_interrupt),			\
 	KUNIT_CASE(narrow_counter_is_folded),				\
