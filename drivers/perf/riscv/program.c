@@ -585,7 +585,10 @@ static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		batch->stop |= bit;
 }
 
-/* Programs that are about to be forgotten: nobody reads their clocks. */
+/*
+ * Programs that are about to be forgotten: nobody reads their clocks. A counter
+ * without a program is not read at all: a KVM guest traps there.
+ */
 static void program_note_released(struct riscv_pmu_hart *hart, u64 released)
 {
 	if (!released)
@@ -607,7 +610,7 @@ static void program_apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	struct riscv_pmu_batch *batch = &hart->batch;
 
 	program_apply_batch(pmu, hart);
-	program_note_stopped(pmu, hart, batch->stop | batch->release);
+	program_note_stopped(pmu, hart, batch->stop);
 	program_note_released(hart, batch->release);
 	program_clear_batch(batch);
 }
@@ -637,23 +640,19 @@ void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 
 /*
  * First half of an apply: what has to stop. Where a counter that is still used
- * does, the next half needs to know where it stands, so it is stopped now: one
- * that goes on with its program, and a fixed one that is given another, since
- * it is not loaded but starts from where it stands. All else goes into one
- * batch with what follows.
+ * does, the next half needs to know where it stands, so it is stopped now. All
+ * else goes into one batch with what follows.
  */
 static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
-	u64 stands;
 
 	program_clear_batch(batch);
 	for (ctrs &= hart->running | hart->wrong; ctrs; ctrs &= ctrs - 1)
 		program_plan_stop(pmu, hart, __ffs64(ctrs));
 
 	batch->stop &= hart->running & ~batch->release;
-	stands = batch->stop | (batch->release & hart->running & pmu->fixed_ctrs);
-	if (stands & hart->layout.sched.used)
+	if (batch->stop & hart->layout.sched.used)
 		program_apply_stop(pmu, hart);
 	else
 		program_note_released(hart, batch->release);
@@ -738,8 +737,12 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 		if (!loaded || (clock->raw & clock->mask) != value)
 			program_plan_load(pmu, hart, ctr, value);
 	} else if (pmu->fixed_ctrs & bit) {
-		/* May run already, and then can not be written; does not interrupt. */
-		if (!loaded)
+		/*
+		 * May run already, and then can not be written; does not
+		 * interrupt. Where it holds another program, or none, it has to
+		 * be read when it has got its own.
+		 */
+		if (!loaded && !(hart->batch.program & bit))
 			clock->raw = riscv_pmu_ctr_read(pmu, ctr);
 		hart->loaded |= bit;
 	} else if (!clock_has_room(pmu, ctr, clock->raw, &start) || !loaded) {
@@ -779,6 +782,16 @@ static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 	}
 }
 
+/* Counters that have just been given a program and started, from an unknown value. */
+static void program_note_begun(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 begun)
+{
+	for (; begun; begun &= begun - 1) {
+		unsigned int ctr = __ffs64(begun);
+
+		hart->clock[ctr].raw = riscv_pmu_ctr_read(pmu, ctr);
+	}
+}
+
 /* Second half of an apply: hands the batch over and notes what became of it. */
 static u64 program_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -794,6 +807,7 @@ static u64 program_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	program_apply_batch(pmu, hart);
 	program_note_stopped(pmu, hart, stop);
 	failed = batch->failed;
+	program_note_begun(pmu, hart, batch->program & batch->start & ~(batch->load | failed));
 	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 

@@ -20,6 +20,9 @@ struct sbi_call_ctr_info {
 	bool	is_fw;
 };
 
+/* Who answers the calls, where that matters (SBI 3.0, 4.9: implementation IDs). */
+#define SBI_CALL_IMP_ID_KVM	3
+
 /* Counters that one call can name; the mask's base is a multiple of it. */
 #define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
 
