@@ -116,7 +116,8 @@ static void check_sample(const struct pmu_sample *sample, void *arg)
 
 static const long periods[] = { 1000, 10000, 100000, 1000000 };
 
-TEST_F(sampling, n_instructions_make_n_over_period_samples)
+/* A sample takes a debug kernel on four harts half a millisecond, and there are 50 000 or more. */
+TEST_F_TIMEOUT(sampling, n_instructions_make_n_over_period_samples, 180)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
 		self->attr.sample_period = periods[i];
@@ -128,7 +129,7 @@ TEST_F(sampling, n_instructions_make_n_over_period_samples)
 	}
 }
 
-TEST_F(sampling, n_cycles_make_n_over_period_samples)
+TEST_F_TIMEOUT(sampling, n_cycles_make_n_over_period_samples, 180)
 {
 	self->attr.config = PERF_COUNT_HW_CPU_CYCLES;
 	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
