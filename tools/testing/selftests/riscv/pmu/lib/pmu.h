@@ -216,8 +216,9 @@ int64_t pmu_least(int64_t n);
 /*
  * Where counts are exact, how many events later than the end of its period a
  * sample may be taken. The interrupt is there at once. Polls are 50 us apart or
- * more, as the driver says, and no more than another 50 us late: nothing here
- * keeps interrupts off for as long. Under -icount that is 100 000 instructions.
+ * more, as the driver says, and no more than another 50 us late. Under -icount
+ * that is 100 000 instructions. To free a ring keeps interrupts off for longer: a
+ * test that asks for this lets the one before have its end first.
  */
 int64_t pmu_latest(void);
 
