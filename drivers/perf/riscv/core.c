@@ -339,10 +339,8 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 static __always_inline void core_leave(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	/* A mapped page stays as it is: its index is 0, which says read(), before and after. */
 	riscv_pmu_reader_detach(hart, to_reader(event));
-	/* Most events are never mapped. Index 0 says read(), before and after. */
-	if (unlikely(READ_ONCE(event->rb)))
-		perf_event_update_userpage(event);
 }
 
 static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,

@@ -234,11 +234,11 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return 0;
 	}
 
-	hart->stats.searched++;
 	ctr = program_place(pmu, hart, &reader->want);
 	if (ctr < 0)
 		return ctr;
 
+	hart->stats.searched++;
 	reader->hart = hart;
 	reader->ctr = ctr;
 	reader->clock = &hart->clock[ctr];
@@ -325,21 +325,28 @@ static u64 clock_start_value(const struct riscv_pmu_clock *clock, u64 left)
 	return -min(left, clock->mask >> 1) & clock->mask;
 }
 
-/* How far the first deadline of a clock is; at least 1, U64_MAX if it has none. */
-static u64 clock_first_deadline(const struct riscv_pmu_clock *clock)
+/* How far a reader's deadline is; at least 1, U64_MAX if it has none. */
+static __always_inline u64 reader_deadline(const struct riscv_pmu_clock *clock,
+					   const struct riscv_pmu_reader *reader)
+{
+	s64 left;
+
+	if (!riscv_pmu_reader_is_armed(reader) || reader->state == RISCV_PMU_READER_OFF)
+		return U64_MAX;
+
+	left = reader->state == RISCV_PMU_READER_FRESH ? reader->left :
+							 reader->deadline - clock->now;
+	return max(left, 1);
+}
+
+/* The same for the first of a clock. */
+static __always_inline u64 clock_first_deadline(const struct riscv_pmu_clock *clock)
 {
 	const struct riscv_pmu_reader *reader;
 	u64 first = U64_MAX;
 
-	list_for_each_entry(reader, &clock->readers, node) {
-		s64 left;
-
-		if (!riscv_pmu_reader_is_armed(reader) || reader->state == RISCV_PMU_READER_OFF)
-			continue;
-		left = reader->state == RISCV_PMU_READER_FRESH ? reader->left :
-								 reader->deadline - clock->now;
-		first = min_t(u64, first, max(left, 1));
-	}
+	list_for_each_entry(reader, &clock->readers, node)
+		first = min(first, reader_deadline(clock, reader));
 
 	return first;
 }
@@ -348,7 +355,7 @@ static u64 clock_first_deadline(const struct riscv_pmu_clock *clock)
  * Whether a counter that was just read will overflow within @left events. Farther
  * away than half of its range is one that has overflowed, or is not meant to.
  */
-static bool clock_is_in_time(const struct riscv_pmu_clock *clock, u64 left)
+static __always_inline bool clock_is_in_time(const struct riscv_pmu_clock *clock, u64 left)
 {
 	u64 until = -clock->raw & clock->mask;
 
@@ -361,7 +368,7 @@ static bool clock_is_in_time(const struct riscv_pmu_clock *clock, u64 left)
  * is spared here, so there should be few: half of the way is left each time, at
  * the most.
  */
-static bool clock_suits(const struct riscv_pmu_clock *clock, u64 left)
+static __always_inline bool clock_suits(const struct riscv_pmu_clock *clock, u64 left)
 {
 	u64 until = -clock->raw & clock->mask;
 
@@ -512,7 +519,10 @@ void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	if (!ctrs)
 		return;
 
-	riscv_pmu_hart_advance(pmu, hart, ctrs);
+	/* Most overflows are of one counter. */
+	riscv_pmu_clock_advance(pmu, &hart->clock[__ffs64(ctrs)], __ffs64(ctrs));
+	if (ctrs & (ctrs - 1))
+		riscv_pmu_hart_advance(pmu, hart, ctrs & (ctrs - 1));
 	hart->running &= ~ctrs;
 	hart->loaded &= ~ctrs;
 	hart->parked |= ctrs;
@@ -887,24 +897,26 @@ static u64 program_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 }
 
 /*
- * Of clocks with new deadlines that run and have just been read, those whose
- * counters do not suit. Most do: an event that comes back to its hart often finds
- * its counter as far from its overflow as it had left it, or a little nearer.
+ * Whether a counter with a new deadline that runs, and has just been read, can go on
+ * as it is. Most can: an event that comes back to its hart often finds its counter as
+ * far from its overflow as it had left it, or a little nearer.
  */
+static __always_inline bool program_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
+{
+	const struct riscv_pmu_clock *clock = &hart->clock[ctr];
+	u64 left = clock_first_deadline(clock);
+
+	/* Who was new may have gone again. */
+	return left == U64_MAX || (hart->armed & BIT_ULL(ctr) && clock_suits(clock, left));
+}
+
 static u64 program_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
 {
 	u64 unsuited = 0;
 
 	for (; timed; timed &= timed - 1) {
-		unsigned long ctr = __ffs64(timed);
-		const struct riscv_pmu_clock *clock = &hart->clock[ctr];
-		u64 left = clock_first_deadline(clock);
-
-		/* Who was new may have gone again. */
-		if (left == U64_MAX)
-			continue;
-		if (!(hart->armed & BIT_ULL(ctr)) || !clock_suits(clock, left))
-			unsuited |= BIT_ULL(ctr);
+		if (!program_suits(hart, __ffs64(timed)))
+			unsuited |= timed & -timed;
 	}
 
 	return unsuited;
@@ -925,7 +937,7 @@ static u64 program_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
  * The usual end of a context switch: all that come find their clocks running.
  * Nothing is done if there is more to do than to read these.
  */
-static bool program_go_on(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static noinline bool program_go_on(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 joined = hart->joined;
 
@@ -933,9 +945,13 @@ static bool program_go_on(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		return false;
 
 	hart->frozen = false;
-	riscv_pmu_hart_advance(pmu, hart, joined);
-	if (program_find_unsuited(hart, hart->timed))
-		return false;
+	for (u64 ctrs = joined; ctrs; ctrs &= ctrs - 1) {
+		unsigned long ctr = __ffs64(ctrs);
+
+		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
+		if (hart->timed & ctrs & -ctrs && !program_suits(hart, ctr))
+			return false;
+	}
 
 	hart->joined = 0;
 	hart->timed = 0;
@@ -974,36 +990,48 @@ static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_ha
 
 /*
  * The usual end of an overflow: nothing has changed but that one counter was
- * stopped for it, which has its program and only needs the next deadline.
+ * stopped for it, which has its program and only needs the next deadline. Those
+ * that count in its group have stood meanwhile, on counters that run.
  */
 static bool program_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
 {
-	u64 other = hart->running | hart->wrong | hart->twin;
+	u64 other = hart->wrong | hart->twin;
 
-	if (hart->joined || dirty & (dirty - 1) || dirty & other)
+	if (dirty & (dirty - 1) || dirty & (hart->running | other))
+		return false;
+	if (hart->timed || hart->joined & (~hart->running | other))
 		return false;
 
 	return dirty & hart->armed & hart->layout.sched.used;
 }
 
-static u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
+static noinline u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				  unsigned int ctr)
 {
 	struct program_goal goal = clock_refresh(&hart->clock[ctr]);
-	u64 bit = BIT_ULL(ctr);
+	u64 bit = BIT_ULL(ctr), joined = hart->joined;
 
 	if (unlikely(!goal.has_deadline))
 		return program_apply_all(pmu, hart);
 
 	hart->dirty = 0;
-	program_clear_batch(&hart->batch);
+	hart->joined = 0;
 	hart->batch.stop = hart->parked;
+	hart->batch.release = 0;
+	hart->batch.program = 0;
 	hart->batch.start = bit;
+	hart->batch.load = 0;
+	hart->batch.failed = 0;
 	hart->parked = 0;
 	program_plan_load(pmu, hart, ctr, clock_start_value(&hart->clock[ctr], goal.left));
 	program_apply_batch(pmu, hart);
 	hart->running |= bit;
 	if (unlikely(hart->batch.failed))
 		program_fail(hart, bit);
+	if (joined) {
+		riscv_pmu_hart_advance(pmu, hart, joined);
+		program_admit(hart, joined);
+	}
 
 	return hart->batch.failed;
 }
