@@ -13,6 +13,8 @@
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 
+#include <asm/csr.h>
+
 #include "event.h"
 
 #define EVENT_CONFIG_CLASS	GENMASK_ULL(63, 62)
@@ -25,6 +27,9 @@
 #define EVENT_CONFIG_CACHE_OP	GENMASK_ULL(15, 8)
 #define EVENT_CONFIG_CACHE_RES	GENMASK_ULL(23, 16)
 #define EVENT_CONFIG_CACHE	GENMASK_ULL(23, 0)
+
+/* config2: the hardware counters, as hpmcounter n, that an event may have; 0 for any */
+#define EVENT_CONFIG2_CTRS	GENMASK_ULL(31, 0)
 
 /* SBI's tables repeat perf's numbering; both are ABI, so neither can move. */
 static_assert(PERF_COUNT_HW_CPU_CYCLES == 0 && PERF_COUNT_HW_REF_CPU_CYCLES == 9);
@@ -217,12 +222,31 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 
 	if (in_kernel)
 		config1 &= ~RISCV_PMU_CONFIG1_GUEST_EVENTS;
-	if (config1 || attr->config2 || attr->config3)
+	if (config1 || attr->config2 & ~EVENT_CONFIG2_CTRS || attr->config3)
 		return -EINVAL;
 	if (attr->exclude_idle || attr->precise_ip)
 		return -EOPNOTSUPP;
 
 	return 0;
+}
+
+/* Vendors' lists of events (perf's JSON) say which counters each is good for. */
+static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
+{
+	u64 able = 0;
+
+	if (!hpms)
+		return ctrs;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int hpm = pmu->ctr[__ffs64(ctrs)].csr - CSR_CYCLE;
+
+		/* Neither the firmware's counters nor any other without a CSR can be meant. */
+		if (hpm < 32 && hpms & BIT(hpm))
+			able |= ctrs & -ctrs;
+	}
+
+	return able;
 }
 
 /**
@@ -256,6 +280,9 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	ctrs = pmu->ops.event_ctrs(pmu, &event->prog) & pmu->ctrs;
 	if (!ctrs)
 		return -ENOENT;
+	ctrs = event_mask_ctrs(pmu, ctrs, attr->config2);
+	if (!ctrs)
+		return -EINVAL;
 
 	event->ctrs = event_filter_ctrs(pmu, ctrs, inh);
 	if (!event->ctrs)

@@ -27,12 +27,14 @@ static DEVICE_ATTR_RO(event);
 
 PMU_FORMAT_ATTR(firmware, "config:62-63");
 PMU_FORMAT_ATTR(std, "config:62");
+PMU_FORMAT_ATTR(counterid_mask, "config2:0-31");
 static_assert(RISCV_PMU_CLASS_SHIFT == 62 && RISCV_PMU_CLASS_STD == 1);
 
 static struct attribute *sysfs_formats[] = {
 	&dev_attr_event.attr,
 	&format_attr_firmware.attr,
 	&format_attr_std.attr,
+	&format_attr_counterid_mask.attr,
 	NULL,
 };
 

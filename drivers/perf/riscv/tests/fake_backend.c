@@ -10,6 +10,8 @@
 #include <linux/errno.h>
 #include <linux/string.h>
 
+#include <asm/csr.h>
+
 #include "fake_backend.h"
 
 /* Above a counter's width the bits of a read are undefined, so they are made ugly. */
@@ -355,6 +357,8 @@ static int fake_probe(struct riscv_pmu *pmu)
 	pmu->raw_bits = 48;
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		pmu->ctr[ctr].width = 64;
+		if (BIT_ULL(ctr) & ~FAKE_FW && ctr < 32)
+			pmu->ctr[ctr].csr = CSR_CYCLE + ctr;
 		pmu->ctr[ctr].inh = FAKE_PROG & BIT_ULL(ctr) ? FAKE_ALL_MODES : 0;
 	}
 
