@@ -5,6 +5,7 @@
 
 #include <linux/perf/riscv_pmu.h>
 
+extern const struct riscv_pmu_ops riscv_pmu_ssccfg_ops;
 extern const struct riscv_pmu_ops riscv_pmu_sbi_ops;
 extern const struct riscv_pmu_ops riscv_base_pmu_ops;
 

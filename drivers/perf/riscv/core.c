@@ -33,7 +33,7 @@ static struct riscv_pmu cpu_pmu;
 
 static char *backend_param = "auto";
 module_param_named(backend, backend_param, charp, 0444);
-MODULE_PARM_DESC(backend, "auto (default), sbi or legacy");
+MODULE_PARM_DESC(backend, "auto (default), ssccfg, sbi or legacy");
 
 static unsigned int width_param;
 module_param_named(width, width_param, uint, 0444);
@@ -515,6 +515,7 @@ static int __init core_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu
 	};
 	if (backend != &riscv_base_pmu_ops)
 		riscv_pmu_vendor_apply(pmu, vendor);
+	riscv_pmu_core_apply(pmu);
 	core_lay_over(&pmu->ops, backend);
 	core_lay_over(&pmu->ops, &riscv_base_pmu_ops);
 	core_lay_over(&pmu->ops, &core_perf_ops);
@@ -522,6 +523,9 @@ static int __init core_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu
 }
 
 static const struct riscv_pmu_ops *const core_backends[] __initconst = {
+#ifdef CONFIG_RISCV_PMU_SSCCFG
+	&riscv_pmu_ssccfg_ops,
+#endif
 #ifdef CONFIG_RISCV_PMU_SBI
 	&riscv_pmu_sbi_ops,
 #endif
@@ -546,7 +550,7 @@ static int __init core_choose_backend(struct riscv_pmu *pmu)
 	int err = -ENODEV;
 
 	if (!core_is_known_backend(asked)) {
-		pr_err("backend=%s is not known here, using auto; choose auto, sbi or legacy\n",
+		pr_err("backend=%s is not known here, using auto; choose auto, ssccfg, sbi or legacy\n",
 		       asked);
 		asked = "auto";
 	}

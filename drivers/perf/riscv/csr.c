@@ -4,8 +4,15 @@
  * instruction, so each needs a line of its own.
  */
 
+#include <kunit/static_stub.h>
 #include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/errno.h>
 #include <linux/irqflags.h>
+#include <linux/of.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include <linux/wordpart.h>
 
 #include <asm/asm-extable.h>
 #include <asm/pmu_csr.h>
@@ -103,6 +110,8 @@ bool riscv_pmu_csr_is_readable(unsigned int ctr)
  */
 u64 riscv_pmu_csr_read_ovf(unsigned int csr)
 {
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_read_ovf, csr);
+
 	switch (csr) {
 	case CSR_SCOUNTOVF:
 		return csr_read(CSR_SCOUNTOVF);
@@ -162,4 +171,248 @@ bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 void riscv_pmu_csr_set_user_mask(u32 ctrs)
 {
 	csr_write(CSR_SCOUNTEREN, ctrs);
+}
+
+/* What S-mode can reach of each hart's counters: their values; what they count, and when. */
+static DEFINE_PER_CPU(u32, csr_values);
+static DEFINE_PER_CPU(u32, csr_events);
+
+#define CSR_HAS_VALUE	1
+#define CSR_HAS_EVENT	2
+
+/* A counter or a CSR that S-mode does not have traps (Smcdeleg), which is caught. */
+static unsigned int csr_probe_delegated(unsigned int ctr)
+{
+	unsigned long select = PMU_ISELECT_CTR + ctr;
+	unsigned int has = 0;
+
+	asm volatile("1: csrrw %1, " __stringify(CSR_SISELECT) ", %1\n"
+		     "2: csrr zero, " __stringify(CSR_SIREG) "\n"
+		     "	ori %0, %0, %2\n"
+		     "3: csrr zero, " __stringify(PMU_CSR_SIREG2) "\n"
+		     "	ori %0, %0, %3\n"
+		     "4: csrw " __stringify(CSR_SISELECT) ", %1\n"
+		     "5:\n"
+		     _ASM_EXTABLE(1b, 5b)
+		     _ASM_EXTABLE(2b, 4b)
+		     _ASM_EXTABLE(3b, 4b)
+		     : "+r" (has), "+r" (select)
+		     : "i" (CSR_HAS_VALUE), "i" (CSR_HAS_EVENT));
+
+	return has;
+}
+
+static bool csr_has_inhibit(void)
+{
+	unsigned long ok = 0;
+
+	asm volatile("1: csrr zero, " __stringify(PMU_CSR_SCOUNTINHIBIT) "\n"
+		     "	li %0, 1\n"
+		     "2:\n"
+		     _ASM_EXTABLE(1b, 2b)
+		     : "+r" (ok));
+
+	return ok;
+}
+
+/* QEMU 10.0.2 lets S-mode at scountinhibit even where M-mode delegates nothing: not enough. */
+static void csr_survey_hart(void *unused)
+{
+	u32 values = 0, events = 0;
+
+	for (unsigned int ctr = 0; ctr < PMU_CSR_CTR_NUM; ctr++) {
+		unsigned int has = ctr == PMU_CSR_CTR_TIME ? 0 : csr_probe_delegated(ctr);
+
+		values |= has & CSR_HAS_VALUE ? BIT(ctr) : 0;
+		events |= has & CSR_HAS_EVENT ? BIT(ctr) : 0;
+	}
+	this_cpu_write(csr_values, csr_has_inhibit() ? values : 0);
+	this_cpu_write(csr_events, events);
+}
+
+static bool csr_hart_has_ssccfg(unsigned int cpu)
+{
+	struct device_node *node = of_get_cpu_node(cpu, NULL);
+	bool has = of_property_match_string(node, "riscv,isa-extensions", "ssccfg") >= 0 &&
+		   of_property_match_string(node, "riscv,isa-extensions", "sscsrind") >= 0;
+
+	of_node_put(node);
+	return has;
+}
+
+/**
+ * riscv_pmu_csr_find_delegated() - counters that M-mode has left to S-mode
+ * @values:	out: those whose value can be written, on every hart
+ * @events:	out: those whose event, or filters, can be written, on every hart
+ *
+ * Bit n is hpmcounter n. The devicetree has to say that all harts have Ssccfg;
+ * what it says is then tried.
+ *
+ * Context: process; interrupts on.
+ * Return: 0, or -ENODEV if some hart does not have Ssccfg.
+ */
+int riscv_pmu_csr_find_delegated(u32 *values, u32 *events)
+{
+	unsigned int cpu;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_find_delegated, values, events);
+
+	for_each_possible_cpu(cpu) {
+		if (!csr_hart_has_ssccfg(cpu))
+			return -ENODEV;
+	}
+
+	*values = U32_MAX;
+	*events = U32_MAX;
+	on_each_cpu(csr_survey_hart, NULL, 1);
+	for_each_online_cpu(cpu) {
+		*values &= per_cpu(csr_values, cpu);
+		*events &= per_cpu(csr_events, cpu);
+	}
+
+	return 0;
+}
+
+/**
+ * riscv_pmu_csr_inhibit() - stop delegated counters, all at once
+ * @ctrs:	bit n for hpmcounter n; others stay as they are
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_csr_inhibit(u32 ctrs)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_inhibit, ctrs);
+
+	csr_set(PMU_CSR_SCOUNTINHIBIT, ctrs);
+}
+
+/**
+ * riscv_pmu_csr_uninhibit() - start delegated counters, all at once
+ * @ctrs:	bit n for hpmcounter n; others stay as they are
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_csr_uninhibit(u32 ctrs)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_uninhibit, ctrs);
+
+	csr_clear(PMU_CSR_SCOUNTINHIBIT, ctrs);
+}
+
+/**
+ * riscv_pmu_csr_select() - choose what is behind sireg and its companions
+ * @select:	PMU_ISELECT_CTR + n for counter n, or what this function returned
+ *
+ * The interrupt controller of AIA selects its registers the same way, and may
+ * have been interrupted half way: whoever selects puts the old value back.
+ *
+ * Context: interrupts off.
+ * Return: what was selected before.
+ */
+unsigned long riscv_pmu_csr_select(unsigned long select)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_select, select);
+
+	return csr_swap(CSR_SISELECT, select);
+}
+
+/**
+ * riscv_pmu_csr_read_value() - the selected counter
+ *
+ * Context: interrupts off; the counter stands, or halves may not belong together.
+ * Return: its value.
+ */
+u64 riscv_pmu_csr_read_value(void)
+{
+	u64 value;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_read_value);
+
+	value = csr_read(CSR_SIREG);
+	if (IS_ENABLED(CONFIG_32BIT))
+		value |= (u64)csr_read(PMU_CSR_SIREG4) << 32;
+	return value;
+}
+
+static void csr_write_value(u64 value)
+{
+	csr_write(CSR_SIREG, (unsigned long)value);
+	if (IS_ENABLED(CONFIG_32BIT))
+		csr_write(PMU_CSR_SIREG4, upper_32_bits(value));
+}
+
+static void csr_write_event(u64 event)
+{
+	csr_write(PMU_CSR_SIREG2, (unsigned long)event);
+	if (IS_ENABLED(CONFIG_32BIT))
+		csr_write(PMU_CSR_SIREG5, upper_32_bits(event));
+}
+
+/**
+ * riscv_pmu_csr_write_value() - set the selected counter
+ * @value:	its value
+ *
+ * Context: interrupts off; the counter stands.
+ */
+void riscv_pmu_csr_write_value(u64 value)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_write_value, value);
+
+	csr_write_value(value);
+}
+
+/**
+ * riscv_pmu_csr_read_event() - what the selected counter counts
+ *
+ * Context: interrupts off.
+ * Return: PMU_HPMEVENT_* bits.
+ */
+u64 riscv_pmu_csr_read_event(void)
+{
+	u64 event;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_read_event);
+
+	event = csr_read(PMU_CSR_SIREG2);
+	if (IS_ENABLED(CONFIG_32BIT))
+		event |= (u64)csr_read(PMU_CSR_SIREG5) << 32;
+	return event;
+}
+
+/**
+ * riscv_pmu_csr_write_event() - choose what the selected counter counts
+ * @event:	PMU_HPMEVENT_* bits
+ *
+ * Context: interrupts off; the counter stands.
+ */
+void riscv_pmu_csr_write_event(u64 event)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_write_event, event);
+
+	csr_write_event(event);
+}
+
+/**
+ * riscv_pmu_csr_reload() - start a counter anew
+ * @ctr:	its number, 0 to 31; stopped or not, it runs afterwards
+ * @event:	PMU_HPMEVENT_* bits, as it has them already but for the overflow flag
+ * @value:	what it starts from
+ *
+ * All that the usual end of an overflow takes.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value)
+{
+	unsigned long select;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_reload, ctr, event, value);
+
+	csr_set(PMU_CSR_SCOUNTINHIBIT, BIT(ctr));
+	select = csr_swap(CSR_SISELECT, PMU_ISELECT_CTR + ctr);
+	/* The flag first: where it is set, QEMU 10.0.2 never tells the next overflow. */
+	csr_write_event(event);
+	csr_write_value(value);
+	csr_write(CSR_SISELECT, select);
+	csr_clear(PMU_CSR_SCOUNTINHIBIT, BIT(ctr));
 }

@@ -15,6 +15,16 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq);
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq);
 void riscv_pmu_csr_set_user_mask(u32 ctrs);
 
+int riscv_pmu_csr_find_delegated(u32 *values, u32 *events);
+void riscv_pmu_csr_inhibit(u32 ctrs);
+void riscv_pmu_csr_uninhibit(u32 ctrs);
+unsigned long riscv_pmu_csr_select(unsigned long select);
+u64 riscv_pmu_csr_read_value(void);
+void riscv_pmu_csr_write_value(u64 value);
+u64 riscv_pmu_csr_read_event(void);
+void riscv_pmu_csr_write_event(u64 event);
+void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value);
+
 /**
  * riscv_pmu_csr_mask_irqs() - keep local interrupts away
  * @mask:	their bits in sie; may be 0

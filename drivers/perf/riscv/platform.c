@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registry of vendors. Each is one const table in a platform_*.c of its own.
+ * The registries of vendors and cores. Each is one const table in a platform_*.c.
  */
 
 #include <linux/array_size.h>
@@ -13,6 +13,11 @@
 static const struct riscv_pmu_vendor *const platform_vendors[] = {
 	&riscv_pmu_vendor_andes,
 	&riscv_pmu_vendor_thead,
+};
+
+static const struct riscv_pmu_core *const platform_cores[] = {
+	&riscv_pmu_core_qemu,
+	&riscv_pmu_core_sifive_u74,
 };
 
 /**
@@ -54,4 +59,19 @@ void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor
 	pmu->has_filters |= vendor->has_filters;
 	pmu->ovf_csr = vendor->ovf_csr ?: pmu->ovf_csr;
 	pmu->pending_csr = vendor->pending_csr ?: pmu->pending_csr;
+}
+
+/**
+ * riscv_pmu_core_apply() - find out how this machine's cores name events
+ * @pmu:	the PMU, before its backend probes; has no table afterwards if none is known
+ */
+void riscv_pmu_core_apply(struct riscv_pmu *pmu)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(platform_cores); i++) {
+		if (!platform_cores[i]->match())
+			continue;
+		pmu->selectors = platform_cores[i]->selectors;
+		pmu->nr_selectors = platform_cores[i]->nr_selectors;
+		return;
+	}
 }

@@ -25,10 +25,28 @@ struct riscv_pmu_vendor {
 	u16				pending_csr;
 };
 
+/**
+ * struct riscv_pmu_core - how one kind of core names its events
+ * @match:	whether this machine has such cores
+ * @selectors:	standard events and what mhpmevent holds for them
+ * @nr_selectors: how many
+ *
+ * For S-mode that programs counters itself, where no firmware tells.
+ */
+struct riscv_pmu_core {
+	bool				(*match)(void);
+	const struct riscv_pmu_selector	*selectors;
+	unsigned int			nr_selectors;
+};
+
+extern const struct riscv_pmu_core riscv_pmu_core_qemu;
+extern const struct riscv_pmu_core riscv_pmu_core_sifive_u74;
+
 extern const struct riscv_pmu_vendor riscv_pmu_vendor_andes;
 extern const struct riscv_pmu_vendor riscv_pmu_vendor_thead;
 
 const struct riscv_pmu_vendor *riscv_pmu_vendor_find(void);
 void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor *vendor);
+void riscv_pmu_core_apply(struct riscv_pmu *pmu);
 
 #endif /* _RISCV_PMU_PLATFORM_H */

@@ -85,6 +85,16 @@ struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1
 }
 
 /**
+ * sbi_call_nothing() - a call of the firmware that changes nothing, for the time that it takes
+ *
+ * Context: any.
+ */
+void sbi_call_nothing(void)
+{
+	sbi_ecall(SBI_EXT_BASE, SBI_EXT_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0, 0);
+}
+
+/**
  * sbi_call_has_pmu() - whether the firmware has the PMU extension
  *
  * It came with SBI 0.3; probing for it is enough from 0.2 on.

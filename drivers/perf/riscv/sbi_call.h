@@ -34,6 +34,7 @@ const char *sbi_call_name(unsigned int fid);
 unsigned long sbi_call_count(unsigned int cpu, unsigned int fid);
 struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
 			   unsigned long a2, unsigned long a3, u64 arg);
+void sbi_call_nothing(void);
 bool sbi_call_has_pmu(void);
 int sbi_call_num_ctrs(unsigned int *num);
 int sbi_call_ctr_info(unsigned int ctr, struct sbi_call_ctr_info *info);

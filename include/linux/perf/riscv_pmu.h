@@ -108,6 +108,17 @@ struct riscv_pmu_ctr {
 	u8			inh;
 };
 
+/**
+ * struct riscv_pmu_selector - what a core calls a standard event
+ * @event_idx:	event_idx of the SBI PMU extension
+ * @selector:	what mhpmevent holds for it, without filters; of no meaning for
+ *		counters that can hold one event only
+ */
+struct riscv_pmu_selector {
+	u32	event_idx;
+	u64	selector;
+};
+
 struct riscv_pmu;
 
 /**
@@ -184,6 +195,9 @@ struct riscv_pmu_ops {
  * @one_ctr_per_event: of several counters that hold one event with different filters,
  *		only the first counts
  * @one_call:	a batch is one firmware call, or none, however much is in it
+ * @no_calls:	hardware counters are written without a firmware call
+ * @selectors:	how these cores name events, where that is known without firmware
+ * @nr_selectors: how many are in @selectors
  * @raw_bits:	width of a raw selector, 0 where there are no raw events
  * @no_irq_why:	why @irq_ctrs is empty, if it is
  * @hwirq:	number of the local overflow interrupt
@@ -214,6 +228,9 @@ struct riscv_pmu {
 	bool				has_filters;
 	bool				one_ctr_per_event;
 	bool				one_call;
+	bool				no_calls;
+	const struct riscv_pmu_selector	*selectors;
+	unsigned int			nr_selectors;
 	unsigned int			raw_bits;
 	const char			*no_irq_why;
 	unsigned int			hwirq;

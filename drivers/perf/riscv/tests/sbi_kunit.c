@@ -456,7 +456,7 @@ static void fw_suite_exit(struct kunit_suite *suite)
 {
 	struct riscv_pmu *live = riscv_pmu_get(), *scratch __free(kfree) = NULL;
 
-	if (!live || strcmp(live->backend, riscv_pmu_sbi_ops.name))
+	if (!live)
 		return;
 	scratch = kzalloc(sizeof(*scratch), GFP_KERNEL);
 	if (!scratch)
@@ -465,8 +465,11 @@ static void fw_suite_exit(struct kunit_suite *suite)
 	scratch->hwirq = live->hwirq;
 	scratch->has_filters = live->has_filters;
 	scratch->pending_csr = live->pending_csr;
+	scratch->ovf_csr = live->ovf_csr;
+	scratch->selectors = live->selectors;
+	scratch->nr_selectors = live->nr_selectors;
 	scratch->ops = live->ops;
-	if (riscv_pmu_sbi_ops.probe(scratch) || scratch->ctrs != live->ctrs ||
+	if (scratch->ops.probe(scratch) || scratch->ctrs != live->ctrs ||
 	    scratch->fixed_ctrs != live->fixed_ctrs)
 		pr_err("riscv_pmu_sbi: the live PMU's tables could not be restored\n");
 	on_each_cpu(fw_reset_hart, NULL, 1);

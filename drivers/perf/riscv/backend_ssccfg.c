@@ -1,0 +1,832 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters that M-mode has left to S-mode (Smcdeleg, Ssccfg): no firmware call is
+ * needed to program, start or stop one. What the firmware counts itself, and what
+ * its machine calls an event, is still to be had from the SBI PMU extension where
+ * there is one; but hardware counters are written here and nowhere else.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: ssccfg: " fmt
+
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/kconfig.h>
+#include <linux/percpu.h>
+#include <linux/perf/riscv_pmu.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+
+#include <asm/pmu_csr.h>
+
+#include "backend.h"
+#include "csr.h"
+#include "event.h"
+#include "sbi_call.h"
+
+/* A counter that wraps faster than it can be looked at is of no use. */
+#define SSCCFG_MIN_WIDTH	16
+
+#define SSCCFG_FIXED		(BIT(PMU_CSR_CTR_CYCLE) | BIT(PMU_CSR_CTR_INSTRET))
+
+/* All standard events: ten general ones, and a code for each cache, operation and result. */
+#define SSCCFG_NR_HW		PERF_COUNT_HW_MAX
+#define SSCCFG_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)
+
+/**
+ * struct ssccfg_event - a standard event that these counters can count
+ * @selector:	what it is called, there and here
+ * @ctrs:	programmable counters that can
+ * @home:	one of them, that no other event has for its home; 0 if none was left
+ */
+struct ssccfg_event {
+	struct riscv_pmu_selector selector;
+	u64 ctrs;
+	u64 home;
+};
+
+static struct ssccfg_event ssccfg_events[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
+static unsigned int ssccfg_nr_events;
+
+/* The firmware's PMU, which lies beneath: no counters if there is none. */
+static struct riscv_pmu ssccfg_sbi;
+
+/* Counter n is hpmcounter n: masks need no translation. */
+static bool ssccfg_is_identity;
+
+/* Programmable counters that raw events may have. */
+static u64 ssccfg_raw_ctrs;
+
+/* What each counter of a hart was last given, without the overflow flag: 0 for nothing. */
+static DEFINE_PER_CPU(u64 [RISCV_MAX_COUNTERS], ssccfg_written);
+
+static unsigned int ssccfg_ctr_to_hpm(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return pmu->ctr[ctr].csr - CSR_CYCLE;
+}
+
+static u32 ssccfg_ctrs_to_hpms(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	u32 hpms = 0;
+
+	if (likely(ssccfg_is_identity))
+		return ctrs;
+
+	for (; ctrs; ctrs &= ctrs - 1)
+		hpms |= BIT(ssccfg_ctr_to_hpm(pmu, __ffs64(ctrs)));
+
+	return hpms;
+}
+
+static u64 ssccfg_hpms_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
+{
+	u64 hit = 0;
+
+	if (likely(ssccfg_is_identity))
+		return ctrs & hpms;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		if (hpms & BIT(ssccfg_ctr_to_hpm(pmu, __ffs64(ctrs))))
+			hit |= ctrs & -ctrs;
+	}
+
+	return hit;
+}
+
+static u64 ssccfg_hw_ctrs(const struct riscv_pmu *pmu)
+{
+	return pmu->ctrs & ~pmu->fw_ctrs;
+}
+
+static u64 ssccfg_prog_ctrs(const struct riscv_pmu *pmu)
+{
+	return ssccfg_hw_ctrs(pmu) & ~pmu->fixed_ctrs;
+}
+
+/* --- events --- */
+
+static struct ssccfg_event *ssccfg_find_event(u32 event_idx)
+{
+	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
+		if (ssccfg_events[i].selector.event_idx == event_idx)
+			return &ssccfg_events[i];
+	}
+
+	return NULL;
+}
+
+static const struct ssccfg_event *ssccfg_find_selector(u64 selector)
+{
+	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
+		if (ssccfg_events[i].selector.selector == selector)
+			return &ssccfg_events[i];
+	}
+
+	return NULL;
+}
+
+static u64 ssccfg_fixed_ctr(const struct riscv_pmu *pmu, u32 event_idx)
+{
+	u32 hpms = 0;
+
+	if (event_idx == RISCV_PMU_EVENT_CYCLES)
+		hpms = BIT(PMU_CSR_CTR_CYCLE);
+	else if (event_idx == RISCV_PMU_EVENT_INSTRUCTIONS)
+		hpms = BIT(PMU_CSR_CTR_INSTRET);
+
+	return ssccfg_hpms_to_ctrs(pmu, pmu->fixed_ctrs, hpms);
+}
+
+static bool ssccfg_is_raw(u32 event_idx)
+{
+	u32 type = riscv_pmu_event_type(event_idx);
+
+	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
+}
+
+static u64 ssccfg_selector(const struct riscv_pmu_prog *prog)
+{
+	const struct ssccfg_event *event;
+
+	if (ssccfg_is_raw(prog->event_idx))
+		return prog->event_data;
+
+	event = ssccfg_find_event(prog->event_idx);
+	return event ? event->selector.selector : 0;
+}
+
+static u64 ssccfg_inh_to_event(u32 inh)
+{
+	u64 event = 0;
+
+	if (inh & RISCV_PMU_INH_U)
+		event |= PMU_HPMEVENT_UINH;
+	if (inh & RISCV_PMU_INH_S)
+		event |= PMU_HPMEVENT_SINH;
+	if (inh & RISCV_PMU_INH_VU)
+		event |= PMU_HPMEVENT_VUINH;
+	if (inh & RISCV_PMU_INH_VS)
+		event |= PMU_HPMEVENT_VSINH;
+
+	return event;
+}
+
+static u32 ssccfg_event_to_inh(u64 event)
+{
+	u32 inh = 0;
+
+	for (u32 bit = RISCV_PMU_INH_U; bit <= RISCV_PMU_INH_VS; bit <<= 1) {
+		if (event & ssccfg_inh_to_event(bit))
+			inh |= bit;
+	}
+
+	return inh;
+}
+
+/* --- a batch --- */
+
+/* A fixed counter has filters only, if it has any. */
+static u64 ssccfg_encode(const struct riscv_pmu *pmu, unsigned int ctr,
+			 const struct riscv_pmu_prog *prog)
+{
+	u64 event = ssccfg_inh_to_event(prog->inh & pmu->ctr[ctr].inh);
+
+	return pmu->fixed_ctrs & BIT_ULL(ctr) ? event : event | ssccfg_selector(prog);
+}
+
+/* Whether the selected counter takes an event: its bits stick only where it knows them. */
+static bool ssccfg_takes(u64 event)
+{
+	riscv_pmu_csr_write_event(event);
+	return !((riscv_pmu_csr_read_event() ^ event) & (PMU_HPMEVENT_SELECTOR | PMU_HPMEVENT_INH));
+}
+
+/*
+ * Gives the selected counter another event, or none. By way of none: QEMU 10.0.2
+ * lets go of an event only then.
+ */
+static bool ssccfg_program(u64 *written, u64 event)
+{
+	if (*written)
+		riscv_pmu_csr_write_event(0);
+	*written = event;
+	if (!event || ssccfg_takes(event))
+		return true;
+
+	*written = 0;
+	riscv_pmu_csr_write_event(0);
+	return false;
+}
+
+/* A fixed counter without filters has nothing to be written. */
+static bool ssccfg_has_event(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return pmu->ctr[ctr].inh || !(pmu->fixed_ctrs & BIT_ULL(ctr));
+}
+
+static void ssccfg_write_ctr(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
+			     unsigned int ctr, u64 *written)
+{
+	u64 bit = BIT_ULL(ctr);
+
+	riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+	if ((batch->release | batch->program) & bit) {
+		u64 event = 0;
+
+		if (batch->program & bit)
+			event = ssccfg_encode(pmu, ctr, &batch->cfg[ctr].prog);
+		if (ssccfg_has_event(pmu, ctr) && !ssccfg_program(written, event)) {
+			batch->failed |= bit;
+			return;
+		}
+	} else {
+		/* Clears the overflow flag, and before the value is set: QEMU 10.0.2. */
+		riscv_pmu_csr_write_event(*written);
+	}
+	if (batch->load & bit)
+		riscv_pmu_csr_write_value(batch->cfg[ctr].value);
+}
+
+static void ssccfg_write_ctrs(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
+			      u64 ctrs)
+{
+	u64 *written = *this_cpu_ptr(&ssccfg_written);
+	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		ssccfg_write_ctr(pmu, batch, ctr, &written[ctr]);
+	}
+	riscv_pmu_csr_select(select);
+}
+
+/* All stop with one instruction, and all start with another. */
+static noinline int ssccfg_apply_hw(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	u64 stop = batch->stop | batch->release;
+	u64 write = batch->release | batch->program | batch->load;
+
+	if (stop)
+		riscv_pmu_csr_inhibit(ssccfg_ctrs_to_hpms(pmu, stop));
+	if (write)
+		ssccfg_write_ctrs(pmu, batch, write);
+	if (batch->start)
+		riscv_pmu_csr_uninhibit(ssccfg_ctrs_to_hpms(pmu, batch->start & ~batch->failed));
+
+	return batch->failed ? -EIO : 0;
+}
+
+/* What is left of a batch's masks for some of its counters. */
+static void ssccfg_copy_masks(struct riscv_pmu_batch *to, const struct riscv_pmu_batch *from,
+			      u64 ctrs)
+{
+	to->stop = from->stop & ctrs;
+	to->release = from->release & ctrs;
+	to->program = from->program & ctrs;
+	to->start = from->start & ctrs;
+	to->load = from->load & ctrs;
+	to->failed = from->failed & ctrs;
+}
+
+/* Hardware counters and the firmware's: to each their own. */
+static noinline int ssccfg_apply_both(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	const u64 stop = batch->stop, release = batch->release, program = batch->program;
+	const u64 start = batch->start, load = batch->load;
+	const u64 hw = ssccfg_hw_ctrs(pmu);
+	int err_hw, err_fw;
+	u64 failed;
+
+	ssccfg_copy_masks(batch, batch, hw);
+	err_hw = ssccfg_apply_hw(pmu, batch);
+	failed = batch->failed;
+
+	batch->stop = stop;
+	batch->release = release;
+	batch->program = program;
+	batch->start = start;
+	batch->load = load;
+	batch->failed = 0;
+	ssccfg_copy_masks(batch, batch, pmu->fw_ctrs);
+	err_fw = ssccfg_sbi.ops.apply(&ssccfg_sbi, batch);
+
+	batch->stop = stop;
+	batch->release = release;
+	batch->program = program;
+	batch->start = start;
+	batch->load = load;
+	batch->failed |= failed;
+	return err_hw ?: err_fw;
+}
+
+/*
+ * One hardware counter that keeps its program starts from another value, and that
+ * is all: what an overflow leads to.
+ */
+static bool ssccfg_is_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_batch *batch)
+{
+	u64 load = batch->load;
+	u64 more = (batch->stop & ~load) | batch->release | batch->program | (load & pmu->fw_ctrs);
+
+	return load && load == batch->start && !(load & (load - 1)) && !more;
+}
+
+static int ssccfg_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	if (likely(ssccfg_is_reload(pmu, batch))) {
+		unsigned long ctr = __ffs64(batch->load);
+
+		riscv_pmu_csr_reload(ssccfg_ctr_to_hpm(pmu, ctr),
+				     (*this_cpu_ptr(&ssccfg_written))[ctr], batch->cfg[ctr].value);
+		return 0;
+	}
+	if (unlikely((batch->stop | batch->release | batch->program | batch->start) & pmu->fw_ctrs))
+		return ssccfg_apply_both(pmu, batch);
+
+	return ssccfg_apply_hw(pmu, batch);
+}
+
+static u64 ssccfg_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return ssccfg_sbi.ops.read_ctr(&ssccfg_sbi, ctr);
+}
+
+/* Acknowledged first: an overflow after the look finds the pending bit clear, and sets it. */
+static u64 ssccfg_overflowed(struct riscv_pmu *pmu, u64 ctrs)
+{
+	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+	return ssccfg_hpms_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
+}
+
+/* --- which counters can hold an event --- */
+
+/*
+ * Raw events are tried on counters that are free. If one takes the event, those
+ * that are busy are believed to do so too; if all are busy, so is the event.
+ * add() will find out.
+ */
+static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
+{
+	u64 able = 0, busy = 0;
+	unsigned long select;
+	const u64 *written;
+
+	guard(irqsave)();
+	written = *this_cpu_ptr(&ssccfg_written);
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
+	for (u64 ctrs = ssccfg_raw_ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (written[ctr]) {
+			busy |= BIT_ULL(ctr);
+			continue;
+		}
+		riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+		if (ssccfg_takes(selector))
+			able |= BIT_ULL(ctr);
+		riscv_pmu_csr_write_event(0);
+	}
+	riscv_pmu_csr_select(select);
+
+	return able || busy == ssccfg_raw_ctrs ? able | busy : 0;
+}
+
+static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+{
+	const struct ssccfg_event *event;
+
+	if (riscv_pmu_event_type(prog->event_idx) == RISCV_PMU_EVENT_TYPE_FW)
+		return pmu->fw_ctrs ? ssccfg_sbi.ops.event_ctrs(&ssccfg_sbi, prog) : 0;
+
+	if (ssccfg_is_raw(prog->event_idx)) {
+		event = ssccfg_find_selector(prog->event_data);
+		return event ? event->ctrs : ssccfg_try_raw(pmu, prog->event_data);
+	}
+
+	event = ssccfg_find_event(prog->event_idx);
+	return ssccfg_fixed_ctr(pmu, prog->event_idx) | (event ? event->ctrs : 0);
+}
+
+/* --- harts --- */
+
+/* An event that a counter can hold, its own if it has one. */
+static const struct ssccfg_event *ssccfg_event_of(u64 ctr)
+{
+	const struct ssccfg_event *any = NULL;
+
+	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
+		if (ssccfg_events[i].home & ctr)
+			return &ssccfg_events[i];
+		if (ssccfg_events[i].ctrs & ctr)
+			any = &ssccfg_events[i];
+	}
+
+	return any;
+}
+
+/*
+ * Whether the firmware counts in M-mode is its own to say, by a bit that S-mode
+ * can neither see nor write (Smcdeleg). It does say it where it configures a
+ * counter, so it is asked to do that once. It also does not give the counter to
+ * anybody else then.
+ */
+static bool ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	u32 event_idx = ssccfg_ctr_to_hpm(pmu, ctr) == PMU_CSR_CTR_CYCLE ?
+				RISCV_PMU_EVENT_CYCLES : RISCV_PMU_EVENT_INSTRUCTIONS;
+
+	if (!(ssccfg_sbi.ctrs & BIT_ULL(ctr)))
+		return false;
+	if (!(pmu->fixed_ctrs & BIT_ULL(ctr))) {
+		const struct ssccfg_event *event = ssccfg_event_of(BIT_ULL(ctr));
+
+		if (!event)
+			return false;
+		event_idx = event->selector.event_idx;
+	}
+
+	return sbi_call_cfg_match(BIT_ULL(ctr), SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0) >= 0;
+}
+
+/* Those with an event of their own come first: no other must get it before. */
+static u64 ssccfg_claim(const struct riscv_pmu *pmu)
+{
+	u64 rest = ssccfg_hw_ctrs(pmu), homes = 0, claimed = 0;
+
+	for (unsigned int i = 0; i < ssccfg_nr_events; i++)
+		homes |= ssccfg_events[i].home;
+
+	for (u64 ctrs = homes; ctrs; ctrs &= ctrs - 1)
+		claimed |= ssccfg_claim_ctr(pmu, __ffs64(ctrs)) ? ctrs & -ctrs : 0;
+	for (u64 ctrs = rest & ~homes; ctrs; ctrs &= ctrs - 1)
+		claimed |= ssccfg_claim_ctr(pmu, __ffs64(ctrs)) ? ctrs & -ctrs : 0;
+
+	return claimed;
+}
+
+static void ssccfg_clear(const struct riscv_pmu *pmu)
+{
+	u64 *written = *this_cpu_ptr(&ssccfg_written);
+	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
+
+	riscv_pmu_csr_inhibit(ssccfg_ctrs_to_hpms(pmu, ssccfg_hw_ctrs(pmu)));
+	for (u64 ctrs = ssccfg_hw_ctrs(pmu); ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		written[ctr] = 0;
+		if (!ssccfg_has_event(pmu, ctr))
+			continue;
+		riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+		riscv_pmu_csr_write_event(0);
+	}
+	riscv_pmu_csr_select(select);
+	if (pmu->hwirq)
+		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+}
+
+/* Which counters do not count in M-mode. */
+static u64 ssccfg_start(struct riscv_pmu *pmu)
+{
+	u64 claimed = 0;
+
+	if (ssccfg_sbi.ctrs) {
+		ssccfg_sbi.ops.hart_start(&ssccfg_sbi);
+		claimed = ssccfg_claim(pmu);
+	}
+	ssccfg_clear(pmu);
+
+	return claimed;
+}
+
+static void ssccfg_hart_start(struct riscv_pmu *pmu)
+{
+	ssccfg_start(pmu);
+}
+
+static void ssccfg_hart_stop(struct riscv_pmu *pmu)
+{
+	ssccfg_clear(pmu);
+	if (ssccfg_sbi.ctrs)
+		ssccfg_sbi.ops.hart_stop(&ssccfg_sbi);
+}
+
+/* --- probe --- */
+
+static void ssccfg_probe_sbi(const struct riscv_pmu *pmu)
+{
+	ssccfg_sbi = *pmu;
+	if (!IS_ENABLED(CONFIG_RISCV_PMU_SBI))
+		return;
+
+	ssccfg_sbi.ops = riscv_pmu_sbi_ops;
+	if (ssccfg_sbi.ops.probe(&ssccfg_sbi))
+		ssccfg_sbi.ctrs = 0;
+}
+
+/* The firmware's number for a hardware counter, or one that it has for no other. */
+static int ssccfg_number_ctr(unsigned int hpm)
+{
+	u64 hw = ssccfg_sbi.ctrs & ~ssccfg_sbi.fw_ctrs;
+
+	for (; hw; hw &= hw - 1) {
+		if (ssccfg_sbi.ctr[__ffs64(hw)].csr == CSR_CYCLE + hpm)
+			return __ffs64(hw);
+	}
+
+	return ssccfg_sbi.ctrs & BIT_ULL(hpm) ? -ENOENT : hpm;
+}
+
+/* What the selected counter has: bits that stick. Its value and its event are lost. */
+static void ssccfg_measure_ctr(struct riscv_pmu *pmu, unsigned int ctr, bool has_event)
+{
+	bool fixed = pmu->fixed_ctrs & BIT_ULL(ctr);
+
+	riscv_pmu_csr_write_value(U64_MAX);
+	pmu->ctr[ctr].width = fls64(riscv_pmu_csr_read_value());
+	riscv_pmu_csr_write_value(0);
+	if (!has_event)
+		return;
+
+	riscv_pmu_csr_write_event(PMU_HPMEVENT_OF | PMU_HPMEVENT_INH);
+	pmu->ctr[ctr].inh = ssccfg_event_to_inh(riscv_pmu_csr_read_event());
+	if (!fixed && pmu->hwirq && riscv_pmu_csr_read_event() & PMU_HPMEVENT_OF)
+		pmu->irq_ctrs |= BIT_ULL(ctr);
+	riscv_pmu_csr_write_event(0);
+}
+
+static void ssccfg_add_ctr(struct riscv_pmu *pmu, unsigned int hpm, bool has_event)
+{
+	int ctr = ssccfg_number_ctr(hpm);
+	u64 bit = BIT_ULL(ctr & 63);
+
+	if (ctr < 0)
+		return;
+
+	pmu->ctr[ctr].csr = CSR_CYCLE + hpm;
+	pmu->ctr[ctr].read = riscv_pmu_csr_reader(hpm);
+	if (BIT(hpm) & SSCCFG_FIXED)
+		pmu->fixed_ctrs |= bit;
+	riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
+	ssccfg_measure_ctr(pmu, ctr, has_event);
+	if (pmu->ctr[ctr].width < SSCCFG_MIN_WIDTH) {
+		pr_warn("hpmcounter%u has %u bits, not used\n", hpm, pmu->ctr[ctr].width);
+		pmu->fixed_ctrs &= ~bit;
+		pmu->irq_ctrs &= ~bit;
+		return;
+	}
+	pmu->ctrs |= bit;
+	ssccfg_is_identity &= ctr == hpm;
+}
+
+static void ssccfg_find_ctrs(struct riscv_pmu *pmu, u32 values, u32 events)
+{
+	unsigned long select;
+
+	guard(irqsave)();
+	ssccfg_is_identity = true;
+	riscv_pmu_csr_inhibit(values);
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
+	for (u32 hpms = values; hpms; hpms &= hpms - 1)
+		ssccfg_add_ctr(pmu, __ffs(hpms), events & hpms & -hpms);
+	riscv_pmu_csr_select(select);
+}
+
+/* Firmware counters keep their numbers. */
+static void ssccfg_add_fw_ctrs(struct riscv_pmu *pmu)
+{
+	pmu->fw_ctrs = ssccfg_sbi.fw_ctrs;
+	pmu->ctrs |= pmu->fw_ctrs;
+	for (u64 ctrs = pmu->fw_ctrs; ctrs; ctrs &= ctrs - 1)
+		pmu->ctr[__ffs64(ctrs)] = ssccfg_sbi.ctr[__ffs64(ctrs)];
+}
+
+/*
+ * What the firmware calls an event is seen where it has configured a counter for
+ * it; any firmware tells that way, and of the machine that it runs on.
+ */
+static u64 ssccfg_ask_selector(const struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx)
+{
+	unsigned long select;
+	u64 event = 0;
+
+	guard(irqsave)();
+	if (sbi_call_cfg_match(BIT_ULL(ctr), 0, event_idx, 0) >= 0) {
+		select = riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+		event = riscv_pmu_csr_read_event();
+		riscv_pmu_csr_select(select);
+	}
+	sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
+
+	return event & PMU_HPMEVENT_SELECTOR;
+}
+
+static u64 ssccfg_known_selector(const struct riscv_pmu *pmu, u32 event_idx)
+{
+	for (unsigned int i = 0; i < pmu->nr_selectors; i++) {
+		if (pmu->selectors[i].event_idx == event_idx)
+			return pmu->selectors[i].selector;
+	}
+
+	return 0;
+}
+
+static void ssccfg_find_event_ctrs(const struct riscv_pmu *pmu, u32 event_idx)
+{
+	const struct riscv_pmu_prog prog = { .event_idx = event_idx };
+	u64 ctrs = 0, selector = 0;
+
+	if (ssccfg_sbi.ctrs)
+		ctrs = ssccfg_sbi.ops.event_ctrs(&ssccfg_sbi, &prog) & ssccfg_prog_ctrs(pmu);
+	if (ctrs) {
+		selector = ssccfg_ask_selector(pmu, __ffs64(ctrs), event_idx);
+	} else {
+		selector = ssccfg_known_selector(pmu, event_idx);
+		ctrs = ssccfg_prog_ctrs(pmu);
+	}
+	if (!selector || !ctrs)
+		return;
+
+	ssccfg_events[ssccfg_nr_events++] = (struct ssccfg_event){
+		.selector = { event_idx, selector },
+		.ctrs = ctrs,
+	};
+}
+
+static void ssccfg_find_homes(void)
+{
+	u64 taken = 0;
+
+	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
+		u64 free = ssccfg_events[i].ctrs & ~taken;
+
+		ssccfg_events[i].home = free & -free;
+		taken |= free & -free;
+	}
+}
+
+static void ssccfg_find_events(const struct riscv_pmu *pmu)
+{
+	u32 code;
+
+	ssccfg_nr_events = 0;
+	for (code = 1; code <= SSCCFG_NR_HW; code++)
+		ssccfg_find_event_ctrs(pmu, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, code));
+	for (code = 0; code < SSCCFG_NR_CACHE; code++)
+		ssccfg_find_event_ctrs(pmu, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE, code));
+	ssccfg_find_homes();
+}
+
+/* Whether the selected counter moves while the firmware has something to do. */
+static bool ssccfg_moves(unsigned int hpm, u64 event)
+{
+	bool moves;
+
+	riscv_pmu_csr_write_event(event);
+	riscv_pmu_csr_write_value(0);
+	riscv_pmu_csr_uninhibit(BIT(hpm));
+	sbi_call_nothing();
+	riscv_pmu_csr_inhibit(BIT(hpm));
+	moves = riscv_pmu_csr_read_value();
+	riscv_pmu_csr_write_event(0);
+
+	return moves;
+}
+
+/* Tried out: with all modes inhibited that S-mode can inhibit, M-mode is left. */
+static bool ssccfg_leaves_m_out(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
+{
+	unsigned int hpm = ssccfg_ctr_to_hpm(pmu, ctr);
+	unsigned long select;
+	bool out;
+
+	if (!IS_ENABLED(CONFIG_RISCV_PMU_SBI) || !pmu->ctr[ctr].inh)
+		return false;
+
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
+	out = ssccfg_moves(hpm, selector) && !ssccfg_moves(hpm, selector | PMU_HPMEVENT_INH);
+	riscv_pmu_csr_select(select);
+
+	return out;
+}
+
+/*
+ * Where no firmware can be asked, it may have left M-mode out by itself. What it does
+ * with one programmable counter it is taken to do with all.
+ */
+static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
+{
+	const struct ssccfg_event *insns = ssccfg_find_event(RISCV_PMU_EVENT_INSTRUCTIONS);
+	u64 out = 0;
+
+	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
+		if (ssccfg_leaves_m_out(pmu, __ffs64(ctrs), 0))
+			out |= ctrs & -ctrs;
+	}
+	if (insns && insns->home &&
+	    ssccfg_leaves_m_out(pmu, __ffs64(insns->home), insns->selector.selector))
+		out |= ssccfg_prog_ctrs(pmu);
+
+	return out;
+}
+
+static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
+{
+	u64 out;
+
+	guard(irqsave)();
+	out = ssccfg_start(pmu);
+	if (!ssccfg_sbi.ctrs)
+		out = ssccfg_try_m_filter(pmu);
+	for (u64 ctrs = out; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		pmu->ctr[ctr].inh |= pmu->ctr[ctr].inh ? RISCV_PMU_INH_M : 0;
+	}
+}
+
+/* Whether a counter whose event was taken away still counts it. */
+static bool ssccfg_clings(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
+{
+	unsigned int hpm = ssccfg_ctr_to_hpm(pmu, ctr);
+	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
+	u64 before;
+	bool clings;
+
+	riscv_pmu_csr_write_event(selector);
+	riscv_pmu_csr_write_event(0);
+	riscv_pmu_csr_uninhibit(BIT(hpm));
+	before = riscv_pmu_csr_read_value();
+	clings = riscv_pmu_csr_read_value() != before;
+	riscv_pmu_csr_inhibit(BIT(hpm));
+	riscv_pmu_csr_select(select);
+
+	return clings;
+}
+
+/*
+ * QEMU 10.0.2 maps each event to one counter, and takes the mapping back only
+ * when all bits of hpmevent are 0: never, from S-mode, where M-mode is left out.
+ * Each event then stays with its home, and no other gets there. Nothing tells,
+ * so it is tried.
+ */
+static void ssccfg_find_cling_bug(struct riscv_pmu *pmu)
+{
+	const struct ssccfg_event *cycles = ssccfg_find_event(RISCV_PMU_EVENT_CYCLES);
+
+	ssccfg_raw_ctrs = ssccfg_prog_ctrs(pmu);
+	pmu->one_ctr_per_event = ssccfg_sbi.one_ctr_per_event;
+	if (!cycles || !cycles->home)
+		return;
+
+	guard(irqsave)();
+	if (!ssccfg_clings(pmu, __ffs64(cycles->home), cycles->selector.selector))
+		return;
+
+	pmu->one_ctr_per_event = false;
+	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
+		ssccfg_events[i].ctrs = ssccfg_events[i].home;
+		ssccfg_raw_ctrs &= ~ssccfg_events[i].home;
+	}
+}
+
+static int ssccfg_probe(struct riscv_pmu *pmu)
+{
+	u32 values, events;
+	int err;
+
+	err = riscv_pmu_csr_find_delegated(&values, &events);
+	if (err)
+		return err;
+	/* A fixed counter may go without filters, others are nothing without an event. */
+	values &= events | SSCCFG_FIXED;
+	if (!values) {
+		pr_info("the devicetree has Ssccfg, but M-mode has delegated no counter\n");
+		return -ENODEV;
+	}
+
+	ssccfg_probe_sbi(pmu);
+	ssccfg_find_ctrs(pmu, values, events);
+	if (!pmu->ctrs)
+		return -ENODEV;
+	ssccfg_find_events(pmu);
+	ssccfg_find_m_filter(pmu);
+	ssccfg_find_cling_bug(pmu);
+	ssccfg_add_fw_ctrs(pmu);
+	memcpy(pmu->firmware, ssccfg_sbi.firmware, sizeof(pmu->firmware));
+	pmu->raw_bits = PMU_HPMEVENT_SELECTOR_BITS;
+	pmu->one_call = true;
+	pmu->no_calls = true;
+	return 0;
+}
+
+const struct riscv_pmu_ops riscv_pmu_ssccfg_ops = {
+	.name		= "ssccfg",
+	.probe		= ssccfg_probe,
+	.event_ctrs	= ssccfg_event_ctrs,
+	.hart_start	= ssccfg_hart_start,
+	.hart_stop	= ssccfg_hart_stop,
+	.apply		= ssccfg_apply,
+	.read_ctr	= ssccfg_read_ctr,
+	.overflowed	= ssccfg_overflowed,
+};
