@@ -334,7 +334,8 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 			       struct pt_regs *regs);
 void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_reader *reader, struct pt_regs *regs);
-void riscv_pmu_irq_begin(struct riscv_pmu_hart *hart, u32 now);
+void riscv_pmu_irq_begin(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u32 now,
+			 bool in_user);
 u64 riscv_pmu_irq_end(struct riscv_pmu_hart *hart, u32 began, u32 now);
 u64 riscv_pmu_irq_cost_ns(const struct riscv_pmu_hart *hart);
 

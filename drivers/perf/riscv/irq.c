@@ -298,18 +298,26 @@ static u64 irq_ticks_to_ns(u32 ticks)
 
 /**
  * riscv_pmu_irq_begin() - an interrupt that takes samples begins
+ * @pmu:	the PMU
  * @hart:	this hart
  * @now:	its timer, in ticks
+ * @in_user:	it has come in user mode
  *
  * It is one of a storm if the last one ended less than three eighths of its own
- * time ago. About three quarters of that is spent on entry and exit, so that what
- * was interrupted gets a twentieth of the hart at the least. One that took very
- * long, since the hart was elsewhere, does not make storms of those after it.
+ * time ago, or half where that is not prolonged by calls of the firmware. About
+ * three quarters of that is spent on exit and entry, so that what was interrupted
+ * gets a twentieth of the hart at the least. In the kernel that can be the softirqs
+ * at the end of the last interrupt, which take as long again before they get
+ * anywhere. One that took very long, since the hart was elsewhere, does not make
+ * storms of those after it.
  */
-void riscv_pmu_irq_begin(struct riscv_pmu_hart *hart, u32 now)
+void riscv_pmu_irq_begin(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u32 now,
+			 bool in_user)
 {
-	u32 calm = min_t(u32, 3 * hart->irq_cost >> 6, riscv_timebase / IRQ_CALM_HZ);
+	u32 eighths = pmu->no_calls ? 4 : 3;
+	u32 calm = eighths * hart->irq_cost >> (in_user ? 6 : 5);
 
+	calm = min_t(u32, calm, riscv_timebase / IRQ_CALM_HZ);
 	hart->stormy = now - hart->irq_ended < calm ? hart->stormy + 1 : 0;
 	hart->irq_began = now;
 }
@@ -344,10 +352,11 @@ u64 riscv_pmu_irq_cost_ns(const struct riscv_pmu_hart *hart)
 static irqreturn_t irq_handler(int irq, void *dev)
 {
 	struct riscv_pmu_hart *hart = dev;
+	struct pt_regs *regs = get_irq_regs();
 	u32 began = get_cycles();
 
-	riscv_pmu_irq_begin(hart, began);
-	riscv_pmu_hart_handle_irq(irq_pmu, hart, get_irq_regs());
+	riscv_pmu_irq_begin(irq_pmu, hart, began, user_mode(regs));
+	riscv_pmu_hart_handle_irq(irq_pmu, hart, regs);
 	perf_sample_event_took(riscv_pmu_irq_end(hart, began, get_cycles()));
 	return IRQ_HANDLED;
 }

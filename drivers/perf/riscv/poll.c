@@ -175,6 +175,7 @@ static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 {
 	struct riscv_pmu_hart *hart = container_of(timer, struct riscv_pmu_hart, poll);
 	struct riscv_pmu *pmu = riscv_pmu_get();
+	struct pt_regs *regs = get_irq_regs();
 	u32 began = get_cycles();
 	u64 wait;
 
@@ -182,8 +183,8 @@ static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 	if (hart != riscv_pmu_this_hart(pmu))
 		return HRTIMER_NORESTART;
 
-	riscv_pmu_irq_begin(hart, began);
-	wait = riscv_pmu_hart_poll(pmu, hart, local_clock(), get_irq_regs());
+	riscv_pmu_irq_begin(pmu, hart, began, user_mode(regs));
+	wait = riscv_pmu_hart_poll(pmu, hart, local_clock(), regs);
 	riscv_pmu_irq_end(hart, began, get_cycles());
 	if (!wait)
 		return HRTIMER_NORESTART;

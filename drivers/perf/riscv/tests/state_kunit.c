@@ -986,7 +986,7 @@ static void timed_interrupt(struct fake_pmu *fake, unsigned int ctr, u32 gap, u3
 	u32 now = hart->irq_ended + gap;
 
 	fake_advance(fake, fake_until_wrap(fake, ctr));
-	riscv_pmu_irq_begin(hart, now);
+	riscv_pmu_irq_begin(&fake->pmu, hart, now, fake->mode == RISCV_PMU_INH_U);
 	interrupt(fake);
 	riscv_pmu_irq_end(hart, now, now + ticks);
 }
@@ -1024,6 +1024,29 @@ static void deadlines_move_away_from_a_storm_and_come_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->reader.floor, 0);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 	KUNIT_EXPECT_EQ(test, s->sum, count_of(s));
+	sched_out(test, s);
+}
+
+/* Where the kernel is interrupted, the end of the last interrupt may have got no further. */
+static void in_the_kernel_a_storm_may_leave_twice_the_time(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 10);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	for (int i = 0; i < 100; i++)
+		timed_interrupt(fake, 3, 10000, 400);
+	/* Three eighths are 150, three quarters 300. */
+	for (int i = 0; i < 10; i++)
+		timed_interrupt(fake, 3, 290, 400);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.storms, 0);
+	fake->mode = RISCV_PMU_INH_S;
+	for (int i = 0; i < 10; i++)
+		timed_interrupt(fake, 3, 301, 400);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.storms, 0);
+	for (int i = 0; i < 10; i++)
+		timed_interrupt(fake, 3, 290, 400);
+	KUNIT_EXPECT_LT(test, 0, this_hart(fake)->stats.storms);
 	sched_out(test, s);
 }
 
@@ -1297,6 +1320,7 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(sample_that_can_not_be_shown_is_part_of_the_next),	\
 	KUNIT_CASE(group_stands_still_while_its_sample_is_taken),	\
 	KUNIT_CASE(deadlines_move_away_from_a_storm_and_come_back),	\
+	KUNIT_CASE(in_the_kernel_a_storm_may_leave_twice_the_time),	\
 	KUNIT_CASE(periods_that_end_together_make_no_storm),		\
 	KUNIT_CASE(polled_event_gets_a_sample_at_the_first_look),	\
 	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, look_gen_params),	\
