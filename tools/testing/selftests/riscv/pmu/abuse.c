@@ -260,6 +260,17 @@ static struct fill fill_group(struct bundle *all, int from, int to, uint64_t per
 	return fill;
 }
 
+/*
+ * Counters for the standard events. QEMU (10.0.2) keeps each with one counter where
+ * the kernel programs them (Ssccfg): five, beside cycle and instret.
+ */
+static long counters_for_events(void)
+{
+	long programmable = pmu_caps_number("programmable_counters");
+
+	return pmu_is_delegated() && pmu_is_qemu() ? (long)ARRAY_SIZE(hw_events) : programmable;
+}
+
 static long least_of(long a, long b)
 {
 	return a < b ? a : b;
@@ -272,7 +283,7 @@ static long least_of(long a, long b)
  */
 TEST_F(abuse, a_group_of_distinct_events_ends_where_the_counters_do)
 {
-	long hw = pmu_caps_number("fixed_counters") + pmu_caps_number("programmable_counters");
+	long hw = pmu_caps_number("fixed_counters") + counters_for_events();
 	long fw = pmu_caps_number("firmware_counters");
 	struct fill fill;
 
@@ -316,7 +327,7 @@ TEST_F(abuse, a_group_of_sampling_events_ends_where_interrupting_counters_do)
 	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
 	fill = fill_group(&self->all, 0, NR_HW, self->attr.sample_period);
 	EXPECT_EQ(NR_HW, fill.possible);
-	EXPECT_EQ(least_of(pmu_caps_number("programmable_counters"), NR_HW), fill.accepted);
+	EXPECT_EQ(least_of(counters_for_events(), NR_HW), fill.accepted);
 	EXPECT_EQ(0, fill.wrong);
 	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
 	EXPECT_COUNTED(read_times(self->all.fd[0]));

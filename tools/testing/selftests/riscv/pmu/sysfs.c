@@ -41,7 +41,8 @@ TEST(the_backend_has_a_name)
 	char text[PMU_TEXT];
 	const char *backend = pmu_sysfs("caps/backend", text);
 
-	EXPECT_TRUE(!strcmp(backend, "sbi") || !strcmp(backend, "legacy"))
+	EXPECT_TRUE(!strcmp(backend, "ssccfg") || !strcmp(backend, "sbi") ||
+		    !strcmp(backend, "legacy"))
 		TH_LOG("caps/backend is \"%s\"", backend);
 }
 

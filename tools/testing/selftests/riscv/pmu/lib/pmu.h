@@ -186,6 +186,10 @@ bool pmu_write_number(const char *path, long value);
 /* The hart's own word: an extension in /proc/cpuinfo. */
 bool pmu_hart_has(const char *extension);
 bool pmu_is_legacy(void);
+/* S-mode writes the counters itself (Ssccfg). */
+bool pmu_is_delegated(void);
+/* QEMU's virt machine, whose selectors are known. */
+bool pmu_is_qemu(void);
 /* Sscofpmf brings filters and the overflow interrupt, through the SBI. */
 bool pmu_can_filter(void);
 /*
@@ -233,6 +237,10 @@ void pmu_limits_restore(const struct pmu_limits *limits);
 
 /* Events that are on counters now, of all harts; -1 where the driver does not say. */
 long pmu_events_held(void);
+/* Calls of the firmware's PMU since boot, of all harts; -1 where the driver does not say. */
+long pmu_calls_made(void);
+/* A mask of the counters of one hart that have a program; -1 where the driver does not say. */
+long pmu_ctrs_held(long cpu);
 /* The same, once all who are still dying have gone, or after a second. */
 long pmu_events_left(void);
 

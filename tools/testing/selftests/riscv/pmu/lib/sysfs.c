@@ -96,11 +96,28 @@ bool pmu_hart_has(const char *extension)
 	return has;
 }
 
-bool pmu_is_legacy(void)
+static bool sysfs_is_backend(const char *name)
 {
 	char text[PMU_TEXT];
 
-	return !strcmp(pmu_sysfs("caps/backend", text), "legacy");
+	return !strcmp(pmu_sysfs("caps/backend", text), name);
+}
+
+bool pmu_is_legacy(void)
+{
+	return sysfs_is_backend("legacy");
+}
+
+bool pmu_is_delegated(void)
+{
+	return sysfs_is_backend("ssccfg");
+}
+
+bool pmu_is_qemu(void)
+{
+	char text[PMU_TEXT];
+
+	return pmu_read_line("/proc/device-tree/model", text) && strstr(text, "qemu");
 }
 
 bool pmu_can_filter(void)
@@ -168,11 +185,15 @@ void pmu_limits_restore(const struct pmu_limits *limits)
 	pmu_write_number(PERCENT, limits->max_percent);
 }
 
-/* The line "events N" of one hart; -1 if there is none. */
-static long sysfs_events_of(long cpu)
+/*
+ * The sum of one hart's lines "NAME number" in debugfs; -1 if there is none. A
+ * NAME that ends in '_' stands for all that begin with it.
+ */
+static long sysfs_debug_of(long cpu, const char *name, int base)
 {
-	char path[64], line[PMU_TEXT];
-	long events = -1;
+	bool many = name[strlen(name) - 1] == '_';
+	char path[64], line[PMU_TEXT], key[64], value[32];
+	long sum = -1;
 	FILE *file;
 
 	snprintf(path, sizeof(path), DEBUGFS "/cpu%ld", cpu);
@@ -180,26 +201,45 @@ static long sysfs_events_of(long cpu)
 	if (!file)
 		return -1;
 
-	while (events < 0 && fgets(line, sizeof(line), file))
-		sscanf(line, "events %ld", &events);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%63s %31s", key, value) != 2 ||
+		    (many ? strncmp(key, name, strlen(name)) : strcmp(key, name)))
+			continue;
+		sum = (sum < 0 ? 0 : sum) + strtol(value, NULL, base);
+	}
 	fclose(file);
-	return events;
+	return sum;
 }
 
 /* Harts that are down have a file too. */
-long pmu_events_held(void)
+static long sysfs_debug(const char *name)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF), sum = 0;
 
 	for (long cpu = 0; cpu < cpus; cpu++) {
-		long events = sysfs_events_of(cpu);
+		long value = sysfs_debug_of(cpu, name, 10);
 
-		if (events < 0)
+		if (value < 0)
 			return -1;
-		sum += events;
+		sum += value;
 	}
 
 	return sum;
+}
+
+long pmu_events_held(void)
+{
+	return sysfs_debug("events");
+}
+
+long pmu_calls_made(void)
+{
+	return sysfs_debug("ecall_");
+}
+
+long pmu_ctrs_held(long cpu)
+{
+	return sysfs_debug_of(cpu, "counters_held", 16);
 }
 
 /*
