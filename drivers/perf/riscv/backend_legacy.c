@@ -16,6 +16,12 @@
 #include "csr.h"
 #include "event.h"
 
+/* Who can not tell harts apart takes them for equal. */
+static int base_kind(struct cpumask *cpus)
+{
+	return 0;
+}
+
 static int base_probe(struct riscv_pmu *pmu)
 {
 	static const unsigned int fixed[] = { PMU_CSR_CTR_CYCLE, PMU_CSR_CTR_INSTRET };
@@ -74,6 +80,7 @@ static u64 base_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 
 const struct riscv_pmu_ops riscv_base_pmu_ops = {
 	.name		= "legacy",
+	.kind		= base_kind,
 	.probe		= base_probe,
 	.event_ctrs	= base_event_ctrs,
 	.hart_start	= base_hart_nop,

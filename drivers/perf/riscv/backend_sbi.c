@@ -47,9 +47,6 @@ static u64 sbi_hw_ctrs[SBI_NR_HW];
 static u64 sbi_cache_ctrs[SBI_NR_CACHE];
 static u64 sbi_fw_ctrs[SBI_NR_FW];
 
-/* Counter n is hpmcounter n, as OpenSBI numbers them: masks need no translation. */
-static bool sbi_is_identity;
-
 static const struct sbi_flavour *const sbi_flavours[] = {
 	&sbi_batch_flavour,
 	&sbi_snapshot_flavour,
@@ -160,7 +157,7 @@ static u64 sbi_hpm_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
 {
 	u64 hit = 0;
 
-	if (sbi_is_identity)
+	if (pmu->is_identity)
 		return ctrs & hpms;
 
 	for (; ctrs; ctrs &= ctrs - 1) {
@@ -242,7 +239,7 @@ static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 	pmu->ctr[ctr].csr = info->csr;
 	pmu->ctr[ctr].read = riscv_pmu_csr_reader(info->csr - CSR_CYCLE);
 	if (info->csr != CSR_CYCLE + ctr)
-		sbi_is_identity = false;
+		pmu->is_identity = false;
 	if (info->csr < CSR_CYCLE + PMU_CSR_CTR_FIRST_HPM) {
 		pmu->fixed_ctrs |= bit;
 	} else {
@@ -265,7 +262,8 @@ static int sbi_find_ctrs(struct riscv_pmu *pmu)
 		num = RISCV_MAX_COUNTERS;
 	}
 
-	sbi_is_identity = true;
+	/* As OpenSBI numbers them: masks need no translation. */
+	pmu->is_identity = true;
 	for (ctr = 0; ctr < num; ctr++) {
 		/* An error is how a hole in the numbering looks: counter 1, the time. */
 		if (!sbi_call_ctr_info(ctr, &info) && sbi_check_ctr(ctr, &info))

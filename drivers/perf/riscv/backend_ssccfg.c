@@ -9,12 +9,14 @@
 #define pr_fmt(fmt) "riscv_pmu: ssccfg: " fmt
 
 #include <linux/bits.h>
+#include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/irqflags.h>
 #include <linux/kconfig.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/printk.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
 #include <asm/pmu_csr.h>
@@ -45,20 +47,27 @@ struct ssccfg_event {
 	u64 home;
 };
 
-static struct ssccfg_event ssccfg_events[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
-static unsigned int ssccfg_nr_events;
-
-/* The firmware's PMU, which lies beneath: no counters if there is none. */
-static struct riscv_pmu ssccfg_sbi;
-
-/* Counter n is hpmcounter n: masks need no translation. */
-static bool ssccfg_is_identity;
-
-/* Programmable counters that raw events may have. */
-static u64 ssccfg_raw_ctrs;
+/**
+ * struct ssccfg - what this backend knows of one kind of hart
+ * @event:	its standard events
+ * @nr_events:	how many
+ * @raw_ctrs:	programmable counters that raw events may have
+ * @sbi:	the firmware's PMU, which lies beneath: no counters if there is none
+ */
+struct ssccfg {
+	struct ssccfg_event event[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
+	unsigned int nr_events;
+	u64 raw_ctrs;
+	struct riscv_pmu sbi;
+};
 
 /* What each counter of a hart was last given, without the overflow flag: 0 for nothing. */
 static DEFINE_PER_CPU(u64 [RISCV_MAX_COUNTERS], ssccfg_written);
+
+static struct ssccfg *to_ssccfg(const struct riscv_pmu *pmu)
+{
+	return pmu->priv;
+}
 
 static unsigned int ssccfg_ctr_to_hpm(const struct riscv_pmu *pmu, unsigned int ctr)
 {
@@ -69,7 +78,7 @@ static u32 ssccfg_ctrs_to_hpms(const struct riscv_pmu *pmu, u64 ctrs)
 {
 	u32 hpms = 0;
 
-	if (likely(ssccfg_is_identity))
+	if (likely(pmu->is_identity))
 		return ctrs;
 
 	for (; ctrs; ctrs &= ctrs - 1)
@@ -82,7 +91,7 @@ static u64 ssccfg_hpms_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
 {
 	u64 hit = 0;
 
-	if (likely(ssccfg_is_identity))
+	if (likely(pmu->is_identity))
 		return ctrs & hpms;
 
 	for (; ctrs; ctrs &= ctrs - 1) {
@@ -105,21 +114,21 @@ static u64 ssccfg_prog_ctrs(const struct riscv_pmu *pmu)
 
 /* --- events --- */
 
-static struct ssccfg_event *ssccfg_find_event(u32 event_idx)
+static const struct ssccfg_event *ssccfg_find_event(const struct ssccfg *ssccfg, u32 event_idx)
 {
-	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
-		if (ssccfg_events[i].selector.event_idx == event_idx)
-			return &ssccfg_events[i];
+	for (unsigned int i = 0; i < ssccfg->nr_events; i++) {
+		if (ssccfg->event[i].selector.event_idx == event_idx)
+			return &ssccfg->event[i];
 	}
 
 	return NULL;
 }
 
-static const struct ssccfg_event *ssccfg_find_selector(u64 selector)
+static const struct ssccfg_event *ssccfg_find_selector(const struct ssccfg *ssccfg, u64 selector)
 {
-	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
-		if (ssccfg_events[i].selector.selector == selector)
-			return &ssccfg_events[i];
+	for (unsigned int i = 0; i < ssccfg->nr_events; i++) {
+		if (ssccfg->event[i].selector.selector == selector)
+			return &ssccfg->event[i];
 	}
 
 	return NULL;
@@ -144,14 +153,14 @@ static bool ssccfg_is_raw(u32 event_idx)
 	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
 }
 
-static u64 ssccfg_selector(const struct riscv_pmu_prog *prog)
+static u64 ssccfg_selector(const struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
 {
 	const struct ssccfg_event *event;
 
 	if (ssccfg_is_raw(prog->event_idx))
 		return prog->event_data;
 
-	event = ssccfg_find_event(prog->event_idx);
+	event = ssccfg_find_event(to_ssccfg(pmu), prog->event_idx);
 	return event ? event->selector.selector : 0;
 }
 
@@ -191,7 +200,7 @@ static u64 ssccfg_encode(const struct riscv_pmu *pmu, unsigned int ctr,
 {
 	u64 event = ssccfg_inh_to_event(prog->inh & pmu->ctr[ctr].inh);
 
-	return pmu->fixed_ctrs & BIT_ULL(ctr) ? event : event | ssccfg_selector(prog);
+	return pmu->fixed_ctrs & BIT_ULL(ctr) ? event : event | ssccfg_selector(pmu, prog);
 }
 
 /* Whether the selected counter takes an event: its bits stick only where it knows them. */
@@ -295,6 +304,7 @@ static noinline int ssccfg_apply_both(struct riscv_pmu *pmu, struct riscv_pmu_ba
 	const u64 stop = batch->stop, release = batch->release, program = batch->program;
 	const u64 start = batch->start, load = batch->load;
 	const u64 hw = ssccfg_hw_ctrs(pmu);
+	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
 	int err_hw, err_fw;
 	u64 failed;
 
@@ -309,7 +319,7 @@ static noinline int ssccfg_apply_both(struct riscv_pmu *pmu, struct riscv_pmu_ba
 	batch->load = load;
 	batch->failed = 0;
 	ssccfg_copy_masks(batch, batch, pmu->fw_ctrs);
-	err_fw = ssccfg_sbi.ops.apply(&ssccfg_sbi, batch);
+	err_fw = sbi->ops.apply(sbi, batch);
 
 	batch->stop = stop;
 	batch->release = release;
@@ -349,7 +359,9 @@ static int ssccfg_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 
 static u64 ssccfg_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 {
-	return ssccfg_sbi.ops.read_ctr(&ssccfg_sbi, ctr);
+	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+
+	return sbi->ops.read_ctr(sbi, ctr);
 }
 
 /* Acknowledged first: an overflow after the look finds the pending bit clear, and sets it. */
@@ -368,6 +380,7 @@ static u64 ssccfg_overflowed(struct riscv_pmu *pmu, u64 ctrs)
  */
 static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 {
+	const u64 raw_ctrs = to_ssccfg(pmu)->raw_ctrs;
 	u64 able = 0, busy = 0;
 	unsigned long select;
 	const u64 *written;
@@ -375,7 +388,7 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 	guard(irqsave)();
 	written = *this_cpu_ptr(&ssccfg_written);
 	select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
-	for (u64 ctrs = ssccfg_raw_ctrs; ctrs; ctrs &= ctrs - 1) {
+	for (u64 ctrs = raw_ctrs; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
 		if (written[ctr]) {
@@ -389,37 +402,38 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 	}
 	riscv_pmu_csr_select(select);
 
-	return able || busy == ssccfg_raw_ctrs ? able | busy : 0;
+	return able || busy == raw_ctrs ? able | busy : 0;
 }
 
 static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
 {
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	const struct ssccfg_event *event;
 
 	if (riscv_pmu_event_type(prog->event_idx) == RISCV_PMU_EVENT_TYPE_FW)
-		return pmu->fw_ctrs ? ssccfg_sbi.ops.event_ctrs(&ssccfg_sbi, prog) : 0;
+		return pmu->fw_ctrs ? ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, prog) : 0;
 
 	if (ssccfg_is_raw(prog->event_idx)) {
-		event = ssccfg_find_selector(prog->event_data);
+		event = ssccfg_find_selector(ssccfg, prog->event_data);
 		return event ? event->ctrs : ssccfg_try_raw(pmu, prog->event_data);
 	}
 
-	event = ssccfg_find_event(prog->event_idx);
+	event = ssccfg_find_event(ssccfg, prog->event_idx);
 	return ssccfg_fixed_ctr(pmu, prog->event_idx) | (event ? event->ctrs : 0);
 }
 
 /* --- harts --- */
 
 /* An event that a counter can hold, its own if it has one. */
-static const struct ssccfg_event *ssccfg_event_of(u64 ctr)
+static const struct ssccfg_event *ssccfg_event_of(const struct ssccfg *ssccfg, u64 ctr)
 {
 	const struct ssccfg_event *any = NULL;
 
-	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
-		if (ssccfg_events[i].home & ctr)
-			return &ssccfg_events[i];
-		if (ssccfg_events[i].ctrs & ctr)
-			any = &ssccfg_events[i];
+	for (unsigned int i = 0; i < ssccfg->nr_events; i++) {
+		if (ssccfg->event[i].home & ctr)
+			return &ssccfg->event[i];
+		if (ssccfg->event[i].ctrs & ctr)
+			any = &ssccfg->event[i];
 	}
 
 	return any;
@@ -436,10 +450,10 @@ static bool ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
 	u32 event_idx = ssccfg_ctr_to_hpm(pmu, ctr) == PMU_CSR_CTR_CYCLE ?
 				RISCV_PMU_EVENT_CYCLES : RISCV_PMU_EVENT_INSTRUCTIONS;
 
-	if (!(ssccfg_sbi.ctrs & BIT_ULL(ctr)))
+	if (!(to_ssccfg(pmu)->sbi.ctrs & BIT_ULL(ctr)))
 		return false;
 	if (!(pmu->fixed_ctrs & BIT_ULL(ctr))) {
-		const struct ssccfg_event *event = ssccfg_event_of(BIT_ULL(ctr));
+		const struct ssccfg_event *event = ssccfg_event_of(to_ssccfg(pmu), BIT_ULL(ctr));
 
 		if (!event)
 			return false;
@@ -452,10 +466,11 @@ static bool ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
 /* Those with an event of their own come first: no other must get it before. */
 static u64 ssccfg_claim(const struct riscv_pmu *pmu)
 {
+	const struct ssccfg *ssccfg = to_ssccfg(pmu);
 	u64 rest = ssccfg_hw_ctrs(pmu), homes = 0, claimed = 0;
 
-	for (unsigned int i = 0; i < ssccfg_nr_events; i++)
-		homes |= ssccfg_events[i].home;
+	for (unsigned int i = 0; i < ssccfg->nr_events; i++)
+		homes |= ssccfg->event[i].home;
 
 	for (u64 ctrs = homes; ctrs; ctrs &= ctrs - 1)
 		claimed |= ssccfg_claim_ctr(pmu, __ffs64(ctrs)) ? ctrs & -ctrs : 0;
@@ -488,10 +503,11 @@ static void ssccfg_clear(const struct riscv_pmu *pmu)
 /* Which counters do not count in M-mode. */
 static u64 ssccfg_start(struct riscv_pmu *pmu)
 {
+	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
 	u64 claimed = 0;
 
-	if (ssccfg_sbi.ctrs) {
-		ssccfg_sbi.ops.hart_start(&ssccfg_sbi);
+	if (sbi->ctrs) {
+		sbi->ops.hart_start(sbi);
 		claimed = ssccfg_claim(pmu);
 	}
 	ssccfg_clear(pmu);
@@ -506,35 +522,39 @@ static void ssccfg_hart_start(struct riscv_pmu *pmu)
 
 static void ssccfg_hart_stop(struct riscv_pmu *pmu)
 {
+	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+
 	ssccfg_clear(pmu);
-	if (ssccfg_sbi.ctrs)
-		ssccfg_sbi.ops.hart_stop(&ssccfg_sbi);
+	if (sbi->ctrs)
+		sbi->ops.hart_stop(sbi);
 }
 
 /* --- probe --- */
 
 static void ssccfg_probe_sbi(const struct riscv_pmu *pmu)
 {
-	ssccfg_sbi = *pmu;
+	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+
+	*sbi = *pmu;
 	if (!IS_ENABLED(CONFIG_RISCV_PMU_SBI))
 		return;
 
-	ssccfg_sbi.ops = riscv_pmu_sbi_ops;
-	if (ssccfg_sbi.ops.probe(&ssccfg_sbi))
-		ssccfg_sbi.ctrs = 0;
+	sbi->ops = riscv_pmu_sbi_ops;
+	if (sbi->ops.probe(sbi)) {
+		sbi->ctrs = 0;
+		sbi->fw_ctrs = 0;
+	}
 }
 
 /* The firmware's number for a hardware counter, or one that it has for no other. */
-static int ssccfg_number_ctr(unsigned int hpm)
+static int ssccfg_number_ctr(const struct riscv_pmu *sbi, unsigned int hpm)
 {
-	u64 hw = ssccfg_sbi.ctrs & ~ssccfg_sbi.fw_ctrs;
-
-	for (; hw; hw &= hw - 1) {
-		if (ssccfg_sbi.ctr[__ffs64(hw)].csr == CSR_CYCLE + hpm)
+	for (u64 hw = sbi->ctrs & ~sbi->fw_ctrs; hw; hw &= hw - 1) {
+		if (sbi->ctr[__ffs64(hw)].csr == CSR_CYCLE + hpm)
 			return __ffs64(hw);
 	}
 
-	return ssccfg_sbi.ctrs & BIT_ULL(hpm) ? -ENOENT : hpm;
+	return sbi->ctrs & BIT_ULL(hpm) ? -ENOENT : hpm;
 }
 
 /* What the selected counter has: bits that stick. Its value and its event are lost. */
@@ -557,7 +577,7 @@ static void ssccfg_measure_ctr(struct riscv_pmu *pmu, unsigned int ctr, bool has
 
 static void ssccfg_add_ctr(struct riscv_pmu *pmu, unsigned int hpm, bool has_event)
 {
-	int ctr = ssccfg_number_ctr(hpm);
+	int ctr = ssccfg_number_ctr(&to_ssccfg(pmu)->sbi, hpm);
 	u64 bit = BIT_ULL(ctr & 63);
 
 	if (ctr < 0)
@@ -576,7 +596,7 @@ static void ssccfg_add_ctr(struct riscv_pmu *pmu, unsigned int hpm, bool has_eve
 		return;
 	}
 	pmu->ctrs |= bit;
-	ssccfg_is_identity &= ctr == hpm;
+	pmu->is_identity &= ctr == hpm;
 }
 
 static void ssccfg_find_ctrs(struct riscv_pmu *pmu, u32 values, u32 events)
@@ -584,7 +604,7 @@ static void ssccfg_find_ctrs(struct riscv_pmu *pmu, u32 values, u32 events)
 	unsigned long select;
 
 	guard(irqsave)();
-	ssccfg_is_identity = true;
+	pmu->is_identity = true;
 	riscv_pmu_csr_inhibit(values);
 	select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
 	for (u32 hpms = values; hpms; hpms &= hpms - 1)
@@ -595,10 +615,12 @@ static void ssccfg_find_ctrs(struct riscv_pmu *pmu, u32 values, u32 events)
 /* Firmware counters keep their numbers. */
 static void ssccfg_add_fw_ctrs(struct riscv_pmu *pmu)
 {
-	pmu->fw_ctrs = ssccfg_sbi.fw_ctrs;
+	const struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+
+	pmu->fw_ctrs = sbi->fw_ctrs;
 	pmu->ctrs |= pmu->fw_ctrs;
 	for (u64 ctrs = pmu->fw_ctrs; ctrs; ctrs &= ctrs - 1)
-		pmu->ctr[__ffs64(ctrs)] = ssccfg_sbi.ctr[__ffs64(ctrs)];
+		pmu->ctr[__ffs64(ctrs)] = sbi->ctr[__ffs64(ctrs)];
 }
 
 /*
@@ -634,10 +656,11 @@ static u64 ssccfg_known_selector(const struct riscv_pmu *pmu, u32 event_idx)
 static void ssccfg_find_event_ctrs(const struct riscv_pmu *pmu, u32 event_idx)
 {
 	const struct riscv_pmu_prog prog = { .event_idx = event_idx };
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	u64 ctrs = 0, selector = 0;
 
-	if (ssccfg_sbi.ctrs)
-		ctrs = ssccfg_sbi.ops.event_ctrs(&ssccfg_sbi, &prog) & ssccfg_prog_ctrs(pmu);
+	if (ssccfg->sbi.ctrs)
+		ctrs = ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, &prog) & ssccfg_prog_ctrs(pmu);
 	if (ctrs) {
 		selector = ssccfg_ask_selector(pmu, __ffs64(ctrs), event_idx);
 	} else {
@@ -647,20 +670,20 @@ static void ssccfg_find_event_ctrs(const struct riscv_pmu *pmu, u32 event_idx)
 	if (!selector || !ctrs)
 		return;
 
-	ssccfg_events[ssccfg_nr_events++] = (struct ssccfg_event){
+	ssccfg->event[ssccfg->nr_events++] = (struct ssccfg_event){
 		.selector = { event_idx, selector },
 		.ctrs = ctrs,
 	};
 }
 
-static void ssccfg_find_homes(void)
+static void ssccfg_find_homes(struct ssccfg *ssccfg)
 {
 	u64 taken = 0;
 
-	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
-		u64 free = ssccfg_events[i].ctrs & ~taken;
+	for (unsigned int i = 0; i < ssccfg->nr_events; i++) {
+		u64 free = ssccfg->event[i].ctrs & ~taken;
 
-		ssccfg_events[i].home = free & -free;
+		ssccfg->event[i].home = free & -free;
 		taken |= free & -free;
 	}
 }
@@ -669,12 +692,11 @@ static void ssccfg_find_events(const struct riscv_pmu *pmu)
 {
 	u32 code;
 
-	ssccfg_nr_events = 0;
 	for (code = 1; code <= SSCCFG_NR_HW; code++)
 		ssccfg_find_event_ctrs(pmu, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, code));
 	for (code = 0; code < SSCCFG_NR_CACHE; code++)
 		ssccfg_find_event_ctrs(pmu, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE, code));
-	ssccfg_find_homes();
+	ssccfg_find_homes(to_ssccfg(pmu));
 }
 
 /* Whether the selected counter moves while the firmware has something to do. */
@@ -716,7 +738,8 @@ static bool ssccfg_leaves_m_out(const struct riscv_pmu *pmu, unsigned int ctr, u
  */
 static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
 {
-	const struct ssccfg_event *insns = ssccfg_find_event(RISCV_PMU_EVENT_INSTRUCTIONS);
+	const struct ssccfg_event *insns =
+		ssccfg_find_event(to_ssccfg(pmu), RISCV_PMU_EVENT_INSTRUCTIONS);
 	u64 out = 0;
 
 	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
@@ -736,7 +759,7 @@ static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
 
 	guard(irqsave)();
 	out = ssccfg_start(pmu);
-	if (!ssccfg_sbi.ctrs)
+	if (!to_ssccfg(pmu)->sbi.ctrs)
 		out = ssccfg_try_m_filter(pmu);
 	for (u64 ctrs = out; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
@@ -772,10 +795,11 @@ static bool ssccfg_clings(const struct riscv_pmu *pmu, unsigned int ctr, u64 sel
  */
 static void ssccfg_find_cling_bug(struct riscv_pmu *pmu)
 {
-	const struct ssccfg_event *cycles = ssccfg_find_event(RISCV_PMU_EVENT_CYCLES);
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
+	const struct ssccfg_event *cycles = ssccfg_find_event(ssccfg, RISCV_PMU_EVENT_CYCLES);
 
-	ssccfg_raw_ctrs = ssccfg_prog_ctrs(pmu);
-	pmu->one_ctr_per_event = ssccfg_sbi.one_ctr_per_event;
+	ssccfg->raw_ctrs = ssccfg_prog_ctrs(pmu);
+	pmu->one_ctr_per_event = ssccfg->sbi.one_ctr_per_event;
 	if (!cycles || !cycles->home)
 		return;
 
@@ -784,36 +808,58 @@ static void ssccfg_find_cling_bug(struct riscv_pmu *pmu)
 		return;
 
 	pmu->one_ctr_per_event = false;
-	for (unsigned int i = 0; i < ssccfg_nr_events; i++) {
-		ssccfg_events[i].ctrs = ssccfg_events[i].home;
-		ssccfg_raw_ctrs &= ~ssccfg_events[i].home;
+	for (unsigned int i = 0; i < ssccfg->nr_events; i++) {
+		ssccfg->event[i].ctrs = ssccfg->event[i].home;
+		ssccfg->raw_ctrs &= ~ssccfg->event[i].home;
 	}
 }
 
-static int ssccfg_probe(struct riscv_pmu *pmu)
+/* Harts with the same counters delegated make one PMU. */
+static int ssccfg_kind(struct cpumask *cpus)
 {
 	u32 values, events;
-	int err;
 
-	err = riscv_pmu_csr_find_delegated(&values, &events);
-	if (err)
-		return err;
-	/* A fixed counter may go without filters, others are nothing without an event. */
-	values &= events | SSCCFG_FIXED;
-	if (!values) {
-		pr_info("the devicetree has Ssccfg, but M-mode has delegated no counter\n");
-		return -ENODEV;
-	}
+	return riscv_pmu_csr_find_delegated(cpus, &values, &events);
+}
 
+static int ssccfg_find_all(struct riscv_pmu *pmu, u32 values, u32 events)
+{
 	ssccfg_probe_sbi(pmu);
 	ssccfg_find_ctrs(pmu, values, events);
 	if (!pmu->ctrs)
 		return -ENODEV;
+
 	ssccfg_find_events(pmu);
 	ssccfg_find_m_filter(pmu);
 	ssccfg_find_cling_bug(pmu);
 	ssccfg_add_fw_ctrs(pmu);
-	memcpy(pmu->firmware, ssccfg_sbi.firmware, sizeof(pmu->firmware));
+	memcpy(pmu->firmware, to_ssccfg(pmu)->sbi.firmware, sizeof(pmu->firmware));
+	return 0;
+}
+
+static int ssccfg_probe(struct riscv_pmu *pmu)
+{
+	struct ssccfg *ssccfg;
+	u32 values, events;
+	int err;
+
+	err = riscv_pmu_csr_find_delegated(&pmu->cpus, &values, &events);
+	if (err)
+		return err;
+	/* A fixed counter may go without filters, others are nothing without an event. */
+	values &= events | SSCCFG_FIXED;
+
+	ssccfg = kzalloc(sizeof(*ssccfg), GFP_KERNEL);
+	if (!ssccfg)
+		return -ENOMEM;
+	pmu->priv = ssccfg;
+	err = ssccfg_find_all(pmu, values, events);
+	if (err) {
+		kfree(ssccfg);
+		pmu->priv = NULL;
+		return err;
+	}
+
 	pmu->raw_bits = PMU_HPMEVENT_SELECTOR_BITS;
 	pmu->one_call = true;
 	pmu->no_calls = true;
@@ -822,6 +868,7 @@ static int ssccfg_probe(struct riscv_pmu *pmu)
 
 const struct riscv_pmu_ops riscv_pmu_ssccfg_ops = {
 	.name		= "ssccfg",
+	.kind		= ssccfg_kind,
 	.probe		= ssccfg_probe,
 	.event_ctrs	= ssccfg_event_ctrs,
 	.hart_start	= ssccfg_hart_start,

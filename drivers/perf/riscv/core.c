@@ -29,7 +29,11 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-static struct riscv_pmu cpu_pmu;
+/* One for each kind of hart; most machines have one. */
+#define CORE_MAX_KINDS		4
+static struct riscv_pmu core_pmus[CORE_MAX_KINDS];
+static unsigned int core_nr_pmus;
+static DEFINE_PER_CPU(struct riscv_pmu *, core_pmu_of);
 
 static char *backend_param = "auto";
 module_param_named(backend, backend_param, charp, 0444);
@@ -44,13 +48,24 @@ module_param_named(polled_sampling, polled_sampling_param, bool, 0444);
 MODULE_PARM_DESC(polled_sampling, "sample by a timer what no counter can interrupt for: 1 (default) or 0");
 
 /**
- * riscv_pmu_get() - the PMU of this machine
+ * riscv_pmu_get() - the PMU of the hart that booted
  *
  * Return: it, or NULL before it has been probed.
  */
 struct riscv_pmu *riscv_pmu_get(void)
 {
-	return cpu_pmu.ctrs ? &cpu_pmu : NULL;
+	return core_nr_pmus ? &core_pmus[0] : NULL;
+}
+
+/**
+ * riscv_pmu_of() - the PMU of a hart
+ * @cpu:	the hart
+ *
+ * Return: it, or NULL if the hart has none.
+ */
+struct riscv_pmu *riscv_pmu_of(unsigned int cpu)
+{
+	return per_cpu(core_pmu_of, cpu);
 }
 
 static __always_inline void core_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -195,6 +210,19 @@ static void core_pmu_enable(struct pmu *p)
 	struct riscv_pmu *pmu = to_riscv_pmu(p);
 
 	riscv_pmu_finish(pmu, riscv_pmu_this_hart(pmu));
+}
+
+/* perf disables all PMUs of a task's events, on whatever hart it runs. */
+static void core_pmu_disable_kind(struct pmu *p)
+{
+	if (riscv_pmu_of(smp_processor_id()) == to_riscv_pmu(p))
+		core_pmu_disable(p);
+}
+
+static void core_pmu_enable_kind(struct pmu *p)
+{
+	if (riscv_pmu_of(smp_processor_id()) == to_riscv_pmu(p))
+		core_pmu_enable(p);
 }
 
 /*
@@ -410,12 +438,22 @@ static void core_event_destroy(struct perf_event *event)
 	event->pmu_private = NULL;
 }
 
+/* perf's own types name the PMU in the upper half of config, where there are several. */
 static bool core_is_ours(const struct perf_event *event)
 {
 	u32 type = event->attr.type;
 
+	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &to_riscv_pmu(event->pmu)->cpus))
+		return false;
+
 	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE ||
 	       type == event->pmu->type;
+}
+
+/* An event of a task is for the harts of its PMU only. */
+static bool core_filter(struct pmu *p, int cpu)
+{
+	return riscv_pmu_of(cpu) != to_riscv_pmu(p);
 }
 
 /* Raw and platform events are not known beforehand: the backend tries them on a counter. */
@@ -429,16 +467,40 @@ static void core_spare_ctrs(struct riscv_pmu *pmu)
 	riscv_pmu_hart_spare(pmu, hart, pmu->ctrs & ~pmu->fw_ctrs & ~pmu->fixed_ctrs);
 }
 
-static int core_resolve(struct riscv_pmu *pmu, const struct perf_event *event,
-			struct riscv_pmu_event *want)
+/**
+ * struct core_request - an event to be understood on a hart of its PMU
+ * @event:	the event
+ * @want:	out: what it asks for
+ * @err:	out: 0 or an errno
+ */
+struct core_request {
+	const struct perf_event *event;
+	struct riscv_pmu_event *want;
+	int err;
+};
+
+/* Tried on the hart that spares a counter for it. */
+static void core_resolve_here(void *data)
 {
-	/* Tried on the hart that spares a counter for it. */
-	guard(migrate)();
+	struct core_request *req = data;
+	const struct perf_event *event = req->event;
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+
 	if (event->attr.type == event->pmu->type)
 		core_spare_ctrs(pmu);
 
 	/* Only an event that the kernel made for itself has a handler with a context. */
-	return riscv_pmu_event_resolve(pmu, &event->attr, event->overflow_handler_context, want);
+	req->err = riscv_pmu_event_resolve(pmu, &event->attr, event->overflow_handler_context,
+					   req->want);
+}
+
+static int core_resolve(const struct perf_event *event, struct riscv_pmu_event *want)
+{
+	struct core_request req = { .event = event, .want = want };
+
+	/* The hart that we are on, if it is of this kind. */
+	return smp_call_function_any(&to_riscv_pmu(event->pmu)->cpus, core_resolve_here, &req, 1) ?:
+	       req.err;
 }
 
 /**
@@ -463,7 +525,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	if (!reader)
 		return -ENOMEM;
 
-	err = core_resolve(pmu, event, &reader->want);
+	err = core_resolve(event, &reader->want);
 	if (err)
 		return err;
 
@@ -505,21 +567,42 @@ static void core_lay_over(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops 
 		dst[i] = dst[i] ?: src[i];
 }
 
-static int __init core_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu_ops *backend)
+static long __init core_probe_here(void *data)
+{
+	struct riscv_pmu *pmu = data;
+
+	return pmu->ops.probe(pmu);
+}
+
+/*
+ * Of the harts that are left, those that are like the first of them. Where none of
+ * them is online the firmware's answers are the same on any hart.
+ */
+static int __init core_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu_ops *backend,
+				   const struct cpumask *left)
 {
 	const struct riscv_pmu_vendor *vendor = riscv_pmu_vendor_find();
+	unsigned int cpu;
+	int err;
 
 	*pmu = (struct riscv_pmu){
 		.backend = backend->name,
 		.guests = IS_ENABLED(CONFIG_KVM) && riscv_isa_extension_available(NULL, h),
 	};
+	cpumask_copy(&pmu->cpus, left);
 	if (backend != &riscv_base_pmu_ops)
 		riscv_pmu_vendor_apply(pmu, vendor);
 	riscv_pmu_core_apply(pmu);
 	core_lay_over(&pmu->ops, backend);
 	core_lay_over(&pmu->ops, &riscv_base_pmu_ops);
 	core_lay_over(&pmu->ops, &core_perf_ops);
-	return pmu->ops.probe(pmu);
+
+	err = pmu->ops.kind(&pmu->cpus);
+	if (err)
+		return err;
+
+	cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
+	return work_on_cpu(cpu < nr_cpu_ids ? cpu : raw_smp_processor_id(), core_probe_here, pmu);
 }
 
 static const struct riscv_pmu_ops *const core_backends[] __initconst = {
@@ -544,7 +627,7 @@ static bool __init core_is_known_backend(const char *name)
 	return !strcmp(name, "auto");
 }
 
-static int __init core_choose_backend(struct riscv_pmu *pmu)
+static int __init core_choose_backend(struct riscv_pmu *pmu, const struct cpumask *left)
 {
 	const char *asked = backend_param;
 	int err = -ENODEV;
@@ -558,14 +641,13 @@ static int __init core_choose_backend(struct riscv_pmu *pmu)
 	for (unsigned int i = 0; i < ARRAY_SIZE(core_backends); i++) {
 		if (strcmp(asked, "auto") && strcmp(asked, core_backends[i]->name))
 			continue;
-		err = core_try_backend(pmu, core_backends[i]);
+		err = core_try_backend(pmu, core_backends[i], left);
 		if (!err)
 			return 0;
 	}
 
-	pmu->ctrs = 0;
-	pr_warn("no counters: backend=%s finds none (error %d); auto takes the best there is\n",
-		asked, err);
+	pr_warn("no counters on harts %*pbl: backend=%s finds none (error %d); auto takes the best there is\n",
+		cpumask_pr_args(left), asked, err);
 	return err;
 }
 
@@ -598,6 +680,8 @@ static void __init core_print(const struct riscv_pmu *pmu)
 	for (u64 ctrs = pmu->ctrs; ctrs; ctrs &= ctrs - 1)
 		inh |= pmu->ctr[__ffs64(ctrs)].inh;
 
+	if (core_nr_pmus > 1)
+		pr_info("harts %*pbl:\n", cpumask_pr_args(&pmu->cpus));
 	pr_info("backend %s%s%s%s%s: %lu programmable and %lu fixed counters of %u bits, %lu firmware counters\n",
 		pmu->backend, pmu->firmware[0] ? " on " : "", pmu->firmware,
 		pmu->vendor ? ", vendor " : "", pmu->vendor ?: "",
@@ -618,6 +702,8 @@ static void __init core_print(const struct riscv_pmu *pmu)
 
 static int __init core_register(struct riscv_pmu *pmu)
 {
+	const char *name;
+
 	pmu->pmu.attr_groups = riscv_pmu_attr_groups;
 	pmu->pmu.check_period = riscv_pmu_check_period;
 	pmu->pmu.pmu_enable = core_pmu_enable;
@@ -625,6 +711,7 @@ static int __init core_register(struct riscv_pmu *pmu)
 	pmu->pmu.start_txn = riscv_pmu_start_txn;
 	pmu->pmu.commit_txn = riscv_pmu_commit_txn;
 	pmu->pmu.cancel_txn = riscv_pmu_cancel_txn;
+	pmu->pmu.filter = core_filter;
 	pmu->pmu.event_init = pmu->ops.event_init;
 	pmu->pmu.add = pmu->ops.add;
 	pmu->pmu.del = pmu->ops.del;
@@ -632,35 +719,76 @@ static int __init core_register(struct riscv_pmu *pmu)
 	pmu->pmu.stop = pmu->ops.stop;
 	pmu->pmu.read = pmu->ops.read;
 
-	return perf_pmu_register(&pmu->pmu, "cpu", PERF_TYPE_RAW);
+	if (core_nr_pmus > 1) {
+		pmu->pmu.capabilities |= PERF_PMU_CAP_EXTENDED_HW_TYPE;
+		pmu->pmu.pmu_enable = core_pmu_enable_kind;
+		pmu->pmu.pmu_disable = core_pmu_disable_kind;
+	}
+	if (pmu == &core_pmus[0])
+		return perf_pmu_register(&pmu->pmu, "cpu", PERF_TYPE_RAW);
+
+	name = kasprintf(GFP_KERNEL, "cpu_kind%u", (unsigned int)(pmu - core_pmus));
+	return name ? perf_pmu_register(&pmu->pmu, name, -1) : -ENOMEM;
+}
+
+static int __init core_find_pmus(void)
+{
+	struct cpumask left;
+	unsigned int cpu;
+	int err = 0;
+
+	cpumask_copy(&left, cpu_possible_mask);
+	while (!cpumask_empty(&left) && core_nr_pmus < CORE_MAX_KINDS) {
+		struct riscv_pmu *pmu = &core_pmus[core_nr_pmus];
+
+		err = core_choose_backend(pmu, &left);
+		if (err)
+			break;
+		core_nr_pmus++;
+		core_clamp_width(pmu, width_param);
+		for_each_cpu(cpu, &pmu->cpus)
+			per_cpu(core_pmu_of, cpu) = pmu;
+		cpumask_andnot(&left, &left, &pmu->cpus);
+	}
+
+	return core_nr_pmus ? 0 : err;
+}
+
+static int __init core_start_pmus(void)
+{
+	struct riscv_pmu_hart __percpu *harts = alloc_percpu(struct riscv_pmu_hart);
+	unsigned int cpu, i;
+
+	if (!harts)
+		return -ENOMEM;
+
+	for (i = 0; i < core_nr_pmus; i++) {
+		struct riscv_pmu *pmu = &core_pmus[i];
+
+		pmu->harts = harts;
+		for_each_cpu(cpu, &pmu->cpus)
+			riscv_pmu_hart_reset(pmu, per_cpu_ptr(harts, cpu));
+		riscv_pmu_irq_probe(pmu);
+		pmu->polled_sampling = polled_sampling_param;
+		riscv_pmu_poll_probe(pmu);
+	}
+
+	return riscv_pmu_hotplug_init() ?: riscv_pmu_user_init();
 }
 
 static int __init riscv_pmu_init(void)
 {
-	struct riscv_pmu *pmu = &cpu_pmu;
-	int cpu, err;
+	int err = core_find_pmus();
 
-	err = core_choose_backend(pmu);
 	if (err)
 		return err == -ENODEV ? 0 : err;
 
-	core_clamp_width(pmu, width_param);
-	pmu->harts = alloc_percpu(struct riscv_pmu_hart);
-	if (!pmu->harts) {
-		pmu->ctrs = 0;
-		return -ENOMEM;
-	}
-	for_each_possible_cpu(cpu)
-		riscv_pmu_hart_reset(pmu, per_cpu_ptr(pmu->harts, cpu));
-
-	riscv_pmu_irq_probe(pmu);
-	pmu->polled_sampling = polled_sampling_param;
-	riscv_pmu_poll_probe(pmu);
-	err = riscv_pmu_hotplug_init(pmu) ?: riscv_pmu_user_init();
-	if (!err) {
-		core_print(pmu);
+	err = core_start_pmus();
+	if (!err)
 		riscv_pmu_debugfs_init();
-		err = core_register(pmu);
+	for (unsigned int i = 0; i < core_nr_pmus && !err; i++) {
+		core_print(&core_pmus[i]);
+		err = core_register(&core_pmus[i]);
 	}
 	/* The hotplug states stay: they only stop counters, which is right without a PMU too. */
 	if (err)

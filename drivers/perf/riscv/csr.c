@@ -4,6 +4,8 @@
  * instruction, so each needs a line of its own.
  */
 
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -11,6 +13,7 @@
 #include <linux/irqflags.h>
 #include <linux/of.h>
 #include <linux/percpu.h>
+#include <linux/printk.h>
 #include <linux/smp.h>
 #include <linux/wordpart.h>
 
@@ -240,37 +243,64 @@ static bool csr_hart_has_ssccfg(unsigned int cpu)
 	return has;
 }
 
+/*
+ * The devicetree says which harts to try. Those that are not online can not be tried:
+ * they are taken to be like the first that was.
+ */
+static void csr_survey(const struct cpumask *cpus)
+{
+	unsigned int cpu;
+	u32 values = 0, events = 0;
+
+	for_each_cpu(cpu, cpus) {
+		bool has = csr_hart_has_ssccfg(cpu);
+
+		per_cpu(csr_values, cpu) = has ? values : 0;
+		per_cpu(csr_events, cpu) = has ? events : 0;
+		if (!has || smp_call_function_single(cpu, csr_survey_hart, NULL, 1))
+			continue;
+		if (!per_cpu(csr_values, cpu))
+			pr_info_once("hart %u has Ssccfg, but no counter was delegated to it: does the firmware set menvcfg.CDE and mcounteren?\n",
+				     cpu);
+		if (values)
+			continue;
+		values = per_cpu(csr_values, cpu);
+		events = per_cpu(csr_events, cpu);
+	}
+}
+
 /**
  * riscv_pmu_csr_find_delegated() - counters that M-mode has left to S-mode
- * @values:	out: those whose value can be written, on every hart
- * @events:	out: those whose event, or filters, can be written, on every hart
+ * @cpus:	in: harts to look at; out: the first that has any, and those like it
+ * @values:	out: counters whose value they can write
+ * @events:	out: counters whose event, or filters, they can write
  *
- * Bit n is hpmcounter n. The devicetree has to say that all harts have Ssccfg;
- * what it says is then tried.
+ * Bit n is hpmcounter n. The devicetree has to say that a hart has Ssccfg; what
+ * it says is then tried, if the hart is online.
  *
  * Context: process; interrupts on.
- * Return: 0, or -ENODEV if some hart does not have Ssccfg.
+ * Return: 0, or -ENODEV if none of the harts has any.
  */
-int riscv_pmu_csr_find_delegated(u32 *values, u32 *events)
+int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
 {
 	unsigned int cpu;
 
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_find_delegated, values, events);
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_find_delegated, cpus, values, events);
 
-	for_each_possible_cpu(cpu) {
-		if (!csr_hart_has_ssccfg(cpu))
-			return -ENODEV;
+	*values = 0;
+	*events = 0;
+	csr_survey(cpus);
+	for_each_cpu(cpu, cpus) {
+		if (!*values) {
+			*values = per_cpu(csr_values, cpu);
+			*events = per_cpu(csr_events, cpu);
+		}
+		if (!*values || per_cpu(csr_values, cpu) != *values ||
+		    per_cpu(csr_events, cpu) != *events)
+			cpumask_clear_cpu(cpu, cpus);
 	}
 
-	*values = U32_MAX;
-	*events = U32_MAX;
-	on_each_cpu(csr_survey_hart, NULL, 1);
-	for_each_online_cpu(cpu) {
-		*values &= per_cpu(csr_values, cpu);
-		*events &= per_cpu(csr_events, cpu);
-	}
-
-	return 0;
+	return *values ? 0 : -ENODEV;
 }
 
 /**

@@ -15,7 +15,7 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq);
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq);
 void riscv_pmu_csr_set_user_mask(u32 ctrs);
 
-int riscv_pmu_csr_find_delegated(u32 *values, u32 *events);
+int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events);
 void riscv_pmu_csr_inhibit(u32 ctrs);
 void riscv_pmu_csr_uninhibit(u32 ctrs);
 unsigned long riscv_pmu_csr_select(unsigned long select);

@@ -39,8 +39,13 @@ static void debugfs_show_ecalls(struct seq_file *m, unsigned int cpu)
 static int debugfs_hart_show(struct seq_file *m, void *unused)
 {
 	unsigned int cpu = (uintptr_t)m->private;
-	const struct riscv_pmu_hart *hart = per_cpu_ptr(riscv_pmu_get()->harts, cpu);
+	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+	const struct riscv_pmu_hart *hart;
 
+	if (!pmu)
+		return 0;
+
+	hart = per_cpu_ptr(pmu->harts, cpu);
 	seq_printf(m, "counters_used %llx\n", hart->layout.sched.used);
 	seq_printf(m, "counters_held %llx\n", hart->held);
 	seq_printf(m, "counters_running %llx\n", hart->running);

@@ -151,6 +151,10 @@ int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_a
 		return event_parse_raw(pmu, attr->config, prog);
 	}
 
+	/* perf gives PMUs types of their own where there are several: core_is_ours(). */
+	if (attr->type == pmu->pmu.type)
+		return event_parse_raw(pmu, attr->config, prog);
+
 	return -ENOENT;
 }
 

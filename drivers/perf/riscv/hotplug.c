@@ -12,7 +12,10 @@
 
 static int hotplug_start_hart(unsigned int cpu)
 {
-	struct riscv_pmu *pmu = riscv_pmu_get();
+	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+
+	if (!pmu)
+		return 0;
 
 	riscv_pmu_hart_reset(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_poll_hart_start(riscv_pmu_this_hart(pmu));
@@ -24,7 +27,10 @@ static int hotplug_start_hart(unsigned int cpu)
 /* perf has taken its events off this hart before it gets here. */
 static int hotplug_stop_hart(unsigned int cpu)
 {
-	struct riscv_pmu *pmu = riscv_pmu_get();
+	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+
+	if (!pmu)
+		return 0;
 
 	riscv_pmu_poll_hart_stop(riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
@@ -36,9 +42,13 @@ static int hotplug_stop_hart(unsigned int cpu)
 /* A non-retentive idle state: the hart comes back from HSM resume with its counters reset. */
 static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
-	struct riscv_pmu *pmu = riscv_pmu_get();
-	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	struct riscv_pmu_hart *hart;
 
+	if (!pmu)
+		return NOTIFY_OK;
+
+	hart = riscv_pmu_this_hart(pmu);
 	switch (action) {
 	case CPU_PM_ENTER:
 		riscv_pmu_collect(pmu, hart);
@@ -61,11 +71,10 @@ static struct notifier_block hotplug_pm_nb = {
 
 /**
  * riscv_pmu_hotplug_init() - bring the counters of every hart to a known state, now and later
- * @pmu:	the PMU, probed
  *
  * Return: 0 or a negative errno.
  */
-int __init riscv_pmu_hotplug_init(struct riscv_pmu *pmu)
+int __init riscv_pmu_hotplug_init(void)
 {
 	int err = cpuhp_setup_state(CPUHP_AP_PERF_RISCV_STARTING, "perf/riscv/pmu:starting",
 				    hotplug_start_hart, hotplug_stop_hart);

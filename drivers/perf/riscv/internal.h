@@ -283,6 +283,7 @@ int riscv_pmu_check_period(struct perf_event *event, u64 value);
 void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 struct riscv_pmu *riscv_pmu_get(void);
+struct riscv_pmu *riscv_pmu_of(unsigned int cpu);
 
 static inline struct riscv_pmu_reader *to_reader(const struct perf_event *event)
 {
@@ -348,7 +349,7 @@ void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart);
 void riscv_pmu_poll_probe(struct riscv_pmu *pmu);
 
 /* hotplug.c */
-int riscv_pmu_hotplug_init(struct riscv_pmu *pmu);
+int riscv_pmu_hotplug_init(void);
 
 /* debugfs.c */
 #ifdef CONFIG_DEBUG_FS

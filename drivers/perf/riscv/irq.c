@@ -42,11 +42,10 @@
 #define IRQ_CALM_HZ		20000
 #define IRQ_APART_HZ		250
 
-static struct riscv_pmu *irq_pmu;
-
 /* Events that need the interrupt to stay reserved; it may stay so for a while after the last. */
 static unsigned int irq_users;
-static bool irq_reserved;
+/* One of the PMUs: all harts have the same interrupt. */
+static const struct riscv_pmu *irq_reserved;
 static DEFINE_MUTEX(irq_users_lock);
 
 /*
@@ -351,12 +350,13 @@ u64 riscv_pmu_irq_cost_ns(const struct riscv_pmu_hart *hart)
 
 static irqreturn_t irq_handler(int irq, void *dev)
 {
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 	struct riscv_pmu_hart *hart = dev;
 	struct pt_regs *regs = get_irq_regs();
 	u32 began = get_cycles();
 
-	riscv_pmu_irq_begin(irq_pmu, hart, began, user_mode(regs));
-	riscv_pmu_hart_handle_irq(irq_pmu, hart, regs);
+	riscv_pmu_irq_begin(pmu, hart, began, user_mode(regs));
+	riscv_pmu_hart_handle_irq(pmu, hart, regs);
 	perf_sample_event_took(riscv_pmu_irq_end(hart, began, get_cycles()));
 	return IRQ_HANDLED;
 }
@@ -404,11 +404,12 @@ void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	disable_percpu_irq(pmu->irq);
 }
 
-static void irq_disable_here(void *info)
+static void irq_disable_here(void *unused)
 {
-	struct riscv_pmu *pmu = info;
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 
-	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
+	if (pmu)
+		riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
 }
 
 /**
@@ -433,7 +434,7 @@ int riscv_pmu_irq_get(struct riscv_pmu *pmu)
 		err = request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts);
 		if (err)
 			return err;
-		irq_reserved = true;
+		irq_reserved = pmu;
 	}
 	irq_users++;
 	return 0;
@@ -445,9 +446,9 @@ static void irq_release(struct work_struct *work)
 	if (irq_users || !irq_reserved)
 		return;
 
-	on_each_cpu(irq_disable_here, irq_pmu, 1);
-	free_percpu_irq(irq_pmu->irq, irq_pmu->harts);
-	irq_reserved = false;
+	on_each_cpu(irq_disable_here, NULL, 1);
+	free_percpu_irq(irq_reserved->irq, irq_reserved->harts);
+	irq_reserved = NULL;
 }
 
 static DECLARE_DELAYED_WORK(irq_release_work, irq_release);
@@ -490,7 +491,6 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 	if (!domain)
 		return "no interrupt controller for it";
 	pmu->irq = irq_create_mapping(domain, pmu->hwirq);
-	irq_pmu = pmu;
 
 	return pmu->irq ? NULL : "its interrupt can not be mapped";
 }

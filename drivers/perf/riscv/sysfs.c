@@ -217,7 +217,7 @@ static const struct attribute_group sysfs_cap_group = {
 
 static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return cpumap_print_to_pagebuf(true, page, cpu_possible_mask);
+	return cpumap_print_to_pagebuf(true, page, &sysfs_dev_to_pmu(dev)->cpus);
 }
 static DEVICE_ATTR_RO(cpus);
 

@@ -7,6 +7,7 @@
 #define _LINUX_PERF_RISCV_PMU_H
 
 #include <linux/bits.h>
+#include <linux/cpumask.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
@@ -131,7 +132,9 @@ struct riscv_pmu;
  * @start:	see @event_init
  * @stop:	see @event_init
  * @read:	see @event_init
- * @probe:	find the counters of this machine, fill &riscv_pmu.ctr and the
+ * @kind:	of the harts in @cpus clear those that are not like the first, so that one
+ *		PMU can be theirs. Process context. -ENODEV: not on these harts
+ * @probe:	find the counters of &riscv_pmu.cpus, on one of them, fill &riscv_pmu.ctr and the
  *		masks beside it. Process context. -ENODEV: not on this machine
  * @event_ctrs:	which counters can hold the program's event, whatever its
  *		filters: bits of &riscv_pmu.ctrs, 0 for an event that this
@@ -164,6 +167,7 @@ struct riscv_pmu_ops {
 	void (*stop)(struct perf_event *event, int flags);
 	void (*read)(struct perf_event *event);
 
+	int (*kind)(struct cpumask *cpus);
 	int (*probe)(struct riscv_pmu *pmu);
 	u64 (*event_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog);
 	void (*hart_start)(struct riscv_pmu *pmu);
@@ -174,12 +178,14 @@ struct riscv_pmu_ops {
 };
 
 /**
- * struct riscv_pmu - the core PMU of this machine
+ * struct riscv_pmu - the core PMU of one kind of hart
  * @pmu:	what perf's core knows of it
  * @ops:	its implementation: the tables of vendor, backend and base laid over
  *		each other, so that no entry is NULL
  * @backend:	&riscv_pmu_ops.name of the backend
  * @vendor:	the vendor whose table lies on top, or NULL
+ * @cpus:	harts that it belongs to, all of one kind
+ * @priv:	the backend's own
  * @firmware:	who answers the SBI calls, for the boot message; may be empty
  * @ctrs:	counters that exist
  * @fw_ctrs:	those of @ctrs that the firmware counts in software
@@ -195,6 +201,7 @@ struct riscv_pmu_ops {
  * @one_ctr_per_event: of several counters that hold one event with different filters,
  *		only the first counts
  * @one_call:	a batch is one firmware call, or none, however much is in it
+ * @is_identity: hardware counter n is hpmcounter n
  * @no_calls:	hardware counters are written without a firmware call
  * @selectors:	how these cores name events, where that is known without firmware
  * @nr_selectors: how many are in @selectors
@@ -214,6 +221,8 @@ struct riscv_pmu {
 	struct riscv_pmu_ops		ops;
 	const char			*backend;
 	const char			*vendor;
+	struct cpumask			cpus;
+	void				*priv;
 	char				firmware[32];
 	u64				ctrs;
 	u64				fw_ctrs;
@@ -229,6 +238,7 @@ struct riscv_pmu {
 	bool				one_ctr_per_event;
 	bool				one_call;
 	bool				no_calls;
+	bool				is_identity;
 	const struct riscv_pmu_selector	*selectors;
 	unsigned int			nr_selectors;
 	unsigned int			raw_bits;

@@ -445,7 +445,7 @@ static int fw_init_batch(struct kunit *test)
 
 static void fw_reset_hart(void *unused)
 {
-	struct riscv_pmu *pmu = riscv_pmu_get();
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 
 	if (pmu)
 		pmu->ops.hart_start(pmu);
@@ -469,9 +469,11 @@ static void fw_suite_exit(struct kunit_suite *suite)
 	scratch->selectors = live->selectors;
 	scratch->nr_selectors = live->nr_selectors;
 	scratch->ops = live->ops;
+	cpumask_copy(&scratch->cpus, &live->cpus);
 	if (scratch->ops.probe(scratch) || scratch->ctrs != live->ctrs ||
 	    scratch->fixed_ctrs != live->fixed_ctrs)
 		pr_err("riscv_pmu_sbi: the live PMU's tables could not be restored\n");
+	kfree(scratch->priv);
 	on_each_cpu(fw_reset_hart, NULL, 1);
 }
 

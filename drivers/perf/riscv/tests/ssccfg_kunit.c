@@ -99,13 +99,13 @@ static void file_complain(struct csr_file *file, const char *what)
 
 /* --- CSRs --- */
 
-static int file_find_delegated(u32 *values, u32 *events)
+static int file_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
 {
 	struct csr_file *file = this_file();
 
 	*values = file->values;
 	*events = file->events;
-	return 0;
+	return file->values ? 0 : -ENODEV;
 }
 
 static void file_inhibit(u32 ctrs)
@@ -354,9 +354,16 @@ static int file_init(struct kunit *test)
 	return 0;
 }
 
+static void file_exit(struct kunit *test)
+{
+	struct csr_file *file = test->priv;
+
+	kfree(file->pmu.priv);
+}
+
 static void file_reset_hart(void *unused)
 {
-	struct riscv_pmu *pmu = riscv_pmu_get();
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 
 	if (pmu)
 		pmu->ops.hart_start(pmu);
@@ -380,9 +387,11 @@ static void file_suite_exit(struct kunit_suite *suite)
 	scratch->selectors = live->selectors;
 	scratch->nr_selectors = live->nr_selectors;
 	scratch->ops = live->ops;
+	cpumask_copy(&scratch->cpus, &live->cpus);
 	if (scratch->ops.probe(scratch) || scratch->ctrs != live->ctrs ||
 	    scratch->fixed_ctrs != live->fixed_ctrs)
 		pr_err("riscv_pmu_ssccfg: the live PMU's tables could not be restored\n");
+	kfree(scratch->priv);
 	on_each_cpu(file_reset_hart, NULL, 1);
 }
 
@@ -795,6 +804,7 @@ static struct kunit_suite ssccfg_suite = {
 	.name		= "riscv_pmu_ssccfg",
 	.suite_exit	= file_suite_exit,
 	.init		= file_init,
+	.exit		= file_exit,
 	.test_cases	= ssccfg_cases,
 };
 
