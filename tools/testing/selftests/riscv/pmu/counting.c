@@ -359,6 +359,6 @@ TEST(cycles_equal_instructions_under_icount)
 	close(leader);
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

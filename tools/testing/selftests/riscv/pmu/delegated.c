@@ -241,14 +241,17 @@ static bool gets_ctr(const struct perf_event_attr *like, uint64_t config, unsign
 
 TEST_F(delegated, an_event_gets_the_counter_that_it_asks_for)
 {
+	const struct perf_event_attr any = pmu_attr(PERF_TYPE_RAW, 0);
+
 	if (pmu_ctrs_held(0) < 0 || !pmu_is_qemu())
 		SKIP(return, "debugfs does not say what counters hold, or not QEMU");
 
 	/* hpmcounter3 to 7 are the standard events' there; 18 is the last that it has. */
 	for (unsigned int ctr = 8; ctr <= 18; ctr++)
 		EXPECT_TRUE(gets_ctr(&self->attr, RAW_NOTHING + ctr, ctr));
-	EXPECT_TRUE(gets_ctr(&self->attr, PMU_STD(1), 0));
-	EXPECT_TRUE(gets_ctr(&self->attr, PMU_STD(2), 2));
+	/* Some firmware has these count in its own mode, too: no filter for that then. */
+	EXPECT_TRUE(gets_ctr(&any, PMU_STD(1), 0));
+	EXPECT_TRUE(gets_ctr(&any, PMU_STD(2), 2));
 }
 
 static int try_ctrs(const struct perf_event_attr *like, uint64_t config, uint64_t ctrs)
@@ -270,6 +273,6 @@ TEST_F(delegated, counters_that_can_not_hold_the_event_are_einval)
 	}
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAY_CALL)
 
 TEST_HARNESS_MAIN

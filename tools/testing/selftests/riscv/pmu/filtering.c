@@ -205,6 +205,6 @@ TEST_F(filtering, an_event_that_comes_back_counts_with_its_own_filter_only)
 	close(all);
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

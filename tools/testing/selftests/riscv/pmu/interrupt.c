@@ -177,6 +177,6 @@ TEST(without_sampling_no_interrupt_is_reserved)
 	close(fd);
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

@@ -774,6 +774,6 @@ TEST_F_TIMEOUT(records, a_sample_shows_its_own_count, 120)
 		EXPECT_GE(PERIOD / 10 + pmu_latest(), check.latest);
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

@@ -463,6 +463,6 @@ TEST_F(sampling, too_many_samples_are_throttled_until_the_next_tick)
 	EXPECT_GE(20 * (ticks + 2), self->ring.samples);
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

@@ -731,6 +731,6 @@ TEST_F(sampled, four_tasks_sample_the_same_event_with_four_periods)
 	EXPECT_LT(0, samples);
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

@@ -284,6 +284,6 @@ TEST_F(group, a_member_counts_on_alone_when_its_leader_is_closed)
 	EXPECT_LE(pmu_least(N), it.member[0].value);
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

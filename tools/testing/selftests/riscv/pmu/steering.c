@@ -537,6 +537,6 @@ TEST_F_TIMEOUT(steering, ten_thousand_samples_are_split_as_the_instructions_are,
 	TH_LOG("%ld large, %ld small", (long)check.large, (long)check.small);
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

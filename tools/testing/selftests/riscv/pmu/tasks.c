@@ -937,6 +937,6 @@ TEST_F(cgroup, two_cgroups_with_the_same_event_each_count_their_own)
 	}
 }
 
-PMU_TEST_NO_EVENT_IS_LEFT()
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

@@ -239,6 +239,8 @@ void pmu_limits_restore(const struct pmu_limits *limits);
 long pmu_events_held(void);
 /* Calls of the firmware's PMU since boot, of all harts; -1 where the driver does not say. */
 long pmu_calls_made(void);
+/* Those since this program began. */
+long pmu_calls_since_start(void);
 /* A mask of the counters of one hart that have a program; -1 where the driver does not say. */
 long pmu_ctrs_held(long cpu);
 /* The same, once all who are still dying have gone, or after a second. */
@@ -246,9 +248,13 @@ long pmu_events_left(void);
 
 /*
  * For the end of each program: whatever its tests did, the counters are free
- * again. With a fixture of its own, for the harness runs all that have none first.
+ * again, and where they are delegated no firmware was called for them. With a
+ * fixture of its own, for the harness runs all that have none first.
  */
-#define PMU_TEST_NO_EVENT_IS_LEFT()						\
+#define PMU_MAY_CALL		true	/* it has firmware events, or takes harts down */
+#define PMU_MAKES_NO_CALL	false
+
+#define PMU_TEST_AT_LAST(may_call)						\
 FIXTURE(at_last) {								\
 	long held;								\
 };										\
@@ -267,6 +273,9 @@ FIXTURE_TEARDOWN(at_last)							\
 TEST_F(at_last, no_event_is_left)						\
 {										\
 	EXPECT_EQ(0, pmu_events_left());					\
+	if (!(may_call) && pmu_is_delegated()) {				\
+		EXPECT_EQ(0, pmu_calls_since_start());				\
+	}									\
 }
 
 #endif

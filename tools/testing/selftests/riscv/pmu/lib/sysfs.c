@@ -237,6 +237,18 @@ long pmu_calls_made(void)
 	return sysfs_debug("ecall_");
 }
 
+static long sysfs_calls_at_start;
+
+static void __attribute__((constructor)) sysfs_note_calls(void)
+{
+	sysfs_calls_at_start = pmu_calls_made();
+}
+
+long pmu_calls_since_start(void)
+{
+	return pmu_calls_made() - sysfs_calls_at_start;
+}
+
 long pmu_ctrs_held(long cpu)
 {
 	return sysfs_debug_of(cpu, "counters_held", 16);

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Harts of several kinds, each with a PMU: cpu, cpu_kind1 ... Their events count
+ * on the harts that "cpus" names, and are not mixed.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+#define N		1000000L
+#define PERIOD		100000
+#define MAX_KINDS	4
+
+/* perf_event_attr::config of perf's own types, where there are several PMUs. */
+#define PMU_TYPE_SHIFT	32
+
+#define TIMES	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+struct count {
+	int64_t value, enabled, running;
+};
+
+static bool kind_file(int kind, const char *file, char text[PMU_TEXT])
+{
+	char path[PMU_TEXT];
+
+	if (kind)
+		snprintf(path, sizeof(path), PMU_SYSFS "_kind%d/%s", kind, file);
+	else
+		snprintf(path, sizeof(path), PMU_SYSFS "/%s", file);
+	return pmu_read_line(path, text);
+}
+
+/* "0,2-3": false if it is not such a list. */
+static bool parse_cpus(const char *text, cpu_set_t *cpus)
+{
+	CPU_ZERO(cpus);
+	while (*text) {
+		char *end;
+		long first = strtol(text, &end, 10), last = first;
+
+		if (end == text)
+			return false;
+		if (*end == '-') {
+			text = end + 1;
+			last = strtol(text, &end, 10);
+		}
+		for (; first <= last && first < CPU_SETSIZE; first++)
+			CPU_SET(first, cpus);
+		text = *end == ',' ? end + 1 : end;
+		if (*end && *end != ',')
+			return false;
+	}
+	return true;
+}
+
+static int first_cpu(const cpu_set_t *cpus)
+{
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, cpus))
+			return cpu;
+	}
+	return -1;
+}
+
+static int move_to(const cpu_set_t *cpus)
+{
+	return sched_setaffinity(0, sizeof(*cpus), cpus);
+}
+
+FIXTURE(kinds) {
+	int nr;
+	cpu_set_t all;
+	cpu_set_t cpus[MAX_KINDS];
+	struct perf_event_attr insns[MAX_KINDS];
+	uint32_t type[MAX_KINDS];
+};
+
+FIXTURE_SETUP(kinds)
+{
+	char text[PMU_TEXT];
+
+	for (; self->nr < MAX_KINDS && kind_file(self->nr, "type", text); self->nr++) {
+		int kind = self->nr;
+
+		self->type[kind] = strtoul(text, NULL, 10);
+		ASSERT_TRUE(kind_file(kind, "cpus", text));
+		ASSERT_TRUE(parse_cpus(text, &self->cpus[kind]));
+		self->insns[kind] = pmu_attr_best(PERF_TYPE_HARDWARE,
+						  (uint64_t)self->type[kind] << PMU_TYPE_SHIFT |
+						  PERF_COUNT_HW_INSTRUCTIONS);
+		self->insns[kind].read_format = TIMES;
+	}
+	if (self->nr < 2)
+		SKIP(return, "all harts are of one kind: there is no cpu_kind1");
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(self->all), &self->all));
+}
+
+FIXTURE_TEARDOWN(kinds)
+{
+	if (self->nr >= 2)
+		move_to(&self->all);
+}
+
+TEST_F(kinds, each_hart_is_of_one)
+{
+	cpu_set_t seen, both;
+
+	CPU_ZERO(&seen);
+	for (int kind = 0; kind < self->nr; kind++) {
+		CPU_AND(&both, &seen, &self->cpus[kind]);
+		EXPECT_EQ(0, CPU_COUNT(&both));
+		EXPECT_LT(0, CPU_COUNT(&self->cpus[kind]));
+		CPU_OR(&seen, &seen, &self->cpus[kind]);
+	}
+	EXPECT_EQ(sysconf(_SC_NPROCESSORS_CONF), CPU_COUNT(&seen));
+}
+
+TEST_F(kinds, an_event_on_a_hart_of_another_is_enoent)
+{
+	for (int kind = 0; kind < self->nr; kind++) {
+		for (int other = 0; other < self->nr; other++) {
+			int fd = pmu_open_on(&self->insns[kind], -1, first_cpu(&self->cpus[other]),
+					     -1);
+
+			if (kind == other) {
+				EXPECT_LE(0, fd);
+				close(fd);
+			} else {
+				EXPECT_EQ(-ENOENT, fd);
+			}
+		}
+	}
+}
+
+TEST_F(kinds, events_of_two_are_no_group)
+{
+	int leader = pmu_open(&self->insns[0]);
+
+	ASSERT_LE(0, leader);
+	EXPECT_EQ(-EINVAL, pmu_open_on(&self->insns[1], 0, -1, leader));
+	close(leader);
+}
+
+/* The backend tries a selector on a counter: of a hart of its kind, whoever asks. */
+TEST_F(kinds, any_hart_may_open_raw_events_of_each)
+{
+	for (int kind = 0; kind < self->nr; kind++) {
+		int first = 0;
+
+		for (int from = 0; from < self->nr; from++) {
+			struct perf_event_attr attr = self->insns[kind];
+			int err;
+
+			ASSERT_EQ(0, move_to(&self->cpus[from]));
+			attr.type = self->type[kind];
+			attr.config = PMU_RAW(2);
+			err = pmu_try(&attr);
+			if (!from)
+				first = err;
+			EXPECT_NE(-ENXIO, err);
+			EXPECT_EQ(first, err);
+			attr.config = PMU_STD(2);
+			EXPECT_EQ(0, pmu_try(&attr));
+		}
+	}
+}
+
+/* Visits the harts of each kind in turn; each event counts on its own, and there alone. */
+TEST_F_TIMEOUT(kinds, a_task_that_moves_is_counted_by_the_hart_s_own, 60)
+{
+	struct count count[MAX_KINDS], before;
+	int fd[MAX_KINDS];
+
+	for (int kind = 0; kind < self->nr; kind++) {
+		fd[kind] = pmu_open(&self->insns[kind]);
+		ASSERT_LE(0, fd[kind]);
+		ASSERT_EQ(0, ioctl(fd[kind], PERF_EVENT_IOC_ENABLE, 0));
+	}
+	for (int turn = 0; turn < 20; turn++) {
+		int here = turn % self->nr;
+
+		ASSERT_EQ(0, move_to(&self->cpus[here]));
+		for (int kind = 0; kind < self->nr; kind++) {
+			ASSERT_EQ((ssize_t)sizeof(before), read(fd[kind], &before, sizeof(before)));
+			pmu_loop(N);
+			ASSERT_EQ((ssize_t)sizeof(before),
+				  read(fd[kind], &count[kind], sizeof(before)));
+			if (kind == here) {
+				EXPECT_LE(pmu_least(N), count[kind].value - before.value);
+			} else {
+				EXPECT_EQ(before.value, count[kind].value);
+				EXPECT_EQ(before.running, count[kind].running);
+			}
+		}
+	}
+	for (int kind = 0; kind < self->nr; kind++) {
+		EXPECT_LT(0, count[kind].running);
+		EXPECT_LT(count[kind].running, count[kind].enabled);
+		close(fd[kind]);
+	}
+}
+
+TEST_F_TIMEOUT(kinds, each_samples_on_its_harts, 60)
+{
+	struct pmu_limits limits;
+
+	if (!pmu_can_sample())
+		SKIP(return, "no sampling here (caps/sampling)");
+
+	pmu_limits_save(&limits);
+	for (int kind = 0; kind < self->nr; kind++) {
+		struct perf_event_attr attr = self->insns[kind];
+		struct pmu_ring ring = {};
+		int fd;
+
+		attr.sample_period = PERIOD;
+		attr.sample_type = PMU_RING_SAMPLE;
+		attr.read_format = 0;
+		fd = pmu_open(&attr);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, pmu_ring_map(&ring, fd));
+		for (int on = 0; on < self->nr; on++) {
+			ASSERT_EQ(0, move_to(&self->cpus[on]));
+			ring.samples = 0;
+			ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, 50 * N));
+			pmu_ring_drain(&ring, NULL, NULL);
+			if (on == kind) {
+				EXPECT_LT(0, ring.samples);
+			} else {
+				EXPECT_EQ(0, ring.samples);
+			}
+		}
+		EXPECT_RING_WHOLE(&ring);
+		pmu_ring_unmap(&ring);
+		close(fd);
+	}
+	pmu_limits_restore(&limits);
+}
+
+PMU_TEST_AT_LAST(PMU_MAY_CALL)
+
+TEST_HARNESS_MAIN
