@@ -215,13 +215,17 @@ static void core_pmu_enable(struct pmu *p)
 /* perf disables all PMUs of a task's events, on whatever hart it runs. */
 static void core_pmu_disable_kind(struct pmu *p)
 {
-	if (riscv_pmu_of(smp_processor_id()) == to_riscv_pmu(p))
+	struct riscv_pmu *pmu = to_riscv_pmu(p);
+
+	if (riscv_pmu_this_hart(pmu)->pmu == pmu)
 		core_pmu_disable(p);
 }
 
 static void core_pmu_enable_kind(struct pmu *p)
 {
-	if (riscv_pmu_of(smp_processor_id()) == to_riscv_pmu(p))
+	struct riscv_pmu *pmu = to_riscv_pmu(p);
+
+	if (riscv_pmu_this_hart(pmu)->pmu == pmu)
 		core_pmu_enable(p);
 }
 

@@ -160,6 +160,7 @@ struct riscv_pmu_stats {
 
 /**
  * struct riscv_pmu_hart - one hart's PMU
+ * @pmu:	the PMU of its kind
  * @layout:	wanted: programs of the clocks that have readers
  * @held:	actual: counters that hold &riscv_pmu_clock.prog
  * @running:	actual: counters that count
@@ -194,6 +195,7 @@ struct riscv_pmu_stats {
  * @irq_cost:	what one has cost of late, in eighths of a tick
  */
 struct riscv_pmu_hart {
+	struct riscv_pmu	*pmu;
 	struct riscv_pmu_layout	layout;
 	u64			held;
 	u64			running;

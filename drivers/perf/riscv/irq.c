@@ -42,6 +42,11 @@
 #define IRQ_CALM_HZ		20000
 #define IRQ_APART_HZ		250
 
+/* 1 / IRQ_CALM_HZ in ticks, and a tick in 1 / 2^10 ns: divisions are dear here. */
+static u32 irq_calm_ticks __ro_after_init;
+static u32 irq_tick_ns __ro_after_init;
+#define IRQ_TICK_NS_SHIFT	10
+
 /* Events that need the interrupt to stay reserved; it may stay so for a while after the last. */
 static unsigned int irq_users;
 /* One of the PMUs: all harts have the same interrupt. */
@@ -71,9 +76,11 @@ static struct pt_regs *irq_sample_regs(const struct perf_event *event, struct pt
 static bool irq_is_in_storm(const struct riscv_pmu_hart *hart,
 			    const struct riscv_pmu_reader *reader)
 {
-	u32 apart = min_t(u32, 2 * hart->irq_cost, riscv_timebase / IRQ_APART_HZ);
+	if (likely(hart->stormy <= IRQ_IN_A_ROW))
+		return false;
 
-	return hart->stormy > IRQ_IN_A_ROW && hart->irq_began - reader->served < apart;
+	return hart->irq_began - reader->served <
+	       min_t(u32, 2 * hart->irq_cost, riscv_timebase / IRQ_APART_HZ);
 }
 
 /*
@@ -292,7 +299,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 
 static u64 irq_ticks_to_ns(u32 ticks)
 {
-	return div64_ul((u64)ticks * NSEC_PER_SEC, riscv_timebase);
+	return (u64)ticks * irq_tick_ns >> IRQ_TICK_NS_SHIFT;
 }
 
 /**
@@ -316,7 +323,7 @@ void riscv_pmu_irq_begin(const struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	u32 eighths = pmu->no_calls ? 4 : 3;
 	u32 calm = eighths * hart->irq_cost >> (in_user ? 6 : 5);
 
-	calm = min_t(u32, calm, riscv_timebase / IRQ_CALM_HZ);
+	calm = min(calm, irq_calm_ticks);
 	hart->stormy = now - hart->irq_ended < calm ? hart->stormy + 1 : 0;
 	hart->irq_began = now;
 }
@@ -350,8 +357,8 @@ u64 riscv_pmu_irq_cost_ns(const struct riscv_pmu_hart *hart)
 
 static irqreturn_t irq_handler(int irq, void *dev)
 {
-	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 	struct riscv_pmu_hart *hart = dev;
+	struct riscv_pmu *pmu = hart->pmu;
 	struct pt_regs *regs = get_irq_regs();
 	u32 began = get_cycles();
 
@@ -502,6 +509,8 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
  */
 void __init riscv_pmu_irq_probe(struct riscv_pmu *pmu)
 {
+	irq_calm_ticks = riscv_timebase / IRQ_CALM_HZ;
+	irq_tick_ns = div64_ul((u64)NSEC_PER_SEC << IRQ_TICK_NS_SHIFT, riscv_timebase);
 	pmu->no_irq_why = irq_find(pmu);
 	if (pmu->no_irq_why)
 		pmu->irq_ctrs = 0;

@@ -174,7 +174,7 @@ u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 {
 	struct riscv_pmu_hart *hart = container_of(timer, struct riscv_pmu_hart, poll);
-	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	struct riscv_pmu *pmu = hart->pmu;
 	struct pt_regs *regs = get_irq_regs();
 	u32 began = get_cycles();
 	u64 wait;

@@ -49,6 +49,7 @@ void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	u64 gen = hart->gen;
 
 	memset(hart, 0, sizeof(*hart));
+	hart->pmu = pmu;
 	hart->gen = gen;
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		INIT_LIST_HEAD(&hart->clock[ctr].readers);
