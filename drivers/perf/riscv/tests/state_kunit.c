@@ -1082,7 +1082,13 @@ static void polling_stop(void *harts)
 						     (uintptr_t)harts, cpu));
 }
 
-/* An event that nothing interrupts for. The timer itself does nothing: its hart is not real. */
+/* The tests look themselves, at times of their own. */
+static enum hrtimer_restart polling_never(struct hrtimer *timer)
+{
+	return HRTIMER_NORESTART;
+}
+
+/* An event that nothing interrupts for. */
 static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs, u64 period)
 {
 	struct state_event *s = new_event(test, selector, ctrs, period);
@@ -1095,8 +1101,12 @@ static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs
 		return s;
 
 	fake->pmu.irq_ctrs = 0;
-	for_each_possible_cpu(cpu)
-		riscv_pmu_poll_hart_start(per_cpu_ptr(fake->pmu.harts, cpu));
+	for_each_possible_cpu(cpu) {
+		struct riscv_pmu_hart *hart = per_cpu_ptr(fake->pmu.harts, cpu);
+
+		riscv_pmu_poll_hart_start(hart);
+		hart->poll.function = polling_never;
+	}
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, polling_stop,
 							(void *)(uintptr_t)fake->pmu.harts), 0);
 	return s;
