@@ -14,11 +14,12 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 STATE_NAME=.riscv-pmu-graft
+TRAPS=arch/riscv/kernel/traps.c
 REPLACED_HEADER=include/linux/perf/riscv_pmu.h
 REMOVED=(drivers/perf/riscv_pmu.c drivers/perf/riscv_pmu_legacy.c drivers/perf/riscv_pmu_sbi.c)
 SELFTESTS=tools/testing/selftests/riscv
 # Folders of this repository that are a slice of the kernel's tree.
-SLICE=(arch/riscv/include include drivers/perf/riscv "$SELFTESTS/pmu" Documentation)
+SLICE=(arch/riscv/include include drivers/perf/riscv tools/include/perf "$SELFTESTS/pmu" Documentation)
 
 # --- which files -------------------------------------------------------------
 
@@ -110,6 +111,8 @@ require_known_tree()
 	for file in "${REMOVED[@]}" "$REPLACED_HEADER" drivers/perf/Makefile; do
 		[ -f "$(original "$file")" ] || refuse "$file is missing"
 	done
+	[ -f "$(original "$TRAPS")" ] || refuse "$TRAPS is missing"
+	require_once "$TRAPS" '^[[:space:]]+handled = riscv_v_first_use_handler\(regs\);$'
 	for file in RISCV_PMU RISCV_PMU_LEGACY RISCV_PMU_SBI; do
 		require_once drivers/perf/Kconfig "^config $file\$"
 	done
@@ -152,6 +155,19 @@ edit_makefile()
 	awk '/^obj-\$\(CONFIG_RISCV_PMU(_LEGACY|_SBI)?\)/ {
 			if (!added++)
 				print "obj-$(CONFIG_RISCV_PMU) += riscv/"
+			next
+		}
+		{ print }' "$1"
+}
+
+# A read of a counter that its reader has just lost is no illegal instruction.
+edit_traps()
+{
+	awk '/^#include <linux\// { linux = 1 }
+		/^$/ && linux && !added++ { print "#include <linux/perf/riscv_pmu.h>" }
+		/^\t\thandled = riscv_v_first_use_handler\(regs\);$/ {
+			print "\t\thandled = riscv_v_first_use_handler(regs) ||"
+			print "\t\t\t  riscv_pmu_skip_user_read(regs);"
 			next
 		}
 		{ print }' "$1"
@@ -226,6 +242,8 @@ stage_slice()
 	chmod -R u+w "$stage"
 	edit_kconfig "$(original drivers/perf/Kconfig)" >"$stage/drivers/perf/Kconfig"
 	edit_makefile "$(original drivers/perf/Makefile)" >"$stage/drivers/perf/Makefile"
+	mkdir -p "$stage/${TRAPS%/*}"
+	edit_traps "$(original "$TRAPS")" >"$stage/$TRAPS"
 	if has_selftests; then
 		edit_selftests "$(original "$SELFTESTS/Makefile")" >"$stage/$SELFTESTS/Makefile"
 	fi
@@ -240,7 +258,7 @@ staged_files()
 is_edited()
 {
 	case $1 in
-	drivers/perf/Kconfig | drivers/perf/Makefile | "$SELFTESTS/Makefile" | "$REPLACED_HEADER") return 0 ;;
+	drivers/perf/Kconfig | drivers/perf/Makefile | "$TRAPS" | "$SELFTESTS/Makefile" | "$REPLACED_HEADER") return 0 ;;
 	Documentation/*/index.rst) [ ! -f "$TOP/$1" ] ;;
 	*) return 1 ;;
 	esac

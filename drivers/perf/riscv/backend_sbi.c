@@ -13,6 +13,7 @@
 #include <linux/irqflags.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
+#include <linux/nospec.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
@@ -129,18 +130,24 @@ static u64 sbi_try_now(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog,
 	return able ? able | busy : 0;
 }
 
+/* The code is a user's: it must not even be guessed to be beyond the table. */
+static u64 sbi_look_up(const u64 *table, u32 code, u32 nr)
+{
+	return code < nr ? table[array_index_nospec(code, nr)] : 0;
+}
+
 static u64 sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
 {
 	u32 code = riscv_pmu_event_code(prog->event_idx);
 
 	switch (riscv_pmu_event_type(prog->event_idx)) {
 	case RISCV_PMU_EVENT_TYPE_HW:
-		return code < SBI_NR_HW ? sbi_hw_ctrs[code] : 0;
+		return sbi_look_up(sbi_hw_ctrs, code, SBI_NR_HW);
 	case RISCV_PMU_EVENT_TYPE_CACHE:
-		return code < SBI_NR_CACHE ? sbi_cache_ctrs[code] : 0;
+		return sbi_look_up(sbi_cache_ctrs, code, SBI_NR_CACHE);
 	case RISCV_PMU_EVENT_TYPE_FW:
 		if (code < SBI_NR_FW)
-			return sbi_fw_ctrs[code];
+			return sbi_look_up(sbi_fw_ctrs, code, SBI_NR_FW);
 		return sbi_try_now(pmu, prog, pmu->fw_ctrs);
 	default:
 		return sbi_try_now(pmu, prog, pmu->ctrs & ~pmu->fw_ctrs & ~pmu->fixed_ctrs);
@@ -440,6 +447,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 		return err;
 	sbi_choose_flavour(pmu);
 	sbi_name_firmware(pmu);
+	pmu->loads = true;
 
 	pmu->raw_bits = sbi_spec_version >= sbi_mk_version(3, 0) ? SBI_RAW_V2_BITS : SBI_RAW_BITS;
 	local_irq_save(irqs);

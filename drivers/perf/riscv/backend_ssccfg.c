@@ -862,6 +862,7 @@ static int ssccfg_probe(struct riscv_pmu *pmu)
 
 	pmu->raw_bits = PMU_HPMEVENT_SELECTOR_BITS;
 	pmu->one_call = true;
+	pmu->loads = true;
 	pmu->no_calls = true;
 	return 0;
 }

@@ -196,6 +196,8 @@ void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		core_mute(pmu, hart, muted);
 	if (hart->dirty | hart->joined)
 		core_apply(pmu, hart);
+	if (unlikely(atomic_read(&riscv_pmu_user_events) | hart->user_shown))
+		riscv_pmu_user_show(pmu, hart);
 }
 
 static void core_pmu_disable(struct pmu *p)
@@ -284,6 +286,8 @@ static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_ha
 	core_update(pmu, hart, event);
 	riscv_pmu_reader_stop(hart, to_reader(event));
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (unlikely(to_reader(event)->user_idx))
+		riscv_pmu_user_hide(event);
 }
 
 /**
@@ -371,7 +375,8 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 static __always_inline void core_leave(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	/* A mapped page stays as it is: its index is 0, which says read(), before and after. */
+	if (unlikely(to_reader(event)->user_idx))
+		riscv_pmu_user_hide(event);
 	riscv_pmu_reader_detach(hart, to_reader(event));
 }
 
@@ -437,6 +442,7 @@ static void core_event_destroy(struct perf_event *event)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 
+	riscv_pmu_user_forget(event);
 	riscv_pmu_irq_put(pmu);
 	kfree(to_reader(event));
 	event->pmu_private = NULL;
@@ -716,6 +722,9 @@ static int __init core_register(struct riscv_pmu *pmu)
 	pmu->pmu.commit_txn = riscv_pmu_commit_txn;
 	pmu->pmu.cancel_txn = riscv_pmu_cancel_txn;
 	pmu->pmu.filter = core_filter;
+	pmu->pmu.event_idx = riscv_pmu_user_idx;
+	pmu->pmu.event_mapped = riscv_pmu_user_mapped;
+	pmu->pmu.event_unmapped = riscv_pmu_user_unmapped;
 	pmu->pmu.event_init = pmu->ops.event_init;
 	pmu->pmu.add = pmu->ops.add;
 	pmu->pmu.del = pmu->ops.del;

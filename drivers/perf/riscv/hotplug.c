@@ -20,7 +20,7 @@ static int hotplug_start_hart(unsigned int cpu)
 	riscv_pmu_hart_reset(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_poll_hart_start(riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_start(pmu);
-	riscv_pmu_user_hart_start();
+	riscv_pmu_user_hart_start(riscv_pmu_this_hart(pmu));
 	return 0;
 }
 
@@ -35,7 +35,7 @@ static int hotplug_stop_hart(unsigned int cpu)
 	riscv_pmu_poll_hart_stop(riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_stop(pmu);
-	riscv_pmu_user_hart_stop();
+	riscv_pmu_user_hart_stop(riscv_pmu_this_hart(pmu));
 	return 0;
 }
 
@@ -57,7 +57,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 	case CPU_PM_ENTER_FAILED:
 	case CPU_PM_EXIT:
 		pmu->ops.hart_start(pmu);
-		riscv_pmu_user_hart_start();
+		riscv_pmu_user_hart_start(hart);
 		riscv_pmu_finish(pmu, hart);
 		break;
 	}

@@ -50,6 +50,10 @@ enum riscv_pmu_reader_state {
  * @polled:	a timer watches the deadline, for no counter can interrupt for it
  * @proven:	hardware has taken its program once
  * @failed:	hardware has refused its program
+ * @user:	its own process has mapped it and may read the counter (user.c)
+ * @user_idx:	what the mapping says: the number of the counter's CSR, counted from 1; or 0
+ * @clean:	the counter tells nothing of what others have counted with it
+ * @maps:	how often it is mapped so
  * @carry:	its share of clocks that it has been moved away from; 0 while it is on
  * @deadline:	the clock's time at which it wants a sample
  * @left:	until @deadline, while it is fresh
@@ -60,7 +64,9 @@ enum riscv_pmu_reader_state {
  * @look_ns:	polled: when it was last looked at; 0 for not since it was started
  * @look_at:	polled: the clock's time then
  * @want:	its program, and the counters that can hold it
- * @event:	the perf event; only core.c and irq.c look at it
+ * @mm:		by whom
+ * @task:	what its task has of such events
+ * @event:	the perf event; only core.c, irq.c and user.c look at it
  *
  * What a context switch touches comes first, in one cache line.
  */
@@ -76,6 +82,9 @@ struct riscv_pmu_reader {
 	bool			polled;
 	bool			proven;
 	bool			failed;
+	bool			user;
+	u8			user_idx;
+	bool			clean;
 	u64			carry;
 	u64			deadline;
 	u64			left;
@@ -85,6 +94,9 @@ struct riscv_pmu_reader {
 	u32			pace;
 	u64			look_ns;
 	u64			look_at;
+	unsigned int		maps;
+	struct mm_struct	*mm;
+	struct riscv_pmu_task	*task;
 	struct riscv_pmu_event	want;
 	struct perf_event	*event;
 };
@@ -172,6 +184,7 @@ struct riscv_pmu_stats {
  * @dirty:	counters whose readers have changed since the last apply
  * @joined:	counters with new counting readers; those that run may go on as they are
  * @timed:	those of them whose new readers have a deadline that the counter has to tell
+ * @fresh:	those of them that have to start from a value that tells user space nothing
  * @polled:	counters with readers whose deadlines the timer watches, or had some
  * @gen:	source of &riscv_pmu_clock.gen
  * @deadlines:	readers that count and have a deadline which a counter has to tell
@@ -184,6 +197,8 @@ struct riscv_pmu_stats {
  * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
  * @irq_muted:	but masked, while there is nobody who waits for it
  * @irq_mask:	its bit in sip and sie, or 0 if it is not enabled or not there
+ * @user_mask:	what scounteren holds
+ * @user_shown:	that is more than everybody may read
  * @stats:	for debugfs
  * @clock:	the counters
  * @batch:	scratch of the apply under way
@@ -207,6 +222,7 @@ struct riscv_pmu_hart {
 	u64			dirty;
 	u64			joined;
 	u64			timed;
+	u64			fresh;
 	u64			polled;
 	u64			gen;
 	unsigned int		deadlines;
@@ -219,6 +235,8 @@ struct riscv_pmu_hart {
 	bool			irq_enabled;
 	bool			irq_muted;
 	unsigned long		irq_mask;
+	u32			user_mask;
+	bool			user_shown;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
@@ -302,6 +320,8 @@ static inline void riscv_pmu_event_add(struct perf_event *event, u64 share)
 	struct riscv_pmu_reader *reader = to_reader(event);
 
 	local64_add(share, &event->count);
+	/* What user space reads is the counter and this difference: it stays the same. */
+	local64_add(share, &event->hw.prev_count);
 	if (!reader->sampling)
 		return;
 
@@ -364,8 +384,17 @@ static inline void riscv_pmu_debugfs_init(void) { }
 extern const struct attribute_group *riscv_pmu_attr_groups[];
 
 /* user.c */
-void riscv_pmu_user_hart_start(void);
-void riscv_pmu_user_hart_stop(void);
+extern atomic_t riscv_pmu_user_events;
+
+void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
+void riscv_pmu_user_hart_stop(struct riscv_pmu_hart *hart);
+void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);
+void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_user_hide(struct perf_event *event);
+void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm);
+void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm);
+void riscv_pmu_user_forget(struct perf_event *event);
+int riscv_pmu_user_idx(struct perf_event *event);
 int riscv_pmu_user_init(void);
 
 #endif /* _RISCV_PMU_INTERNAL_H */

@@ -161,6 +161,8 @@ static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	list_for_each_entry(reader, &hart->clock[from].readers, node) {
 		reader->ctr = to;
 		reader->clock = &hart->clock[to];
+		if (unlikely(reader->user) && reader->state != RISCV_PMU_READER_OFF)
+			riscv_pmu_user_refresh(hart, reader);
 		if (reader->state != RISCV_PMU_READER_ON)
 			continue;
 		reader->carry = now - reader->prev;
@@ -592,7 +594,7 @@ static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 
 	if (hart->wrong & bit)
 		batch->release |= program_evict_rivals(pmu, hart, ctr) | (hart->held & bit);
-	else if (hart->armed & bit || clock_has_deadline(&hart->clock[ctr]))
+	else if ((hart->armed | hart->fresh) & bit || clock_has_deadline(&hart->clock[ctr]))
 		batch->stop |= bit;
 }
 
@@ -747,7 +749,7 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 		hart->armed |= bit;
 		if (!loaded || (clock->raw & clock->mask) != value)
 			program_plan_load(pmu, hart, ctr, value);
-	} else if (pmu->fixed_ctrs & bit) {
+	} else if (pmu->fixed_ctrs & ~hart->fresh & bit) {
 		/*
 		 * May run already, and then can not be written; does not
 		 * interrupt. Where it holds another program, or none, it has to
@@ -905,8 +907,11 @@ static u64 program_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 static __always_inline bool program_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
 {
 	const struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	u64 left = clock_first_deadline(clock);
+	u64 left;
 
+	if (unlikely(hart->fresh & BIT_ULL(ctr)))
+		return false;
+	left = clock_first_deadline(clock);
 	/* Who was new may have gone again. */
 	return left == U64_MAX || (hart->armed & BIT_ULL(ctr) && clock_suits(clock, left));
 }
@@ -977,6 +982,7 @@ static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_ha
 		riscv_pmu_hart_park(pmu, hart, timed);
 		joined &= ~timed;
 	}
+	hart->loaded &= ~hart->fresh;
 	dirty = program_find_dirty(hart, joined);
 	hart->dirty = 0;
 	hart->joined = 0;
@@ -986,6 +992,7 @@ static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_ha
 	/* Last, since it takes next to no time: as soon as the others run. */
 	riscv_pmu_hart_advance(pmu, hart, joined);
 	program_admit(hart, joined);
+	hart->fresh = 0;
 	return failed;
 }
 

@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What user space may read without a system call: the time, and, where
+ * What user space may read without a system call: the time; counters of events
+ * that a process has mapped and that count itself; and, where
  * kernel.perf_user_access says so, cycle and instret.
+ *
+ * scounteren follows the task: it has the counters of the mapped events that
+ * count on this hart now, and no others. A task may have taken a counter's
+ * number from its mapping, and find it gone when it gets to read it: it was
+ * moved or rotated meanwhile, or the sysctl was changed. That read traps, and
+ * reads as 0 then; the mapping's lock has changed, so that the reader begins
+ * again. Whoever has not been shown that counter gets SIGILL.
+ *
+ * A counter runs on for others while its task is away. It starts from a value
+ * that does not depend on them when the task is back.
  */
 
+#include <linux/atomic.h>
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
 #include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/math64.h>
+#include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/perf/riscv_pmu.h>
+#include <linux/sched.h>
+#include <linux/rcupdate.h>
 #include <linux/sched_clock.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/sysctl.h>
+#include <linux/uaccess.h>
+#include <linux/xarray.h>
 
 #include <asm/pmu_csr.h>
+#include <asm/ptrace.h>
 
 #include "csr.h"
 #include "internal.h"
@@ -20,35 +42,482 @@
 /* kernel.perf_user_access, as mainline documents it */
 enum user_access {
 	USER_ACCESS_NONE,	/* the time only */
-	USER_ACCESS_MMAP,	/* mapped events; none is readable yet: index 0 */
+	USER_ACCESS_MMAP,	/* counters of mapped events, for who has mapped them */
 	USER_ACCESS_LEGACY,	/* cycle and instret, for everybody */
 };
 
 static int user_access = USER_ACCESS_MMAP;
 
+/* Events that are mapped by their own process: while there is none, nobody looks for them. */
+atomic_t riscv_pmu_user_events = ATOMIC_INIT(0);
+
+/**
+ * struct riscv_pmu_task - a task with mapped events
+ * @mm:		whose mappings these are; once the task has another, they are not its own
+ * @events:	how many there are
+ * @ctrs:	counters that it has been shown, ever: PMU_SCOUNTEREN_* bits
+ * @rcu:	readers are traps of the task, and its hart with interrupts off
+ *
+ * The events hold references to the task.
+ */
+struct riscv_pmu_task {
+	const struct mm_struct *mm;
+	unsigned int events;
+	u32 ctrs;
+	struct rcu_head rcu;
+};
+
+static DEFINE_XARRAY(user_tasks);
+static DEFINE_MUTEX(user_maps_lock);
+
+static u32 user_base_mask(void)
+{
+	return READ_ONCE(user_access) == USER_ACCESS_LEGACY ?
+		       PMU_SCOUNTEREN_TM | PMU_SCOUNTEREN_CY | PMU_SCOUNTEREN_IR :
+		       PMU_SCOUNTEREN_TM;
+}
+
+static void user_set_mask(struct riscv_pmu_hart *hart, u32 mask)
+{
+	if (hart->user_mask == mask)
+		return;
+
+	hart->user_mask = mask;
+	riscv_pmu_csr_set_user_mask(mask);
+}
+
 /**
  * riscv_pmu_user_hart_start() - set what user space may read on this hart
+ * @hart:	this hart
  */
-void riscv_pmu_user_hart_start(void)
+void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
 {
-	u32 ctrs = PMU_SCOUNTEREN_TM;
-
-	if (READ_ONCE(user_access) == USER_ACCESS_LEGACY)
-		ctrs |= PMU_SCOUNTEREN_CY | PMU_SCOUNTEREN_IR;
-	riscv_pmu_csr_set_user_mask(ctrs);
+	hart->user_mask = user_base_mask();
+	riscv_pmu_csr_set_user_mask(hart->user_mask);
 }
 
 /**
  * riscv_pmu_user_hart_stop() - let user space read nothing on this hart
+ * @hart:	this hart
  */
-void riscv_pmu_user_hart_stop(void)
+void riscv_pmu_user_hart_stop(struct riscv_pmu_hart *hart)
 {
+	hart->user_mask = 0;
 	riscv_pmu_csr_set_user_mask(0);
 }
 
+/* --- pages --- */
+
+/*
+ * Who reads extends the sign, so a counter must not come to the end of its range
+ * without an interrupt that starts it anew: clock_start_value() and
+ * clock_has_room() keep it in the lower, negative half until then.
+ */
+static bool user_can_show(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	switch (READ_ONCE(user_access)) {
+	case USER_ACCESS_MMAP:
+		break;
+	case USER_ACCESS_LEGACY:
+		if (!(pmu->fixed_ctrs & BIT_ULL(ctr)))
+			return false;
+		break;
+	default:
+		return false;
+	}
+
+	return pmu->ctr[ctr].read && (pmu->ctr[ctr].width == 64 || pmu->irq_ctrs & BIT_ULL(ctr));
+}
+
+/*
+ * Where another's deadline decides from what value the counter starts, the value
+ * tells how far that is away.
+ */
+static bool user_is_disturbed(const struct riscv_pmu_reader *reader)
+{
+	const struct riscv_pmu_reader *other;
+
+	list_for_each_entry(other, &reader->clock->readers, node) {
+		if (other->sampling && !other->polled && other->state != RISCV_PMU_READER_OFF &&
+		    other->event->hw.target != reader->event->hw.target)
+			return true;
+	}
+
+	return false;
+}
+
+/* As long as the process that has mapped it is the task's own: not after an exec. */
+static bool user_is_still_own(const struct riscv_pmu_reader *reader)
+{
+	return READ_ONCE(reader->event->hw.target->mm) == READ_ONCE(reader->mm);
+}
+
+static u8 user_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_reader *reader)
+{
+	if (reader->state != RISCV_PMU_READER_ON || !user_can_show(pmu, reader->ctr))
+		return 0;
+	if (READ_ONCE(user_access) == USER_ACCESS_MMAP &&
+	    (!reader->clean || user_is_disturbed(reader)))
+		return 0;
+	if (!user_is_still_own(reader))
+		return 0;
+
+	return pmu->ctr[reader->ctr].csr - CSR_CYCLE + 1;
+}
+
+/*
+ * The page's offset is the count less prev_count; with the counter, sign-extended,
+ * that makes the count. It stays as it is until the counter gets another value.
+ */
+static s64 user_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_reader *reader)
+{
+	const struct riscv_pmu_clock *clock = reader->clock;
+
+	return sign_extend64(clock->raw, pmu->ctr[reader->ctr].width - 1) -
+	       (clock->now - reader->prev);
+}
+
+/* Returns the reader's counter as a bit of scounteren, or 0. */
+static u32 user_show_reader(const struct riscv_pmu *pmu, struct riscv_pmu_reader *reader)
+{
+	u8 idx = user_find_idx(pmu, reader);
+	s64 prev = idx ? user_find_prev(pmu, reader) : 0;
+	struct perf_event *event = reader->event;
+
+	if (idx != reader->user_idx || (idx && prev != local64_read(&event->hw.prev_count))) {
+		local64_set(&event->hw.prev_count, prev);
+		reader->user_idx = idx;
+		perf_event_update_userpage(event);
+	}
+	if (!idx)
+		return 0;
+
+	WRITE_ONCE(reader->task->ctrs, reader->task->ctrs | BIT(idx - 1));
+	return BIT(idx - 1);
+}
+
+/**
+ * riscv_pmu_user_show() - let the task on this hart read what its mapped events count
+ * @pmu:	the PMU
+ * @hart:	this hart, all changes applied
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u32 base = user_base_mask(), mask = base;
+
+	if (!pmu->loads)
+		return;
+
+	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
+		struct riscv_pmu_reader *reader;
+
+		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
+			/* After ->user come ->mm and ->task. */
+			if (smp_load_acquire(&reader->user))
+				mask |= user_show_reader(pmu, reader);
+		}
+	}
+	hart->user_shown = mask != base;
+	user_set_mask(hart, mask);
+}
+
+/**
+ * riscv_pmu_user_refresh() - have a counter start anew, from a value that says nothing
+ * @hart:	this hart
+ * @reader:	a reader that joins its clock, and is user space's to read
+ *
+ * The counter may have run for others since the reader was here. Where everybody may
+ * read cycle and instret, these go on.
+ *
+ * Context: interrupts off; changes are being collected.
+ */
+void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+{
+	reader->clean = READ_ONCE(user_access) == USER_ACCESS_MMAP;
+	if (!reader->clean)
+		return;
+
+	hart->fresh |= BIT_ULL(reader->ctr);
+	hart->timed |= BIT_ULL(reader->ctr);
+}
+
+/* The same for a reader that counts already. */
+static void user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+{
+	if (!reader->user || reader->state != RISCV_PMU_READER_ON)
+		return;
+
+	riscv_pmu_user_refresh(hart, reader);
+	hart->dirty |= hart->fresh & BIT_ULL(reader->ctr);
+}
+
+/**
+ * riscv_pmu_user_hide() - say in an event's mapping that its counter can not be read
+ * @event:	an event of this hart that stops, its count up to date
+ *
+ * scounteren follows in riscv_pmu_user_show().
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_user_hide(struct perf_event *event)
+{
+	to_reader(event)->user_idx = 0;
+	perf_event_update_userpage(event);
+}
+
+/**
+ * riscv_pmu_user_idx() - what a mapping shall say of its event's counter
+ * @event:	the event, active
+ *
+ * Context: any.
+ * Return: the number of the counter's CSR, counted from 1, or 0: use read().
+ */
+int riscv_pmu_user_idx(struct perf_event *event)
+{
+	return to_reader(event)->user_idx;
+}
+
+/* --- mappings --- */
+
+/* On the event's hart, if it still is: shows its counter, or hides it. */
+static void user_review(void *data)
+{
+	struct perf_event *event = data;
+	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+
+	if (READ_ONCE(event->oncpu) != smp_processor_id())
+		return;
+
+	riscv_pmu_collect(pmu, hart);
+	if (!reader->user && reader->user_idx) {
+		riscv_pmu_event_update(event);
+		riscv_pmu_user_hide(event);
+	}
+	user_restart(hart, reader);
+	riscv_pmu_finish(pmu, hart);
+}
+
+/* A task's own event, by a mapping of its own process; not what its children share. */
+static bool user_is_own(const struct perf_event *event, const struct mm_struct *mm)
+{
+	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	const struct task_struct *task = event->hw.target;
+
+	if (!pmu->loads || to_reader(event)->want.ctrs & pmu->fw_ctrs)
+		return false;
+
+	return task && READ_ONCE(task->mm) == mm && event->cpu == -1 && !event->attr.inherit;
+}
+
+static struct riscv_pmu_task *user_get_task(const struct task_struct *task,
+					    const struct mm_struct *mm)
+{
+	struct riscv_pmu_task *own = xa_load(&user_tasks, (unsigned long)task);
+
+	if (!own) {
+		own = kzalloc(sizeof(*own), GFP_KERNEL);
+		if (!own)
+			return NULL;
+		if (xa_err(xa_store(&user_tasks, (unsigned long)task, own, GFP_KERNEL))) {
+			kfree(own);
+			return NULL;
+		}
+	}
+	/* The last to map: if that is another than before, the task has begun anew. */
+	WRITE_ONCE(own->mm, mm);
+	own->events++;
+	return own;
+}
+
+static void user_put_task(const struct task_struct *task, struct riscv_pmu_task *own)
+{
+	if (--own->events)
+		return;
+
+	xa_erase(&user_tasks, (unsigned long)task);
+	kfree_rcu(own, rcu);
+}
+
+/**
+ * riscv_pmu_user_mapped() - an event has been mapped once more
+ * @event:	the event
+ * @mm:		by whom
+ *
+ * If the event moves meanwhile it is shown where it arrives, or when it comes there
+ * the next time.
+ *
+ * Context: process; mmap_lock of @mm is held.
+ */
+void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
+{
+	struct riscv_pmu_reader *reader = to_reader(event);
+
+	guard(mutex)(&user_maps_lock);
+	if (!user_is_own(event, mm) || (reader->mm && reader->mm != mm))
+		return;
+	if (reader->maps) {
+		reader->maps++;
+		return;
+	}
+
+	/* No memory: the mapping says read(), as for those that are not one's own. */
+	reader->task = user_get_task(event->hw.target, mm);
+	if (!reader->task)
+		return;
+	reader->maps = 1;
+	reader->mm = mm;
+	reader->clean = false;
+	atomic_inc(&riscv_pmu_user_events);
+	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task come first. */
+	smp_store_release(&reader->user, true);
+	smp_call_function_single(READ_ONCE(event->oncpu), user_review, event, 1);
+}
+
+/* The caller has the lock, or the event is nobody's any more. */
+static void user_drop(struct perf_event *event)
+{
+	struct riscv_pmu_reader *reader = to_reader(event);
+
+	/*
+	 * An event on its way to another hart may be shown there once more: to its own
+	 * task, until that leaves the hart.
+	 */
+	WRITE_ONCE(reader->user, false);
+	reader->maps = 0;
+	reader->mm = NULL;
+	smp_call_function_single(READ_ONCE(event->oncpu), user_review, event, 1);
+	user_put_task(event->hw.target, reader->task);
+	atomic_dec(&riscv_pmu_user_events);
+}
+
+/**
+ * riscv_pmu_user_unmapped() - a mapping of an event has gone
+ * @event:	the event
+ * @mm:		whose it was
+ *
+ * Context: process; mmap_lock of @mm is held.
+ */
+void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
+{
+	struct riscv_pmu_reader *reader = to_reader(event);
+
+	guard(mutex)(&user_maps_lock);
+	if (!reader->maps || reader->mm != mm)
+		return;
+	if (reader->maps > 1)
+		reader->maps--;
+	else
+		user_drop(event);
+}
+
+/**
+ * riscv_pmu_user_forget() - an event ends
+ * @event:	the event
+ *
+ * Its mappings have gone before. But some kernels (6.12 up to some stable release)
+ * announce mappings that they refuse, and never take them back.
+ *
+ * Context: process.
+ */
+void riscv_pmu_user_forget(struct perf_event *event)
+{
+	guard(mutex)(&user_maps_lock);
+	if (to_reader(event)->maps)
+		user_drop(event);
+}
+
+/* csrr rd, CSR */
+#define USER_CSRR_MASK		0x000fffff
+#define USER_CSRR_RD		GENMASK(11, 7)
+#define USER_CSRR_MATCH		0x00002073
+#define USER_CSRR_CSR		GENMASK(31, 20)
+
+/* The counter that an instruction reads, as a bit of scounteren; 0 for any other. */
+static u32 user_counter_read(u32 insn)
+{
+	u32 csr = FIELD_GET(USER_CSRR_CSR, insn);
+
+	if ((insn & USER_CSRR_MASK & ~USER_CSRR_RD) != USER_CSRR_MATCH)
+		return 0;
+	if (csr >= CSR_CYCLE && csr <= CSR_HPMCOUNTER31)
+		return BIT(csr - CSR_CYCLE);
+	if (IS_ENABLED(CONFIG_32BIT) && csr >= CSR_CYCLEH && csr <= CSR_HPMCOUNTER31H)
+		return BIT(csr - CSR_CYCLEH);
+
+	return 0;
+}
+
+/* Counters that this task may have the number of, from its mappings. */
+static u32 user_known_ctrs(void)
+{
+	const struct riscv_pmu_task *own;
+
+	if (!atomic_read(&riscv_pmu_user_events))
+		return 0;
+
+	guard(rcu)();
+	own = xa_load(&user_tasks, (unsigned long)current);
+	return own && READ_ONCE(own->mm) == current->mm ? READ_ONCE(own->ctrs) : 0;
+}
+
+static bool user_fetch(struct pt_regs *regs, u32 *insn)
+{
+	const u16 __user *pc = (const u16 __user *)instruction_pointer(regs);
+	u16 low, high;
+
+	if (get_user(low, pc) || get_user(high, pc + 1))
+		return false;
+
+	*insn = low | (u32)high << 16;
+	return true;
+}
+
+/**
+ * riscv_pmu_skip_user_read() - let a task go on that has just lost the counter it reads
+ * @regs:	its registers, where it has trapped
+ *
+ * It has the number from its mapping, which has changed since: the value makes
+ * no difference.
+ *
+ * Context: process, an illegal instruction in user mode; may sleep.
+ * Return: false if it was something else, or a task without mapped events.
+ */
+bool riscv_pmu_skip_user_read(struct pt_regs *regs)
+{
+	u32 insn, known = user_known_ctrs();
+
+	if (!known || !user_fetch(regs, &insn) || !(known & user_counter_read(insn)))
+		return false;
+
+	if (FIELD_GET(USER_CSRR_RD, insn))
+		*((unsigned long *)regs + FIELD_GET(USER_CSRR_RD, insn)) = 0;
+	regs->epc += 4;
+	return true;
+}
+
+/* --- kernel.perf_user_access --- */
+
 static void user_apply_access(void *unused)
 {
-	riscv_pmu_user_hart_start();
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	struct riscv_pmu_reader *reader;
+	struct riscv_pmu_hart *hart;
+
+	if (!pmu)
+		return;
+
+	hart = riscv_pmu_this_hart(pmu);
+	riscv_pmu_collect(pmu, hart);
+	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
+		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node)
+			user_restart(hart, reader);
+	}
+	riscv_pmu_finish(pmu, hart);
+	riscv_pmu_user_show(pmu, hart);
 }
 
 static int user_access_handler(const struct ctl_table *table, int write, void *buffer,
@@ -90,6 +559,8 @@ int __init riscv_pmu_user_init(void)
 	return register_sysctl("kernel", user_sysctls) ? 0 : -ENOMEM;
 }
 
+/* --- perf's callback --- */
+
 /* The conversion changes when sched_clock begins a new epoch: once an hour or so. */
 static void user_set_epoch(struct perf_event_mmap_page *page, const struct clock_read_data *rd)
 {
@@ -103,6 +574,12 @@ static void user_set_epoch(struct perf_event_mmap_page *page, const struct clock
 		page->time_shift = 31;
 		page->time_mult >>= 1;
 	}
+}
+
+/* Other PMUs' events come here too. */
+static bool user_can_read(const struct perf_event *event)
+{
+	return event->pmu->event_idx == riscv_pmu_user_idx && to_reader(event)->user_idx;
 }
 
 /*
@@ -126,7 +603,10 @@ void arch_perf_update_userpage(struct perf_event *event, struct perf_event_mmap_
 	} while (sched_clock_read_retry(seq));
 
 	page->time_offset = page->time_zero - now;
-	page->cap_user_rdpmc = 0;
+	page->cap_user_rdpmc = user_can_read(event);
+	if (page->cap_user_rdpmc)
+		page->pmc_width = riscv_pmu_min_width(to_riscv_pmu(event->pmu),
+						      BIT_ULL(to_reader(event)->ctr));
 	page->cap_user_time = 1;
 	page->cap_user_time_zero = 1;
 	page->cap_user_time_short = 1;

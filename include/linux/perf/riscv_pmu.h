@@ -201,6 +201,7 @@ struct riscv_pmu_ops {
  * @one_ctr_per_event: of several counters that hold one event with different filters,
  *		only the first counts
  * @one_call:	a batch is one firmware call, or none, however much is in it
+ * @loads:	a hardware counter starts from a value that it is given, a fixed one too
  * @is_identity: hardware counter n is hpmcounter n
  * @no_calls:	hardware counters are written without a firmware call
  * @selectors:	how these cores name events, where that is known without firmware
@@ -238,6 +239,7 @@ struct riscv_pmu {
 	bool				one_ctr_per_event;
 	bool				one_call;
 	bool				no_calls;
+	bool				loads;
 	bool				is_identity;
 	const struct riscv_pmu_selector	*selectors;
 	unsigned int			nr_selectors;
@@ -253,10 +255,19 @@ struct riscv_pmu {
 
 #define to_riscv_pmu(p) container_of(p, struct riscv_pmu, pmu)
 
+bool riscv_pmu_skip_user_read(struct pt_regs *regs);
+
 #ifdef CONFIG_RISCV_PMU_SBI
 int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr);
 int riscv_pmu_get_event_info(u32 type, u64 config, u64 *econfig);
 #endif
+
+#else
+
+static inline bool riscv_pmu_skip_user_read(struct pt_regs *regs)
+{
+	return false;
+}
 
 #endif /* CONFIG_RISCV_PMU */
 
