@@ -157,8 +157,12 @@ static void core_drop_failed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 failed = riscv_pmu_hart_apply(pmu, hart);
+	u64 failed;
 
+	if (unlikely(hart->down))
+		return;
+
+	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
 		core_drop_failed(pmu, hart, failed);
 	if (unlikely(pmu->poll_ctrs | hart->polled))
@@ -312,8 +316,13 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 				struct perf_event *event)
 {
 	struct riscv_pmu_reader *reader = to_reader(event);
-	int err = riscv_pmu_reader_attach(pmu, hart, reader);
+	int err;
 
+	if (hart->down)
+		return -EAGAIN;
+
+	riscv_pmu_hart_refresh(pmu, hart);
+	err = riscv_pmu_reader_attach(pmu, hart, reader);
 	if (err)
 		return err;
 
@@ -353,8 +362,8 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * neither a search nor anything else that a first time does.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
- * Return: 0; -EAGAIN if no counter is free for it; -EIO if the hardware
- * refuses its program.
+ * Return: 0; -EAGAIN if no counter is free for it, or the machine is being shut
+ * down; -EIO if the hardware refuses its program.
  */
 int riscv_pmu_add(struct perf_event *event, int flags)
 {
@@ -473,6 +482,7 @@ static void core_spare_ctrs(struct riscv_pmu *pmu)
 
 	guard(irqsave)();
 	hart = riscv_pmu_this_hart(pmu);
+	riscv_pmu_hart_refresh(pmu, hart);
 	riscv_pmu_hart_spare(pmu, hart, pmu->fw_ctrs);
 	riscv_pmu_hart_spare(pmu, hart, pmu->ctrs & ~pmu->fw_ctrs & ~pmu->fixed_ctrs);
 }

@@ -7,6 +7,8 @@
 #include <linux/cpuhotplug.h>
 #include <linux/init.h>
 #include <linux/notifier.h>
+#include <linux/reboot.h>
+#include <linux/smp.h>
 
 #include "internal.h"
 
@@ -39,7 +41,10 @@ static int hotplug_stop_hart(unsigned int cpu)
 	return 0;
 }
 
-/* A non-retentive idle state: the hart comes back from HSM resume with its counters reset. */
+/*
+ * A non-retentive idle state: the hart comes back from HSM resume with its counters
+ * reset. Where no event waits for them, that costs nothing before one comes.
+ */
 static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
@@ -49,6 +54,9 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 		return NOTIFY_OK;
 
 	hart = riscv_pmu_this_hart(pmu);
+	if (hart->down)
+		return NOTIFY_OK;
+
 	switch (action) {
 	case CPU_PM_ENTER:
 		riscv_pmu_collect(pmu, hart);
@@ -56,7 +64,9 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 		break;
 	case CPU_PM_ENTER_FAILED:
 	case CPU_PM_EXIT:
-		pmu->ops.hart_start(pmu);
+		hart->stale = true;
+		if (hart->layout.sched.used)
+			riscv_pmu_hart_refresh(pmu, hart);
 		riscv_pmu_user_hart_start(hart);
 		riscv_pmu_finish(pmu, hart);
 		break;
@@ -69,6 +79,38 @@ static struct notifier_block hotplug_pm_nb = {
 	.notifier_call = hotplug_pm_notify,
 };
 
+static void hotplug_stop_for_good(void *unused)
+{
+	unsigned int cpu = smp_processor_id();
+	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+	struct riscv_pmu_hart *hart;
+
+	if (!pmu)
+		return;
+
+	hart = riscv_pmu_this_hart(pmu);
+	riscv_pmu_collect(pmu, hart);
+	riscv_pmu_hart_forget(pmu, hart);
+	hart->down = true;
+	hotplug_stop_hart(cpu);
+	riscv_pmu_finish(pmu, hart);
+}
+
+/*
+ * What runs next, a kernel by kexec say, finds counters that stand still, and no
+ * interrupt pending. Until then there still are tasks, and their events, but no
+ * counter is programmed for them.
+ */
+static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action, void *data)
+{
+	on_each_cpu(hotplug_stop_for_good, NULL, 1);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block hotplug_reboot_nb = {
+	.notifier_call = hotplug_reboot_notify,
+};
+
 /**
  * riscv_pmu_hotplug_init() - bring the counters of every hart to a known state, now and later
  *
@@ -79,5 +121,9 @@ int __init riscv_pmu_hotplug_init(void)
 	int err = cpuhp_setup_state(CPUHP_AP_PERF_RISCV_STARTING, "perf/riscv/pmu:starting",
 				    hotplug_start_hart, hotplug_stop_hart);
 
-	return err ?: cpu_pm_register_notifier(&hotplug_pm_nb);
+	if (err)
+		return err;
+
+	return register_reboot_notifier(&hotplug_reboot_nb) ?:
+	       cpu_pm_register_notifier(&hotplug_pm_nb);
 }

@@ -192,6 +192,8 @@ struct riscv_pmu_stats {
  * @txn:	PERF_PMU_TXN_* of the transaction under way
  * @collecting:	changes are being collected; pmu_enable will apply them
  * @at_once:	readers are served as of one instant: the first that asks freezes time
+ * @stale:	the hart has slept: what its counters do is not known before the next hart_start
+ * @down:	the machine is being shut down: what is wanted is not carried out any more
  * @in_poll:	the timer is looking; it will see to its next expiry itself
  * @stormy:	interrupts in a row that left the interrupted next to no time
  * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
@@ -231,6 +233,8 @@ struct riscv_pmu_hart {
 	bool			frozen;
 	bool			collecting;
 	bool			at_once;
+	bool			stale;
+	bool			down;
 	bool			in_poll;
 	bool			irq_enabled;
 	bool			irq_muted;
@@ -288,6 +292,7 @@ int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader);
 void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_refresh(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_forget(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 
 /* core.c: perf's callbacks, for implementations that replace only some */

@@ -1085,3 +1085,19 @@ void riscv_pmu_hart_forget(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->wrong = hart->layout.sched.used;
 	hart->dirty |= hart->layout.sched.used;
 }
+
+/**
+ * riscv_pmu_hart_refresh() - bring a hart's counters to a known state, if they are in none
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_hart_refresh(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	if (likely(!hart->stale))
+		return;
+
+	hart->stale = false;
+	pmu->ops.hart_start(pmu);
+}

@@ -207,7 +207,7 @@ void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u32 base = user_base_mask(), mask = base;
 
-	if (!pmu->loads)
+	if (!pmu->loads || hart->down)
 		return;
 
 	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {

@@ -291,6 +291,59 @@ static void add_with_start_runs(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* What is running goes, with its count; what comes then gets no counter. */
+static void nothing_is_programmed_while_the_machine_goes_down(struct kunit *test)
+{
+	struct state_event *a = new_event(test, 5, C(3), 0);
+	struct state_event *b = new_event(test, 6, C(4), 0);
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_hart *hart = this_hart(fake);
+	unsigned int batches;
+
+	sched_in(test, a);
+	fake_advance(fake, 10);
+	begin(fake);
+	riscv_pmu_hart_forget(&fake->pmu, hart);
+	hart->down = true;
+	finish(fake);
+	batches = fake->nr_batches;
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, count_of(a), 50);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(b, PERF_EF_START), -EAGAIN);
+	finish(fake);
+	sched_out(test, a);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(a, PERF_EF_START), -EAGAIN);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
+	KUNIT_EXPECT_EQ(test, count_of(a), 50);
+}
+
+/* What its counters do after a sleep is not known, and nobody asks before an event comes. */
+static void hart_that_has_slept_starts_its_counters_for_an_event(struct kunit *test)
+{
+	struct state_event *a = new_event(test, 5, C(3), 0);
+	struct state_event *b = new_event(test, 6, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_hart *hart = this_hart(fake);
+
+	sched_in(test, a);
+	sched_out(test, a);
+	begin(fake);
+	riscv_pmu_hart_forget(&fake->pmu, hart);
+	hart->stale = true;
+	finish(fake);
+	KUNIT_EXPECT_TRUE(test, hart->stale);
+
+	sched_in(test, b);
+	KUNIT_EXPECT_FALSE(test, hart->stale);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, count_of(b), 60);
+	sched_out(test, b);
+	KUNIT_EXPECT_EQ(test, count_of(a), 0);
+}
+
 static void del_stops_and_updates(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 5, C(3), 1000);
@@ -1323,6 +1376,8 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(idle_hart_ignores_an_interrupt),			\
 	KUNIT_CASE(narrow_counter_is_folded),				\
 	KUNIT_CASE(verdict_leaves_it_stopped),				\
+	KUNIT_CASE(hart_that_has_slept_starts_its_counters_for_an_event), \
+	KUNIT_CASE(nothing_is_programmed_while_the_machine_goes_down),	\
 	KUNIT_CASE(handler_may_restart_its_event),			\
 	KUNIT_CASE(interrupt_leaves_other_counters_running),		\
 	KUNIT_CASE(two_counters_overflow_at_once),			\
