@@ -404,10 +404,15 @@ static void sbi_choose_flavour(struct riscv_pmu *pmu)
 {
 	sbi_flavour = &sbi_plain_flavour;
 	for (unsigned int i = 0; i < ARRAY_SIZE(sbi_flavours); i++) {
-		if (!sbi_is_chosen(sbi_flavours[i]) || sbi_flavours[i]->probe(pmu))
-			continue;
-		sbi_flavour = sbi_flavours[i];
-		break;
+		int err = sbi_is_chosen(sbi_flavours[i]) ? sbi_flavours[i]->probe(pmu) : -ENODEV;
+
+		if (!err) {
+			sbi_flavour = sbi_flavours[i];
+			break;
+		}
+		if (err != -ENODEV)
+			pr_warn("%s calls can not be used (error %d)\n",
+				sbi_flavours[i]->name, err);
 	}
 
 	if (!sbi_is_chosen(sbi_flavour))

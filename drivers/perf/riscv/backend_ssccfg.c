@@ -24,6 +24,7 @@
 #include "backend.h"
 #include "csr.h"
 #include "event.h"
+#include "fault.h"
 #include "sbi_call.h"
 
 /* A counter that wraps faster than it can be looked at is of no use. */
@@ -849,7 +850,7 @@ static int ssccfg_probe(struct riscv_pmu *pmu)
 	/* A fixed counter may go without filters, others are nothing without an event. */
 	values &= events | SSCCFG_FIXED;
 
-	ssccfg = kzalloc(sizeof(*ssccfg), GFP_KERNEL);
+	ssccfg = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*ssccfg), GFP_KERNEL);
 	if (!ssccfg)
 		return -ENOMEM;
 	pmu->priv = ssccfg;

@@ -23,6 +23,7 @@
 #include "backend.h"
 #include "clock.h"
 #include "csr.h"
+#include "fault.h"
 #include "internal.h"
 #include "platform.h"
 
@@ -664,6 +665,9 @@ static int __init core_choose_backend(struct riscv_pmu *pmu, const struct cpumas
 		err = core_try_backend(pmu, core_backends[i], left);
 		if (!err)
 			return 0;
+		if (err != -ENODEV)
+			pr_warn("backend %s can not be used (error %d)\n",
+				core_backends[i]->name, err);
 	}
 
 	pr_warn("no counters on harts %*pbl: backend=%s finds none (error %d); auto takes the best there is\n",
@@ -779,9 +783,11 @@ static int __init core_find_pmus(void)
 
 static int __init core_start_pmus(void)
 {
-	struct riscv_pmu_hart __percpu *harts = alloc_percpu(struct riscv_pmu_hart);
+	struct riscv_pmu_hart __percpu *harts = NULL;
 	unsigned int cpu, i;
 
+	if (!riscv_pmu_should_fail())
+		harts = alloc_percpu(struct riscv_pmu_hart);
 	if (!harts)
 		return -ENOMEM;
 

@@ -24,6 +24,7 @@
 
 #include "clock.h"
 #include "csr.h"
+#include "fault.h"
 #include "internal.h"
 #include "trace.h"
 
@@ -438,7 +439,8 @@ int riscv_pmu_irq_get(struct riscv_pmu *pmu)
 
 	guard(mutex)(&irq_users_lock);
 	if (!irq_reserved) {
-		err = request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts);
+		err = riscv_pmu_should_fail() ? -ENOMEM :
+		      request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts);
 		if (err)
 			return err;
 		irq_reserved = pmu;
@@ -497,7 +499,7 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 	domain = irq_find_matching_fwnode(riscv_get_intc_hwnode(), DOMAIN_BUS_ANY);
 	if (!domain)
 		return "no interrupt controller for it";
-	pmu->irq = irq_create_mapping(domain, pmu->hwirq);
+	pmu->irq = riscv_pmu_should_fail() ? 0 : irq_create_mapping(domain, pmu->hwirq);
 
 	return pmu->irq ? NULL : "its interrupt can not be mapped";
 }

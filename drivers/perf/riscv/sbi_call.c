@@ -4,15 +4,19 @@
  * masks for RV32 in one place, and takes the firmware's answers for input.
  */
 
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
+#include <linux/printk.h>
 #include <linux/wordpart.h>
 
 #include <asm/sbi_pmu_batch.h>
 
+#include "fault.h"
 #include "sbi_call.h"
 
 /* Where calls of the batch extension are counted. */
@@ -58,6 +62,13 @@ unsigned long sbi_call_count(unsigned int cpu, unsigned int fid)
 	return per_cpu(sbi_call_counts, cpu)[fid];
 }
 
+/* Errors that no function has a reason to give: what comes of them is hard to tell from a bug. */
+static noinline void sbi_call_complain(unsigned int fid, const struct sbiret *ret)
+{
+	pr_warn_once("firmware fails a PMU call (%s, error %ld): events may be missing or stop; a newer firmware may help\n",
+		     sbi_call_name(fid), ret->error);
+}
+
 /**
  * sbi_call_pmu() - the ecall itself
  * @fid:	function of the PMU extension
@@ -75,13 +86,21 @@ unsigned long sbi_call_count(unsigned int cpu, unsigned int fid)
 struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
 			   unsigned long a2, unsigned long a3, u64 arg)
 {
+	struct sbiret ret = {};
+
 	KUNIT_STATIC_STUB_REDIRECT(sbi_call_pmu, fid, a0, a1, a2, a3, arg);
 
 	if (fid < SBI_CALL_NR_PMU_FIDS)
 		this_cpu_inc(sbi_call_counts[fid]);
+	if (riscv_pmu_should_fail())
+		ret.error = SBI_ERR_FAILURE;
+	else
+		ret = sbi_ecall(SBI_EXT_PMU, fid, a0, a1, a2, a3, (unsigned long)arg,
+				IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(arg) : 0);
+	if (unlikely(ret.error == SBI_ERR_FAILURE))
+		sbi_call_complain(fid, &ret);
 
-	return sbi_ecall(SBI_EXT_PMU, fid, a0, a1, a2, a3, (unsigned long)arg,
-			 IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(arg) : 0);
+	return ret;
 }
 
 /**
@@ -332,10 +351,19 @@ struct sbiret sbi_call_batch(unsigned long fid, unsigned long a0, unsigned long 
 			     unsigned long a2, unsigned long a3, unsigned long a4,
 			     unsigned long a5)
 {
+	struct sbiret ret = {};
+
 	KUNIT_STATIC_STUB_REDIRECT(sbi_call_batch, fid, a0, a1, a2, a3, a4, a5);
 
 	this_cpu_inc(sbi_call_counts[SBI_CALL_BATCH(fid)]);
-	return sbi_ecall(SBI_EXT_PMU_BATCH, fid, a0, a1, a2, a3, a4, a5);
+	if (riscv_pmu_should_fail())
+		ret.error = SBI_ERR_DENIED;
+	else
+		ret = sbi_ecall(SBI_EXT_PMU_BATCH, fid, a0, a1, a2, a3, a4, a5);
+	if (unlikely(ret.error == SBI_ERR_DENIED))
+		sbi_call_complain(SBI_CALL_BATCH(fid), &ret);
+
+	return ret;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include <linux/perf/riscv_pmu.h>
 #include <linux/printk.h>
 
+#include "fault.h"
 #include "sbi_call.h"
 #include "sbi_flavour.h"
 
@@ -30,7 +31,7 @@ static int snapshot_probe(struct riscv_pmu *pmu)
 	if (sbi_spec_version < sbi_mk_version(2, 0) || sbi_call_snapshot_set_shmem(PHYS_ADDR_MAX))
 		return -ENODEV;
 
-	if (!snapshot_pages)
+	if (!snapshot_pages && !riscv_pmu_should_fail())
 		snapshot_pages = __alloc_percpu(PAGE_SIZE, PAGE_SIZE);
 	return snapshot_pages ? 0 : -ENOMEM;
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Faults that a test asks for: calls of the firmware that fail, and steps of the
+ * probe that find no memory. riscv_pmu.fail= on the kernel's command line and
+ * fail_riscv_pmu/ in debugfs say which, as Documentation/fault-injection has it.
+ */
+
+#include <linux/debugfs.h>
+#include <linux/fault-inject.h>
+#include <linux/init.h>
+#include <linux/moduleparam.h>
+#include <linux/string.h>
+
+#include "fault.h"
+
+static DECLARE_FAULT_ATTR(fault_attr);
+
+/**
+ * riscv_pmu_should_fail() - whether what comes next is to fail
+ *
+ * Each question is one unit of "space": with a space of n, the first n are let pass.
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+bool riscv_pmu_should_fail(void)
+{
+	return should_fail(&fault_attr, 1);
+}
+
+static int fault_param_set(const char *text, const struct kernel_param *kp)
+{
+	char options[64];
+
+	if (strscpy(options, text) < 0 || !setup_fault_attr(&fault_attr, options))
+		return -EINVAL;
+
+	/* A stack each time would bury what the driver itself has to say. */
+	fault_attr.verbose = 1;
+	return 0;
+}
+
+static const struct kernel_param_ops fault_param_ops = {
+	.set = fault_param_set,
+};
+
+module_param_cb(fail, &fault_param_ops, NULL, 0);
+MODULE_PARM_DESC(fail, "which calls of the firmware and steps of the probe fail: interval,probability,space,times (Documentation/fault-injection)");
+
+static int __init fault_debugfs_init(void)
+{
+	return PTR_ERR_OR_ZERO(fault_create_debugfs_attr("fail_riscv_pmu", NULL, &fault_attr));
+}
+late_initcall(fault_debugfs_init);
