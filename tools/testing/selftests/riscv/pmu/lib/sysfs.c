@@ -113,6 +113,12 @@ bool pmu_is_delegated(void)
 	return sysfs_is_backend("ssccfg");
 }
 
+bool pmu_sleeps_deeply(void)
+{
+	/* The first state is WFI. */
+	return !access("/sys/devices/system/cpu/cpu0/cpuidle/state1", F_OK);
+}
+
 bool pmu_is_qemu(void)
 {
 	char text[PMU_TEXT];
