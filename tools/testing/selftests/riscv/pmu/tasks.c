@@ -19,6 +19,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -681,6 +682,154 @@ TEST_F(moving, a_task_that_is_moved_while_it_runs_loses_nothing)
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		moved += pmu_read(self->on[cpu]) > 0;
 	EXPECT_EQ(self->cpus, moved);
+}
+
+/* --- harts that sleep --- */
+
+/* The first state is WFI, which keeps all; the next may not. */
+#define SLEEPS		"/sys/devices/system/cpu/cpu%d/cpuidle/state1/usage"
+#define NAPS		20
+
+static long naps_taken(int cpu)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), SLEEPS, cpu);
+	return pmu_read_number(path);
+}
+
+/* A counter that is lost in each sleep, or counts on from where it was reset. */
+TEST_F(task, a_hart_that_sleeps_loses_no_count)
+{
+	long naps = naps_taken(self->cpu);
+	int wide, fd;
+
+	if (naps < 0)
+		SKIP(return, "harts do not sleep here (cpuidle has no state1)");
+
+	wide = pmu_open_on(&self->attr, -1, self->cpu, -1);
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, wide);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ioctl(wide, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	for (int i = 0; i < NAPS; i++) {
+		pmu_loop(N);
+		sleep_ms(10);
+	}
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+	EXPECT_LE(naps + NAPS / 2, naps_taken(self->cpu));
+	EXPECT_LE(pmu_least(NAPS * N), read_whole(fd));
+	EXPECT_LE(read_whole(fd), read_value(wide));
+	/* A turn of this loop is far less than 1 % of it. */
+	if (self->exact)
+		EXPECT_GE(NAPS * N + NAPS * N / 100, read_whole(fd));
+	close(fd);
+	close(wide);
+}
+
+/* --- harts that come and go --- */
+
+#define ONLINE		"/sys/devices/system/cpu/cpu%d/online"
+/* RISCV_PMU_HOTPLUG_ROUNDS says otherwise. */
+#define ROUNDS		20
+#define SAMPLE_PERIOD	100000
+
+/*
+ * A hart that stops is "stop pending" for a while (SBI, HSM extension), which
+ * Linux does not wait for, and can not be started then. A second is plenty.
+ */
+static bool set_online(int cpu, int online)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), ONLINE, cpu);
+	for (int i = 0; i < 100; i++) {
+		if (pmu_write_number(path, online))
+			return true;
+		sleep_ms(10);
+	}
+	return false;
+}
+
+/* To a hart that there may not be: then it stays where it is. */
+static void body_move_forever(long arg)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (unsigned int i = getpid(); ; i++) {
+		pin(0, i % cpus);
+		pmu_loop(arg);
+	}
+}
+
+/*
+ * One for each hart that moves all the time and is sampled. What a hart loses when it
+ * goes down, or counts twice when it is back, is missing from the sum of the CPUs, or
+ * too much in it.
+ */
+struct churn {
+	int workers;
+	pid_t pid[MAX_CPUS];
+	int sampled[MAX_CPUS];
+	struct pmu_ring ring[MAX_CPUS];
+};
+
+static bool start_worker(FIXTURE_DATA(moving) *self, struct churn *churn, int i)
+{
+	struct perf_event_attr attr = self->attr;
+
+	churn->pid[i] = spawn_stopped(body_move_forever, N / 10);
+	attr.disabled = 0;
+	attr.sample_type = PMU_RING_SAMPLE;
+	attr.sample_period = SAMPLE_PERIOD;
+	churn->sampled[i] = pmu_can_sample() ? pmu_open_on(&attr, churn->pid[i], -1, -1) : -1;
+	return churn->pid[i] > 0 && (!pmu_can_sample() ||
+	       (churn->sampled[i] >= 0 && !pmu_ring_map(&churn->ring[i], churn->sampled[i])));
+}
+
+/* All but the first, down and up; how many would not. */
+static int turn_harts(int cpus)
+{
+	int failed = 0;
+
+	for (int cpu = 1; cpu < cpus; cpu++)
+		failed += !set_online(cpu, 0);
+	for (int cpu = 1; cpu < cpus; cpu++)
+		failed += !set_online(cpu, 1);
+	return failed;
+}
+
+TEST_F_TIMEOUT(moving, harts_go_down_and_come_back_under_load, 600)
+{
+	const char *rounds = getenv("RISCV_PMU_HOTPLUG_ROUNDS");
+	struct churn churn = { .workers = self->cpus };
+	int failed = 0;
+
+	for (int i = 0; i < churn.workers; i++)
+		ASSERT_TRUE(start_worker(self, &churn, i));
+	/* The first is counted in two ways. */
+	ASSERT_EQ(0, open_moving(self, churn.pid[0]));
+	for (int i = 0; i < churn.workers; i++)
+		kill(churn.pid[i], SIGCONT);
+	for (int i = rounds ? atoi(rounds) : ROUNDS; i && !failed; i--) {
+		failed = turn_harts(self->cpus);
+		for (int j = 0; j < churn.workers && pmu_can_sample(); j++)
+			pmu_ring_drain(&churn.ring[j], NULL, NULL);
+	}
+	EXPECT_EQ(0, failed);
+	for (int i = 0; i < churn.workers; i++)
+		pmu_kill(churn.pid[i]);
+
+	EXPECT_LT(0, pmu_read(self->whole));
+	EXPECT_EQ(sum_of_cpus(self), pmu_read(self->whole));
+	for (int i = 0; i < churn.workers && pmu_can_sample(); i++) {
+		pmu_ring_drain(&churn.ring[i], NULL, NULL);
+		EXPECT_LT(0, churn.ring[i].samples);
+		EXPECT_FALSE(churn.ring[i].broken);
+		pmu_ring_unmap(&churn.ring[i]);
+		close(churn.sampled[i]);
+	}
 }
 
 /* A group is on the same hart as a whole, or off. */
