@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that runs out, and firmware that fails. Each allocation of a system call is
+ * made to fail in turn, the first, the second, until there are no more: each time the
+ * call says ENOMEM, or goes without, and nothing is left of it. In the same way each
+ * call of the firmware that an event makes: the next event counts as if nothing had
+ * been.
+ *
+ * Documentation/fault-injection/fault-injection.rst, "fail-nth", "space".
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+#define N		100000L
+#define FAIL_NTH	"/proc/thread-self/fail-nth"
+#define SLAB_WAITS	"/sys/kernel/debug/failslab/ignore-gfp-wait"
+#define PAGE_WAITS	"/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait"
+#define PAGE_ORDER	"/sys/kernel/debug/fail_page_alloc/min-order"
+/* Some ten for an event, one for each page of a ring, several hundred for a process. */
+#define MOST		2000
+
+FIXTURE(faults) {
+	struct perf_event_attr attr;
+	long held;
+};
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return ok;
+}
+
+FIXTURE_SETUP(faults)
+{
+	if (access(FAIL_NTH, W_OK) || access(SLAB_WAITS, W_OK) || access(PAGE_WAITS, W_OK))
+		SKIP(return, "no fail-nth, failslab or fail_page_alloc: no CONFIG_FAULT_INJECTION");
+
+	/* Allocations that may wait fail, too, and single pages. */
+	ASSERT_TRUE(write_text(SLAB_WAITS, "N"));
+	ASSERT_TRUE(write_text(PAGE_WAITS, "N"));
+	ASSERT_TRUE(write_text(PAGE_ORDER, "0"));
+	/* Each would have its stack in the log. */
+	ASSERT_TRUE(write_text("/sys/kernel/debug/failslab/verbose", "0"));
+	ASSERT_TRUE(write_text("/sys/kernel/debug/fail_page_alloc/verbose", "0"));
+	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	self->held = pmu_events_held();
+}
+
+FIXTURE_TEARDOWN(faults)
+{
+	write_text(SLAB_WAITS, "Y");
+	write_text(PAGE_WAITS, "Y");
+	write_text(PAGE_ORDER, "1");
+}
+
+/* The descriptor stays open: to open it is an allocation, too. */
+static void fail_nth(int control, int nth)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", nth);
+
+	if (pwrite(control, text, len, 0) != len)
+		perror(FAIL_NTH);
+}
+
+/* Whether the fault was used up; there is none afterwards. */
+static bool has_failed(int control)
+{
+	char text[16] = "";
+	bool failed = pread(control, text, sizeof(text) - 1, 0) > 0 && atoi(text) == 0;
+
+	fail_nth(control, 0);
+	return failed;
+}
+
+typedef int fault_op(const void *arg);
+
+struct fault_result {
+	int failed;		/* calls that failed, as they should */
+	int wrong;		/* another error than ENOMEM */
+	bool whole;		/* in the end it went through without any fault left */
+};
+
+static struct fault_result fail_each(fault_op *op, const void *arg)
+{
+	struct fault_result result = {};
+	int control = open(FAIL_NTH, O_RDWR | O_CLOEXEC);
+
+	for (int nth = 1; nth < MOST && !result.whole; nth++) {
+		int err;
+
+		fail_nth(control, nth);
+		err = op(arg);
+		result.whole = !has_failed(control);
+		result.failed += err == -ENOMEM;
+		result.wrong += err && err != -ENOMEM;
+	}
+	close(control);
+	return result;
+}
+
+#define EXPECT_FAILS_WELL(op, arg)				\
+do {								\
+	struct fault_result it = fail_each(op, arg);		\
+								\
+	TH_LOG("%d allocations failed it", it.failed);		\
+	EXPECT_LT(0, it.failed);				\
+	EXPECT_EQ(0, it.wrong);					\
+	EXPECT_TRUE(it.whole);					\
+	EXPECT_EQ(self->held, pmu_events_left());		\
+} while (0)
+
+static int op_open(const void *arg)
+{
+	return pmu_try(arg);
+}
+
+TEST_F(faults, an_event_is_opened)
+{
+	EXPECT_FAILS_WELL(op_open, &self->attr);
+}
+
+TEST_F(faults, a_sampling_event_is_opened)
+{
+	if (!pmu_can_sample())
+		SKIP(return, "no sampling here (caps/sampling)");
+
+	self->attr.sample_period = 100000;
+	EXPECT_FAILS_WELL(op_open, &self->attr);
+}
+
+TEST_F(faults, a_raw_event_is_opened)
+{
+	self->attr.type = PERF_TYPE_RAW;
+	self->attr.config = PMU_STD(2);
+	EXPECT_FAILS_WELL(op_open, &self->attr);
+}
+
+static int op_group(const void *arg)
+{
+	int leader = pmu_open(arg), fd;
+
+	if (leader < 0)
+		return leader;
+
+	fd = pmu_open_on(arg, 0, -1, leader);
+	if (fd >= 0)
+		close(fd);
+	close(leader);
+	return fd < 0 ? fd : 0;
+}
+
+TEST_F(faults, a_group_is_opened)
+{
+	EXPECT_FAILS_WELL(op_group, &self->attr);
+}
+
+static int op_map(const void *arg)
+{
+	struct pmu_ring ring = {};
+	int fd = pmu_open(arg), err;
+
+	if (fd < 0)
+		return fd;
+
+	err = pmu_ring_map_pages(&ring, fd, 2);
+	if (!err)
+		pmu_ring_unmap(&ring);
+	close(fd);
+	return err;
+}
+
+TEST_F(faults, an_event_is_mapped)
+{
+	EXPECT_FAILS_WELL(op_map, &self->attr);
+}
+
+static int op_inherit(const void *arg)
+{
+	int fd = pmu_open(arg), err = 0;
+	pid_t pid;
+
+	if (fd < 0)
+		return fd;
+
+	/* The child inherits the event, but not the fault. */
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	pid = pmu_spawn(pmu_loop, N);
+	if (pid < 0)
+		err = -errno;
+	else
+		pmu_kill(pid);
+	close(fd);
+	return err;
+}
+
+TEST_F_TIMEOUT(faults, a_child_inherits_an_event, 120)
+{
+	self->attr.inherit = 1;
+	EXPECT_FAILS_WELL(op_inherit, &self->attr);
+}
+
+TEST_F(faults, it_counts_right_afterwards)
+{
+	int fd = pmu_open(&self->attr);
+
+	ASSERT_LE(0, fd);
+	EXPECT_LE(pmu_least(10 * N), pmu_count(fd, pmu_loop, 10 * N));
+	close(fd);
+}
+
+/* --- firmware that fails --- */
+
+#define FAIL_FIRMWARE	"/sys/kernel/debug/fail_riscv_pmu/"
+/* More calls than an event makes, from its birth to its end. */
+#define MOST_CALLS	64
+
+FIXTURE(firmware_faults) {
+	struct perf_event_attr attr;
+	long held;
+};
+
+/* The n-th question from now on is answered by a failure, for once. */
+static bool fail_call(int nth)
+{
+	return pmu_write_number(FAIL_FIRMWARE "probability", 0) &&
+	       pmu_write_number(FAIL_FIRMWARE "interval", 1) &&
+	       pmu_write_number(FAIL_FIRMWARE "verbose", 0) &&
+	       pmu_write_number(FAIL_FIRMWARE "space", nth) &&
+	       pmu_write_number(FAIL_FIRMWARE "times", 1) &&
+	       pmu_write_number(FAIL_FIRMWARE "probability", 100);
+}
+
+static bool call_has_failed(void)
+{
+	bool failed = !pmu_read_number(FAIL_FIRMWARE "times");
+
+	pmu_write_number(FAIL_FIRMWARE "probability", 0);
+	return failed;
+}
+
+FIXTURE_SETUP(firmware_faults)
+{
+	if (access(FAIL_FIRMWARE "times", W_OK))
+		SKIP(return, "no " FAIL_FIRMWARE ": no CONFIG_RISCV_PMU_FAULT_INJECTION");
+
+	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	self->held = pmu_events_held();
+}
+
+FIXTURE_TEARDOWN(firmware_faults)
+{
+	if (!access(FAIL_FIRMWARE "times", W_OK))
+		pmu_write_number(FAIL_FIRMWARE "probability", 0);
+}
+
+/* From its birth to its end: what it counts meanwhile, where it counts, is not wrong. */
+static int64_t live(const struct perf_event_attr *attr)
+{
+	int fd = pmu_open(attr);
+	int64_t count;
+
+	if (fd < 0)
+		return 0;
+
+	count = pmu_count(fd, pmu_loop, N);
+	close(fd);
+	return count;
+}
+
+/*
+ * Whichever call fails: the event may not count, but the next does, on the same
+ * counters, and nothing is left. How many there were.
+ */
+static int fail_each_call(struct __test_metadata *_metadata, FIXTURE_DATA(firmware_faults) *self,
+			  const struct perf_event_attr *attr)
+{
+	bool failed = true;
+	int nth = 0;
+
+	while (failed && nth < MOST_CALLS) {
+		EXPECT_TRUE(fail_call(++nth));
+		EXPECT_LE(0, live(attr));
+		failed = call_has_failed();
+		EXPECT_EQ(0, pmu_try(attr));
+		EXPECT_LE(pmu_least(N), live(&self->attr)) {
+			TH_LOG("after a failure of call %d", nth);
+		}
+		EXPECT_EQ(self->held, pmu_events_left());
+	}
+	EXPECT_FALSE(failed);
+	return nth - 1;
+}
+
+TEST_F(firmware_faults, an_event_counts)
+{
+	fail_each_call(_metadata, self, &self->attr);
+}
+
+/* A deadline is a value that the firmware has to write. */
+TEST_F(firmware_faults, an_event_is_sampled)
+{
+	struct perf_event_attr attr = self->attr;
+	int calls;
+
+	if (!pmu_can_sample())
+		SKIP(return, "no sampling here (caps/sampling)");
+
+	attr.sample_period = N / 10;
+	calls = fail_each_call(_metadata, self, &attr);
+	if (pmu_samples_by_interrupt() && !pmu_is_delegated())
+		EXPECT_LT(0, calls);
+}
+
+/* It may count nothing: the loop has hardly any. */
+TEST_F(firmware_faults, a_cache_event_counts)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HW_CACHE,
+					       PMU_CACHE(PERF_COUNT_HW_CACHE_ITLB, 0, 1));
+
+	if (pmu_try(&attr))
+		SKIP(return, "no iTLB misses to count here");
+
+	fail_each_call(_metadata, self, &attr);
+}
+
+TEST_F(firmware_faults, a_firmware_event_counts)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(PMU_FW_SET_TIMER));
+
+	if (pmu_try(&attr))
+		SKIP(return, "no firmware events here");
+
+	EXPECT_LT(0, fail_each_call(_metadata, self, &attr));
+}
+
+PMU_TEST_AT_LAST(PMU_MAY_CALL)
+
+TEST_HARNESS_MAIN
