@@ -186,8 +186,6 @@ static inline void riscv_pmu_reader_start(struct riscv_pmu_hart *hart,
 
 	reader->state = RISCV_PMU_READER_FRESH;
 	hart->joined |= bit;
-	if (unlikely(reader->user))
-		riscv_pmu_user_refresh(hart, reader);
 	if (!reader->sampling)
 		return;
 

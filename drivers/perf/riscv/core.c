@@ -84,8 +84,14 @@ static __always_inline void core_update(struct riscv_pmu *pmu, struct riscv_pmu_
 void riscv_pmu_event_update(struct perf_event *event)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	u64 share = riscv_pmu_reader_take(pmu, riscv_pmu_this_hart(pmu), to_reader(event));
 
-	core_update(pmu, riscv_pmu_this_hart(pmu), event);
+	riscv_pmu_event_add(event, share);
+	/*
+	 * What user space reads is the counter and this difference, which perf may now
+	 * publish: it stays the same. Elsewhere riscv_pmu_user_show() or hide() follow.
+	 */
+	local64_add(share, &event->hw.prev_count);
 }
 
 /* A KVM guest may ask for up to 2^64 - 1; perf's core bounds only users' periods. */
@@ -170,6 +176,14 @@ static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 		riscv_pmu_poll_start(pmu, hart);
 }
 
+/* This hart's task reads counters by itself, or the one before has done so. */
+static noinline void core_apply_and_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	if (hart->dirty | hart->joined)
+		core_apply(pmu, hart);
+	riscv_pmu_user_show(pmu, hart);
+}
+
 /*
  * Keeps the overflow interrupt away while nobody waits for it, so that counters
  * may run on when their sampling events have gone: that spares the firmware calls
@@ -199,10 +213,10 @@ void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	riscv_pmu_hart_thaw(hart);
 	if (muted != hart->irq_muted)
 		core_mute(pmu, hart, muted);
-	if (hart->dirty | hart->joined)
+	if (unlikely(hart->user_shown))
+		core_apply_and_show(pmu, hart);
+	else if (hart->dirty | hart->joined)
 		core_apply(pmu, hart);
-	if (unlikely(atomic_read(&riscv_pmu_user_events) | hart->user_shown))
-		riscv_pmu_user_show(pmu, hart);
 }
 
 static void core_pmu_disable(struct pmu *p)
@@ -263,6 +277,8 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 		left = flags & PERF_EF_RELOAD ? core_reload(event) : riscv_pmu_event_left(event);
 	event->hw.state = 0;
 	riscv_pmu_reader_start(hart, reader, left);
+	if (unlikely(reader->user))
+		riscv_pmu_user_refresh(hart, reader);
 }
 
 /**
@@ -343,8 +359,13 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct perf_event *event, int flags)
 {
-	int err = core_attach(pmu, hart, event);
+	struct riscv_pmu_reader *reader = to_reader(event);
+	int err = 0;
 
+	if (riscv_pmu_reader_can_return(hart, reader))
+		riscv_pmu_reader_join(hart, reader);
+	else
+		err = core_attach(pmu, hart, event);
 	if (err)
 		return err;
 
@@ -372,7 +393,8 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 	struct riscv_pmu_reader *reader = to_reader(event);
 
-	if (unlikely(!riscv_pmu_reader_can_return(hart, reader) || !(flags & PERF_EF_START)))
+	if (unlikely(!riscv_pmu_reader_can_return(hart, reader) || !(flags & PERF_EF_START) ||
+		     reader->user))
 		return core_add(pmu, hart, event, flags);
 
 	riscv_pmu_reader_join(hart, reader);
@@ -385,8 +407,6 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 static __always_inline void core_leave(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (unlikely(to_reader(event)->user_idx))
-		riscv_pmu_user_hide(event);
 	riscv_pmu_reader_detach(hart, to_reader(event));
 }
 
@@ -394,6 +414,9 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 			      struct perf_event *event)
 {
 	core_stop(pmu, hart, event);
+	/* One that had failed is stopped already. */
+	if (unlikely(to_reader(event)->user_idx))
+		riscv_pmu_user_hide(event);
 	core_leave(hart, event);
 }
 
@@ -412,7 +435,7 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	struct riscv_pmu_reader *reader = to_reader(event);
 	struct riscv_pmu_hart *hart = reader->hart;
 
-	if (!hart->frozen || unlikely(reader->state != RISCV_PMU_READER_ON))
+	if (!hart->frozen || unlikely(reader->state != RISCV_PMU_READER_ON || reader->user_idx))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
 
 	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));

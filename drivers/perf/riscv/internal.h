@@ -200,7 +200,7 @@ struct riscv_pmu_stats {
  * @irq_muted:	but masked, while there is nobody who waits for it
  * @irq_mask:	its bit in sip and sie, or 0 if it is not enabled or not there
  * @user_mask:	what scounteren holds
- * @user_shown:	that is more than everybody may read
+ * @user_shown:	user space may read counters of events here, or shall as of the next apply
  * @stats:	for debugfs
  * @clock:	the counters
  * @batch:	scratch of the apply under way
@@ -325,8 +325,6 @@ static inline void riscv_pmu_event_add(struct perf_event *event, u64 share)
 	struct riscv_pmu_reader *reader = to_reader(event);
 
 	local64_add(share, &event->count);
-	/* What user space reads is the counter and this difference: it stays the same. */
-	local64_add(share, &event->hw.prev_count);
 	if (!reader->sampling)
 		return;
 
@@ -389,8 +387,6 @@ static inline void riscv_pmu_debugfs_init(void) { }
 extern const struct attribute_group *riscv_pmu_attr_groups[];
 
 /* user.c */
-extern atomic_t riscv_pmu_user_events;
-
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
 void riscv_pmu_user_hart_stop(struct riscv_pmu_hart *hart);
 void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);

@@ -48,8 +48,8 @@ enum user_access {
 
 static int user_access = USER_ACCESS_MMAP;
 
-/* Events that are mapped by their own process: while there is none, nobody looks for them. */
-atomic_t riscv_pmu_user_events = ATOMIC_INIT(0);
+/* Events that are mapped by their own process: while there is none, no trap is looked into. */
+static atomic_t user_events = ATOMIC_INIT(0);
 
 /**
  * struct riscv_pmu_task - a task with mapped events
@@ -205,7 +205,8 @@ static u32 user_show_reader(const struct riscv_pmu *pmu, struct riscv_pmu_reader
  */
 void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u32 base = user_base_mask(), mask = base;
+	u32 mask = user_base_mask();
+	bool shown = false;
 
 	if (!pmu->loads || hart->down)
 		return;
@@ -215,11 +216,13 @@ void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 
 		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
 			/* After ->user come ->mm and ->task. */
-			if (smp_load_acquire(&reader->user))
-				mask |= user_show_reader(pmu, reader);
+			if (!smp_load_acquire(&reader->user))
+				continue;
+			mask |= user_show_reader(pmu, reader);
+			shown = true;
 		}
 	}
-	hart->user_shown = mask != base;
+	hart->user_shown = shown;
 	user_set_mask(hart, mask);
 }
 
@@ -235,6 +238,7 @@ void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  */
 void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
 {
+	hart->user_shown = true;
 	reader->clean = READ_ONCE(user_access) == USER_ACCESS_MMAP;
 	if (!reader->clean)
 		return;
@@ -309,6 +313,9 @@ static bool user_is_own(const struct perf_event *event, const struct mm_struct *
 
 	if (!pmu->loads || to_reader(event)->want.ctrs & pmu->fw_ctrs)
 		return false;
+	/* Each sample would cost a third more. A counting event shares its counter. */
+	if (event->attr.sample_period)
+		return false;
 
 	return task && READ_ONCE(task->mm) == mm && event->cpu == -1 && !event->attr.inherit;
 }
@@ -371,7 +378,7 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	reader->maps = 1;
 	reader->mm = mm;
 	reader->clean = false;
-	atomic_inc(&riscv_pmu_user_events);
+	atomic_inc(&user_events);
 	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task come first. */
 	smp_store_release(&reader->user, true);
 	smp_call_function_single(READ_ONCE(event->oncpu), user_review, event, 1);
@@ -391,7 +398,7 @@ static void user_drop(struct perf_event *event)
 	reader->mm = NULL;
 	smp_call_function_single(READ_ONCE(event->oncpu), user_review, event, 1);
 	user_put_task(event->hw.target, reader->task);
-	atomic_dec(&riscv_pmu_user_events);
+	atomic_dec(&user_events);
 }
 
 /**
@@ -456,7 +463,7 @@ static u32 user_known_ctrs(void)
 {
 	const struct riscv_pmu_task *own;
 
-	if (!atomic_read(&riscv_pmu_user_events))
+	if (!atomic_read(&user_events))
 		return 0;
 
 	guard(rcu)();
