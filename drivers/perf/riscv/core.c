@@ -828,6 +828,22 @@ static int __init core_start_pmus(void)
 	return riscv_pmu_hotplug_init() ?: riscv_pmu_user_init();
 }
 
+/* Firmware's events have a PMU of their own, by which the counters of the first kind count. */
+static void __init core_register_fw(void)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < core_nr_pmus; i++) {
+		if (!core_pmus[i].fw_ctrs)
+			continue;
+		err = riscv_pmu_fw_init(&core_pmus[i]);
+		break;
+	}
+	if (err)
+		pr_warn("sbi_fw is not registered (error %d): cpu/fw-.../ are the same events\n",
+			err);
+}
+
 static int __init riscv_pmu_init(void)
 {
 	int err = core_find_pmus();
@@ -842,6 +858,8 @@ static int __init riscv_pmu_init(void)
 		core_print(&core_pmus[i]);
 		err = core_register(&core_pmus[i]);
 	}
+	if (!err)
+		core_register_fw();
 	/* The hotplug states stay: they only stop counters, which is right without a PMU too. */
 	if (err)
 		pr_err("not registered: error %d\n", err);

@@ -20,6 +20,9 @@
 
 #define RISCV_PMU_EVENT_IDX(type, code)	((type) << RISCV_PMU_EVENT_TYPE_SHIFT | (code))
 
+/* perf_event_attr::config of a raw event of one class */
+#define RISCV_PMU_CONFIG(class, rest)	((u64)(class) << RISCV_PMU_CLASS_SHIFT | (rest))
+
 /* General hardware events and cache events have perf's own numbers, shifted. */
 #define RISCV_PMU_EVENT_HW(id)		\
 	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, PERF_COUNT_HW_##id + 1)
@@ -30,6 +33,31 @@
 						       PERF_COUNT_HW_CACHE_##op,\
 						       PERF_COUNT_HW_CACHE_RESULT_##result))
 #define RISCV_PMU_EVENT_FW(code)	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_FW, (code))
+
+/* The events that firmware counts of its own doings: X(name, SBI_PMU_FW_*). SBI 3.0, 11.2.5 */
+#define RISCV_PMU_FW_EVENTS(X)						\
+	X("misaligned-load", MISALIGNED_LOAD)				\
+	X("misaligned-store", MISALIGNED_STORE)				\
+	X("access-load", ACCESS_LOAD)					\
+	X("access-store", ACCESS_STORE)					\
+	X("illegal-insn", ILLEGAL_INSN)					\
+	X("set-timer", SET_TIMER)					\
+	X("ipi-sent", IPI_SENT)						\
+	X("ipi-received", IPI_RCVD)					\
+	X("fence-i-sent", FENCE_I_SENT)					\
+	X("fence-i-received", FENCE_I_RCVD)				\
+	X("sfence-vma-sent", SFENCE_VMA_SENT)				\
+	X("sfence-vma-received", SFENCE_VMA_RCVD)			\
+	X("sfence-vma-asid-sent", SFENCE_VMA_ASID_SENT)			\
+	X("sfence-vma-asid-received", SFENCE_VMA_ASID_RCVD)		\
+	X("hfence-gvma-sent", HFENCE_GVMA_SENT)				\
+	X("hfence-gvma-received", HFENCE_GVMA_RCVD)			\
+	X("hfence-gvma-vmid-sent", HFENCE_GVMA_VMID_SENT)		\
+	X("hfence-gvma-vmid-received", HFENCE_GVMA_VMID_RCVD)		\
+	X("hfence-vvma-sent", HFENCE_VVMA_SENT)				\
+	X("hfence-vvma-received", HFENCE_VVMA_RCVD)			\
+	X("hfence-vvma-asid-sent", HFENCE_VVMA_ASID_SENT)		\
+	X("hfence-vvma-asid-received", HFENCE_VVMA_ASID_RCVD)
 
 /* The general event that a fixed counter can hold */
 #define RISCV_PMU_EVENT_CYCLES		RISCV_PMU_EVENT_HW(CPU_CYCLES)

@@ -383,6 +383,13 @@ void riscv_pmu_debugfs_init(void);
 static inline void riscv_pmu_debugfs_init(void) { }
 #endif
 
+/* fw_pmu.c */
+#ifdef CONFIG_RISCV_PMU_SBI
+int riscv_pmu_fw_init(struct riscv_pmu *core);
+#else
+static inline int riscv_pmu_fw_init(struct riscv_pmu *core) { return 0; }
+#endif
+
 /* sysfs.c */
 extern const struct attribute_group *riscv_pmu_attr_groups[];
 

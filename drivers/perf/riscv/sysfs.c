@@ -69,7 +69,7 @@ static ssize_t sysfs_event_show(struct device *dev, struct device_attribute *att
 	} })[0].attr.attr)
 
 #define SYSFS_HW(_name, _id)	SYSFS_EVENT(_name, RISCV_PMU_EVENT_HW(_id))
-#define SYSFS_FW(_name, _code)	SYSFS_EVENT("fw-" _name, RISCV_PMU_EVENT_FW(SBI_PMU_FW_##_code))
+#define SYSFS_FW(_name, _code)	SYSFS_EVENT("fw-" _name, RISCV_PMU_EVENT_FW(SBI_PMU_FW_##_code)),
 
 #define SYSFS_CACHE_OP(_cache, _id, _many, _one, _op)					\
 	SYSFS_EVENT(_cache "-" _many, RISCV_PMU_EVENT_CACHE(_id, _op, ACCESS)),		\
@@ -98,28 +98,7 @@ static struct attribute *sysfs_events[] = {
 	SYSFS_CACHE("iTLB", ITLB),
 	SYSFS_CACHE("branch", BPU),
 	SYSFS_CACHE("node", NODE),
-	SYSFS_FW("misaligned-load", MISALIGNED_LOAD),
-	SYSFS_FW("misaligned-store", MISALIGNED_STORE),
-	SYSFS_FW("access-load", ACCESS_LOAD),
-	SYSFS_FW("access-store", ACCESS_STORE),
-	SYSFS_FW("illegal-insn", ILLEGAL_INSN),
-	SYSFS_FW("set-timer", SET_TIMER),
-	SYSFS_FW("ipi-sent", IPI_SENT),
-	SYSFS_FW("ipi-received", IPI_RCVD),
-	SYSFS_FW("fence-i-sent", FENCE_I_SENT),
-	SYSFS_FW("fence-i-received", FENCE_I_RCVD),
-	SYSFS_FW("sfence-vma-sent", SFENCE_VMA_SENT),
-	SYSFS_FW("sfence-vma-received", SFENCE_VMA_RCVD),
-	SYSFS_FW("sfence-vma-asid-sent", SFENCE_VMA_ASID_SENT),
-	SYSFS_FW("sfence-vma-asid-received", SFENCE_VMA_ASID_RCVD),
-	SYSFS_FW("hfence-gvma-sent", HFENCE_GVMA_SENT),
-	SYSFS_FW("hfence-gvma-received", HFENCE_GVMA_RCVD),
-	SYSFS_FW("hfence-gvma-vmid-sent", HFENCE_GVMA_VMID_SENT),
-	SYSFS_FW("hfence-gvma-vmid-received", HFENCE_GVMA_VMID_RCVD),
-	SYSFS_FW("hfence-vvma-sent", HFENCE_VVMA_SENT),
-	SYSFS_FW("hfence-vvma-received", HFENCE_VVMA_RCVD),
-	SYSFS_FW("hfence-vvma-asid-sent", HFENCE_VVMA_ASID_SENT),
-	SYSFS_FW("hfence-vvma-asid-received", HFENCE_VVMA_ASID_RCVD),
+	RISCV_PMU_FW_EVENTS(SYSFS_FW)
 	NULL,
 };
 
@@ -155,6 +134,19 @@ static ssize_t sampling_show(struct device *dev, struct device_attribute *attr, 
 			  pmu->polled_sampling ? "polled" : "none");
 }
 static DEVICE_ATTR_RO(sampling);
+
+/* What perf_event_open() grants here; Documentation/ABI/testing has the grammar. */
+static ssize_t device_id_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
+	int len = sysfs_emit(page, "core.stat=%s", pmu->pmu.name);
+
+	if (pmu->irq_ctrs || pmu->polled_sampling)
+		len += sysfs_emit_at(page, len, ";core.record=%s", pmu->pmu.name);
+
+	return len + sysfs_emit_at(page, len, "\n");
+}
+static DEVICE_ATTR_RO(device_id);
 
 static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -198,6 +190,7 @@ static ssize_t counter_width_show(struct device *dev, struct device_attribute *a
 static DEVICE_ATTR_RO(counter_width);
 
 static struct attribute *sysfs_caps[] = {
+	&dev_attr_device_id.attr,
 	&dev_attr_backend.attr,
 	&dev_attr_sampling.attr,
 	&dev_attr_max_precise.attr,
