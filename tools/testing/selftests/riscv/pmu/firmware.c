@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
@@ -99,44 +98,26 @@ TEST_F(firmware, a_task_that_only_computes_sets_no_timer_but_ticks)
 	close(fd);
 }
 
-static void skip_instruction(int sig, siginfo_t *info, void *context)
-{
-	ucontext_t *user = context;
-
-	user->uc_mcontext.__gregs[REG_PC] += 4;
-}
-
-static void body_illegal(long times)
-{
-	for (long i = 0; i < times; i++)
-		asm volatile(".4byte 0");
-}
-
-/* All zeroes is illegal (Unprivileged ISA, 1.5), and the firmware sees it first. */
 TEST_F(firmware, each_illegal_instruction_is_counted_once)
 {
-	struct sigaction act = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };
 	int fd = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, sigaction(SIGILL, &act, NULL));
-	EXPECT_EQ(1, pmu_count(fd, body_illegal, 1));
-	EXPECT_EQ(100, pmu_count(fd, body_illegal, 100));
-	body_illegal(10);
+	EXPECT_EQ(1, pmu_count(fd, pmu_illegal_loop, 1));
+	EXPECT_EQ(100, pmu_count(fd, pmu_illegal_loop, 100));
+	pmu_illegal_loop(10);
 	EXPECT_EQ(100, pmu_read(fd));
 	close(fd);
 }
 
 TEST_F(firmware, two_events_of_the_firmware_count_the_same)
 {
-	struct sigaction act = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };
 	int a = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
 	int b = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
 
 	ASSERT_LE(0, a);
 	ASSERT_LE(0, b);
-	ASSERT_EQ(0, sigaction(SIGILL, &act, NULL));
-	ASSERT_EQ(0, pmu_run_all(body_illegal, 100));
+	ASSERT_EQ(0, pmu_run_all(pmu_illegal_loop, 100));
 	EXPECT_EQ(100, pmu_read(a));
 	EXPECT_EQ(100, pmu_read(b));
 	close(a);
@@ -181,20 +162,18 @@ static void body_illegal_on_two_cpus(long times)
 		CPU_ZERO(&set);
 		CPU_SET(i & 1, &set);
 		sched_setaffinity(0, sizeof(set), &set);
-		body_illegal(5);
+		pmu_illegal_loop(5);
 	}
 }
 
 TEST_F(firmware, a_task_is_counted_on_each_hart_that_it_moves_to)
 {
-	struct sigaction act = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };
 	int fd = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "needs two CPUs");
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, sigaction(SIGILL, &act, NULL));
 	EXPECT_EQ(20 * 5, pmu_count(fd, body_illegal_on_two_cpus, 20));
 	close(fd);
 }

@@ -115,3 +115,20 @@ void pmu_kill(pid_t pid)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
+
+static void skip_instruction(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *user = context;
+
+	user->uc_mcontext.__gregs[REG_PC] += 4;
+}
+
+/* All zeroes is illegal (Unprivileged ISA, 1.5). */
+void pmu_illegal_loop(long times)
+{
+	struct sigaction act = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGILL, &act, NULL);
+	while (times--)
+		asm volatile(".4byte 0");
+}

@@ -61,6 +61,8 @@ typedef void pmu_body(long arg);
 void pmu_loop(long instructions);
 void pmu_syscall_loop(long calls);
 extern const char pmu_loop_begin[], pmu_loop_end[];
+/* So many illegal instructions: the firmware sees each first. SIGILL is handled from then on. */
+void pmu_illegal_loop(long times);
 long pmu_window(const struct pmu_call *on, pmu_body *body, long arg, const struct pmu_call *off);
 
 /* Whose samples are known, in lib/chain.S. */
