@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rvpmu doctor: each thing that counting, sampling, filters, groups and reads from
+ * user space need. What can be tried is tried, rather than believed.
+ */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../include/perf/riscv_pmu_read.h"
+#include "rvpmu.h"
+
+#define SYSCTL		"/proc/sys/kernel/"
+#define LOCKDOWN	"/sys/kernel/security/lockdown"
+
+/* syslog(2) */
+#define LOG_READ_ALL	3
+#define LOG_MOST	(1 << 20)
+
+struct patient {
+	struct pmu cpu;
+	bool has_cpu;
+	bool ours;		/* not mainline's driver */
+	char sampling[TEXT_SIZE];
+	int status;
+};
+
+enum finding { FINDING_OK, FINDING_DEGRADED, FINDING_MISSING };
+
+static void find(struct patient *patient, const char *what, enum finding finding,
+		 const char *why, const char *cure)
+{
+	static const char *const words[] = { "ok", "degraded", "missing" };
+
+	if (!json) {
+		printf("%-9s %-14s %s\n", words[finding], what, why);
+		if (*cure)
+			printf("%-24s cure: %s\n", "", cure);
+	}
+	json_open(NULL, '{');
+	json_text("what", what);
+	json_text("finding", words[finding]);
+	json_text("why", why);
+	if (*cure)
+		json_text("cure", cure);
+	json_close('}');
+	if ((int)finding > patient->status)
+		patient->status = finding;
+}
+
+/* --- the machine --- */
+
+static bool hart_has(const char *extension)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	char line[TEXT_SIZE];
+	bool has = false;
+
+	while (file && !has && fgets(line, sizeof(line), file)) {
+		char *save, *word;
+
+		if (strncmp(line, "isa", 3))
+			continue;
+		for (word = strtok_r(line, "_ \t\n:", &save); word;
+		     word = strtok_r(NULL, "_ \t\n:", &save))
+			has |= !strcmp(word, extension);
+	}
+	if (file)
+		fclose(file);
+	return has;
+}
+
+/* A line of the kernel's log from @mark on, or "". */
+static const char *find_in_log(const char *mark, char text[TEXT_SIZE])
+{
+	char *log = malloc(LOG_MOST), *line;
+	int len = log ? klogctl(LOG_READ_ALL, log, LOG_MOST - 1) : -1;
+
+	*text = '\0';
+	if (len > 0) {
+		log[len] = '\0';
+		line = strstr(log, mark);
+		if (line)
+			snprintf(text, TEXT_SIZE, "%.*s", (int)strcspn(line, "\n"), line);
+	}
+	free(log);
+	return text;
+}
+
+static void check_extensions(struct patient *patient)
+{
+	bool ovf = hart_has("sscofpmf"), delegated = hart_has("ssccfg");
+
+	if (ovf)
+		find(patient, "harts", FINDING_OK,
+		     delegated ? "Sscofpmf (interrupt, filters) and Ssccfg (delegated counters)" :
+				 "Sscofpmf: overflow interrupt and filters", "");
+	else
+		find(patient, "harts", FINDING_DEGRADED,
+		     "no Sscofpmf in /proc/cpuinfo: no overflow interrupt, no filters",
+		     "none if the core has none; if it has, the devicetree must say so");
+}
+
+static void check_firmware(struct patient *patient)
+{
+	char spec[TEXT_SIZE], implementation[TEXT_SIZE], text[2 * TEXT_SIZE + 8];
+
+	find_in_log("SBI specification v", spec);
+	find_in_log("SBI implementation ID=", implementation);
+	if (!*spec) {
+		find(patient, "firmware", FINDING_OK,
+		     "its version is not known: the kernel's log is not to be read, or overwritten",
+		     "");
+		return;
+	}
+	snprintf(text, sizeof(text), "%s; %s", spec, implementation);
+	/* The PMU extension came with 0.3. */
+	if (!strncmp(spec, "SBI specification v0.1", 22) ||
+	    !strncmp(spec, "SBI specification v0.2", 22))
+		find(patient, "firmware", FINDING_MISSING, text,
+		     "firmware with the SBI PMU extension: OpenSBI 0.9 or later");
+	else
+		find(patient, "firmware", FINDING_OK, text, "");
+}
+
+static void check_driver(struct patient *patient)
+{
+	char backend[TEXT_SIZE], text[2 * TEXT_SIZE], log[TEXT_SIZE];
+
+	if (!patient->has_cpu) {
+		find(patient, "driver", FINDING_MISSING, "there is no PMU named cpu",
+		     "a kernel with CONFIG_RISCV_PMU, and firmware with the SBI PMU extension");
+		return;
+	}
+	if (!pmu_read(&patient->cpu, "caps/backend", backend)) {
+		find(patient, "driver", FINDING_DEGRADED,
+		     "mainline's: no sampling without Sscofpmf, equal events do not share counters, groups that can never fit are not refused, a context switch costs firmware calls",
+		     "riscv-pmu: make graft KDIR=<kernel tree>");
+		return;
+	}
+
+	patient->ours = true;
+	find_in_log("riscv_pmu: backend ", log);
+	snprintf(text, sizeof(text), "%s", *log ? log : backend);
+	if (!strcmp(backend, "legacy"))
+		find(patient, "driver", FINDING_DEGRADED,
+		     "backend legacy: cycles and instructions only, no filters",
+		     "firmware with the SBI PMU extension, and riscv_pmu.backend=auto");
+	else
+		find(patient, "driver", FINDING_OK, text, "");
+}
+
+/* --- what events can do --- */
+
+static void check_counting(struct patient *patient)
+{
+	struct perf_event_attr attr = attr_instructions();
+	int err = try_event(&attr);
+
+	if (err == -EACCES || err == -EPERM) {
+		attr.exclude_kernel = 1;
+		err = try_event(&attr);
+	}
+	if (!err)
+		find(patient, "counting", FINDING_OK, "instructions can be counted", "");
+	else if (err == -EACCES || err == -EPERM || err == -EOPNOTSUPP)
+		find(patient, "counting", FINDING_MISSING,
+		     "not by this user (kernel.perf_event_paranoid)",
+		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
+	else
+		find(patient, "counting", FINDING_MISSING, strerror(-err),
+		     "see the lines above");
+}
+
+static void check_sampling(struct patient *patient)
+{
+	struct perf_event_attr attr = attr_instructions();
+	char why[TEXT_SIZE];
+	int err;
+
+	attr.sample_period = 1000000;
+	err = try_event(&attr);
+	if (!strcmp(patient->sampling, "polled")) {
+		/* "filters ...; sampling by a timer, up to a tick late: <why>" */
+		find_in_log("sampling by a timer", why);
+		find(patient, "sampling", FINDING_DEGRADED,
+		     *why ? why : "by a timer: a sample shows a place up to 4 ms late",
+		     "a core with Sscofpmf; on QEMU, a version whose sie takes the interrupt's bit");
+	} else if (!err) {
+		find(patient, "sampling", FINDING_OK, "by overflow interrupt", "");
+	} else if (err == -EACCES || err == -EPERM) {
+		find(patient, "sampling", FINDING_DEGRADED, "not the kernel's, by this user",
+		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
+	} else {
+		find(patient, "sampling", FINDING_MISSING, strerror(-err),
+		     patient->ours ? "riscv_pmu.polled_sampling=1" :
+				     "perf record -e cpu-clock; or riscv-pmu, which samples by a timer");
+	}
+}
+
+static void check_filters(struct patient *patient)
+{
+	struct perf_event_attr attr = attr_instructions();
+	int err;
+
+	attr.exclude_kernel = 1;
+	err = try_event(&attr);
+	if (!err)
+		find(patient, "filters", FINDING_OK, "instructions:u counts user mode only", "");
+	else
+		find(patient, "filters", FINDING_DEGRADED,
+		     "instructions:u can not be counted: user and kernel are counted together",
+		     "a core with Sscofpmf, or Smcntrpmf for cycles and instructions");
+}
+
+/* Cycles and instructions have counters of their own everywhere. */
+static void check_groups(struct patient *patient)
+{
+	struct perf_event_attr cycles = make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event_attr instructions = attr_instructions();
+	int leader = open_event(&cycles, 0, -1, -1);
+	int fd = leader < 0 ? leader : open_event(&instructions, 0, -1, leader);
+
+	if (fd >= 0)
+		find(patient, "groups", FINDING_OK, "cycles and instructions fit into one", "");
+	else
+		find(patient, "groups", FINDING_DEGRADED, strerror(-fd), "see the lines above");
+	if (fd >= 0)
+		close(fd);
+	if (leader >= 0)
+		close(leader);
+}
+
+static bool can_read_directly(void)
+{
+	struct perf_event_attr attr = attr_instructions();
+	size_t size = sysconf(_SC_PAGESIZE);
+	uint64_t count;
+	bool direct = false;
+	void *page;
+	int fd;
+
+	attr.exclude_kernel = 1;
+	fd = open_event(&attr, 0, -1, -1);
+	if (fd < 0) {
+		attr.exclude_kernel = 0;
+		fd = open_event(&attr, 0, -1, -1);
+	}
+	if (fd < 0)
+		return false;
+
+	page = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	if (page != MAP_FAILED) {
+		direct = riscv_pmu_read(page, &count);
+		munmap(page, size);
+	}
+	close(fd);
+	return direct;
+}
+
+static void check_user_access(struct patient *patient)
+{
+	long access;
+
+	if (!read_number(SYSCTL "perf_user_access", &access))
+		find(patient, "user reads", FINDING_DEGRADED, "there is no kernel.perf_user_access",
+		     "a kernel with a RISC-V PMU");
+	else if (can_read_directly())
+		find(patient, "user reads", FINDING_OK,
+		     "a process can read its own events without a system call", "");
+	else if (!access)
+		find(patient, "user reads", FINDING_DEGRADED, "kernel.perf_user_access is 0",
+		     "sysctl kernel.perf_user_access=1");
+	else
+		find(patient, "user reads", FINDING_DEGRADED,
+		     "mappings of events have no counter: programs fall back to read()",
+		     "a backend that writes counters (sbi, ssccfg), and counters that interrupt or have 64 bits");
+}
+
+static void check_firmware_events(struct patient *patient)
+{
+	struct pmu pmu;
+
+	if (find_pmu(&pmu, "sbi_fw"))
+		find(patient, "firmware events", FINDING_OK, "sbi_fw", "");
+	else if (patient->ours)
+		find(patient, "firmware events", FINDING_DEGRADED,
+		     "this firmware counts nothing of its own", "OpenSBI 0.9 or later");
+	else
+		find(patient, "firmware events", FINDING_DEGRADED,
+		     "by number only (cpu/event=0xNN,firmware=2/)", "riscv-pmu");
+}
+
+/* --- rights and limits --- */
+
+static void check_paranoid(struct patient *patient)
+{
+	char text[TEXT_SIZE];
+	long level;
+
+	if (!read_number(SYSCTL "perf_event_paranoid", &level)) {
+		find(patient, "paranoid", FINDING_MISSING, "there is no kernel.perf_event_paranoid",
+		     "a kernel with CONFIG_PERF_EVENTS");
+		return;
+	}
+	snprintf(text, sizeof(text), "kernel.perf_event_paranoid is %ld: users see %s", level,
+		 level < 1 ? "all harts" : level < 2 ? "their own tasks, with the kernel" :
+		 level < 3 ? "user mode of their own tasks" : "nothing (with Debian's patch)");
+	find(patient, "paranoid", level < 2 ? FINDING_OK : FINDING_DEGRADED, text,
+	     level < 2 ? "" : "sysctl kernel.perf_event_paranoid=1, if users are to see the kernel");
+}
+
+static void check_lockdown(struct patient *patient)
+{
+	char text[TEXT_SIZE];
+
+	if (read_line(LOCKDOWN, text) && strstr(text, "[confidentiality]"))
+		find(patient, "lockdown", FINDING_DEGRADED,
+		     "confidentiality: samples have no registers, and kernel addresses are hidden",
+		     "lockdown=integrity on the kernel's command line");
+	else
+		find(patient, "lockdown", FINDING_OK, "does not stand in the way", "");
+}
+
+static void check_rate(struct patient *patient)
+{
+	char text[TEXT_SIZE];
+	long rate;
+
+	if (!read_number(SYSCTL "perf_event_max_sample_rate", &rate))
+		return;
+	snprintf(text, sizeof(text), "at most %ld samples a second on each hart", rate);
+	/* perf's own default frequency is 4000. */
+	find(patient, "sample rate", rate < 4000 ? FINDING_DEGRADED : FINDING_OK, text,
+	     rate < 4000 ? "sysctl kernel.perf_event_max_sample_rate=100000" : "");
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct patient patient = {};
+
+	patient.has_cpu = find_pmu(&patient.cpu, "cpu");
+	if (patient.has_cpu)
+		pmu_read(&patient.cpu, "caps/sampling", patient.sampling);
+	json_open(NULL, '{');
+	json_open("findings", '[');
+	check_extensions(&patient);
+	check_firmware(&patient);
+	check_driver(&patient);
+	check_counting(&patient);
+	if (patient.has_cpu) {
+		check_sampling(&patient);
+		check_filters(&patient);
+		check_groups(&patient);
+		check_user_access(&patient);
+		check_firmware_events(&patient);
+	}
+	check_paranoid(&patient);
+	check_lockdown(&patient);
+	check_rate(&patient);
+	json_close(']');
+	json_number("status", patient.status);
+	json_close('}');
+	return patient.status;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rvpmu exclusive -- CMD: on each hart, an event that is pinned and exclusive (see
+ * perf_event_open(2)) keeps all others off the counters while CMD runs. The events
+ * are this process's descriptors: whatever becomes of it, the kernel closes them.
+ */
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rvpmu.h"
+
+#define MAX_HARTS	1024
+#define PATH_SIZE	512
+
+/* --- who is in the way --- */
+
+static bool holds_events(const char *pid)
+{
+	char path[PATH_SIZE], target[PATH_SIZE];
+	struct dirent *entry;
+	bool holds = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%.32s/fd", pid);
+	dir = opendir(path);
+	while (dir && !holds && (entry = readdir(dir))) {
+		ssize_t len;
+
+		snprintf(path, sizeof(path), "/proc/%.32s/fd/%.32s", pid, entry->d_name);
+		len = readlink(path, target, sizeof(target) - 1);
+		if (len < 0)
+			continue;
+		target[len] = '\0';
+		holds = strstr(target, "[perf_event]");
+	}
+	if (dir)
+		closedir(dir);
+	return holds;
+}
+
+static void name_holders(void)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char path[PATH_SIZE], name[TEXT_SIZE];
+
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    atol(entry->d_name) == (long)getpid() || !holds_events(entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.32s/comm", entry->d_name);
+		read_line(path, name);
+		fprintf(stderr, "rvpmu: process %s (%s) has events open\n", entry->d_name, name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* --- the reservation --- */
+
+/* 0, or a status with which it has been said why not. */
+static int reserve(int hart)
+{
+	struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	uint64_t count;
+	int fd;
+
+	attr.pinned = 1;
+	attr.exclusive = 1;
+	fd = open_event(&attr, -1, hart, -1);
+	if (fd == -EACCES || fd == -EPERM) {
+		fprintf(stderr, "rvpmu: not by this user: kernel.perf_event_paranoid has to be 0, or CAP_PERFMON given\n");
+		return EXIT_MISSING;
+	}
+	/* A hart that is not there, or not online. */
+	if (fd == -ENODEV || fd == -EINVAL)
+		return EXIT_OK;
+	if (fd < 0) {
+		fprintf(stderr, "rvpmu: hart %d: %s\n", hart, strerror(-fd));
+		return EXIT_MISSING;
+	}
+	/* A pinned event that does not get its counter is in error, and has no count. */
+	if (read(fd, &count, sizeof(count)) != sizeof(count)) {
+		fprintf(stderr, "rvpmu: hart %d is reserved already\n", hart);
+		name_holders();
+		return EXIT_DEGRADED;
+	}
+	return EXIT_OK;
+}
+
+static int run(char **argv)
+{
+	int status = 0;
+	pid_t pid;
+
+	/* Its death is for the command to decide; ours ends with it. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	pid = fork();
+	if (pid < 0) {
+		perror("rvpmu: fork");
+		return EXIT_MISSING;
+	}
+	if (!pid) {
+		signal(SIGINT, SIG_DFL);
+		signal(SIGQUIT, SIG_DFL);
+		execvp(argv[0], argv);
+		fprintf(stderr, "rvpmu: %s: %s\n", argv[0], strerror(errno));
+		_exit(127);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int cmd_exclusive(int argc, char **argv)
+{
+	long harts = sysconf(_SC_NPROCESSORS_CONF);
+	int status;
+
+	if (argc > 1 && !strcmp(argv[1], "--")) {
+		argc--;
+		argv++;
+	}
+	if (argc < 2) {
+		fprintf(stderr, "rvpmu: which command? rvpmu exclusive -- CMD\n");
+		return EXIT_USAGE;
+	}
+	for (int hart = 0; hart < harts && hart < MAX_HARTS; hart++) {
+		status = reserve(hart);
+		if (status)
+			return status;
+	}
+	return run(argv + 1);
+}

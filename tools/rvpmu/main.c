@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rvpmu: lists, explains and tests the PMUs of a RISC-V machine. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rvpmu.h"
+
+bool json;
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{ "list", cmd_list, "every PMU, its events, their encoding, the counters for them" },
+	{ "caps", cmd_caps, "what each PMU says that it can do" },
+	{ "doctor", cmd_doctor, "what works, what does not, why, and what to do about it" },
+	{ "test", cmd_test, "count, sample and read on each hart: PASS or FAIL" },
+	{ "man", cmd_man, "EVENT: what it counts, and how to ask for it" },
+	{ "exclusive", cmd_exclusive, "-- CMD: nobody else counts while CMD runs" },
+};
+
+#define NR_COMMANDS	(sizeof(commands) / sizeof(*commands))
+
+static void usage(FILE *out)
+{
+	fprintf(out, "usage: rvpmu [--json] COMMAND [ARGUMENT]\n\n");
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+	fprintf(out, "\nExit status: 0 all is well, 1 something is degraded or failed, 2 something is\n"
+		     "missing, 64 it was asked for in a way that makes no sense. See rvpmu(1).\n");
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	if (argc > 1 && !strcmp(argv[1], "--json")) {
+		json = true;
+		argv++;
+		argc--;
+	}
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))) {
+		usage(stdout);
+		return EXIT_OK;
+	}
+	for (size_t i = 0; argc > 1 && i < NR_COMMANDS; i++) {
+		if (strcmp(argv[1], commands[i].name))
+			continue;
+		status = commands[i].run(argc - 1, argv + 1);
+		json_end();
+		/* A pipe that is closed, a disk that is full. */
+		if (fflush(stdout) || ferror(stdout)) {
+			perror("rvpmu: standard output");
+			return EXIT_DEGRADED;
+		}
+		return status;
+	}
+
+	if (argc > 1)
+		fprintf(stderr, "rvpmu: there is no command '%s'\n", argv[1]);
+	usage(stderr);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rvpmu test: on each hart, a loop of known length is counted, sampled, and its count
+ * read from user space. A line each: PASS, FAIL, or SKIP with the reason.
+ *
+ * How many instructions the loop has is known, but an emulator may count something
+ * else for instructions (QEMU without -icount: time). So what is asked for is that four
+ * times the work is about four times the count; whether the count is exact, the line says.
+ */
+
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../include/perf/riscv_pmu_read.h"
+#include "rvpmu.h"
+
+#define TURNS		2000000L
+#define LOOP_INSNS	2
+#define RING_PAGES	16
+#define ATTEMPTS	5
+
+/* Two instructions a turn, known by their addresses; turns > 0. */
+void rvpmu_loop(long turns);
+extern const char rvpmu_loop_begin[], rvpmu_loop_end[];
+
+asm(".text\n"
+    ".balign 8\n"
+    ".globl rvpmu_loop, rvpmu_loop_begin, rvpmu_loop_end\n"
+    ".type rvpmu_loop, @function\n"
+    "rvpmu_loop:\n"
+    "rvpmu_loop_begin:\n"
+    "	addi a0, a0, -1\n"
+    "	bnez a0, rvpmu_loop_begin\n"
+    "rvpmu_loop_end:\n"
+    "	ret\n"
+    ".size rvpmu_loop, . - rvpmu_loop\n");
+
+static int failures;
+
+static void __attribute__((format(printf, 4, 5)))
+verdict(int hart, const char *test, const char *word, const char *format, ...)
+{
+	char text[TEXT_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (!json)
+		printf("%s hart %d %s: %s\n", word, hart, test, text);
+	json_open(NULL, '{');
+	json_number("hart", hart);
+	json_text("test", test);
+	json_text("verdict", word);
+	json_text("why", text);
+	json_close('}');
+	failures += !strcmp(word, "FAIL");
+}
+
+/* User mode only, where that is possible. */
+static int open_instructions(uint64_t period)
+{
+	struct perf_event_attr attr = attr_instructions();
+	int fd;
+
+	attr.disabled = 1;
+	attr.sample_period = period;
+	attr.sample_type = PERF_SAMPLE_IP;
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	fd = open_event(&attr, 0, -1, -1);
+	if (fd >= 0)
+		return fd;
+
+	attr.exclude_kernel = 0;
+	attr.exclude_hv = 0;
+	return open_event(&attr, 0, -1, -1);
+}
+
+static int64_t count_loop(int fd, long turns)
+{
+	int64_t count;
+
+	ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	rvpmu_loop(turns);
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : -1;
+}
+
+/* The least of several: where time is counted for instructions, others take some of it. */
+static int64_t count_undisturbed(int fd, long turns)
+{
+	int64_t count, least = INT64_MAX;
+
+	for (int i = 0; i < ATTEMPTS; i++) {
+		count = count_loop(fd, turns);
+		if (count < least)
+			least = count;
+	}
+	return least;
+}
+
+static void test_count(int hart)
+{
+	int fd = open_instructions(0);
+	int64_t once, four;
+
+	if (fd < 0) {
+		verdict(hart, "count", "FAIL", "instructions can not be opened (%s); see rvpmu doctor",
+			strerror(-fd));
+		return;
+	}
+	count_loop(fd, 1);
+	once = count_undisturbed(fd, TURNS);
+	four = count_undisturbed(fd, 4 * TURNS);
+	close(fd);
+	if (once <= 0 || four < 2 * once || four > 8 * once)
+		verdict(hart, "count", "FAIL", "%lld, and %lld for four times the work",
+			(long long)once, (long long)four);
+	else
+		verdict(hart, "count", "PASS", "%lld for %ld instructions, %lld for four times as many",
+			(long long)once, TURNS * LOOP_INSNS, (long long)four);
+}
+
+struct samples {
+	int all;
+	int inside;
+};
+
+static struct samples drain(struct perf_event_mmap_page *page, size_t page_size)
+{
+	const char *data = (const char *)page + page_size;
+	const size_t size = RING_PAGES * page_size;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	struct samples samples = {};
+
+	/* Records are multiples of 8 bytes, so a word of one is never cut in two. */
+	for (uint64_t tail = page->data_tail; tail < head; ) {
+		const struct perf_event_header *header = (const void *)(data + tail % size);
+
+		if (!header->size)
+			break;
+		if (header->type == PERF_RECORD_SAMPLE) {
+			uint64_t ip = *(const uint64_t *)(data + (tail + sizeof(*header)) % size);
+
+			samples.all++;
+			samples.inside += ip >= (uintptr_t)rvpmu_loop_begin &&
+					  ip <= (uintptr_t)rvpmu_loop_end;
+		}
+		tail += header->size;
+	}
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+	return samples;
+}
+
+static void test_sample(int hart)
+{
+	size_t page_size = sysconf(_SC_PAGESIZE), size = (1 + RING_PAGES) * page_size;
+	int fd = open_instructions(TURNS / 10);
+	struct samples samples;
+	void *page;
+
+	if (fd < 0) {
+		verdict(hart, "sample", "SKIP", "%s; see rvpmu doctor", strerror(-fd));
+		return;
+	}
+	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED) {
+		verdict(hart, "sample", "FAIL", "no ring: %m (kernel.perf_event_mlock_kb?)");
+		close(fd);
+		return;
+	}
+	count_loop(fd, 20 * TURNS);
+	samples = drain(page, page_size);
+	munmap(page, size);
+	close(fd);
+	if (samples.inside * 2 > samples.all)
+		verdict(hart, "sample", "PASS", "%d samples, %d of them in the loop",
+			samples.all, samples.inside);
+	else
+		verdict(hart, "sample", "FAIL", "%d samples, %d of them in the loop",
+			samples.all, samples.inside);
+}
+
+static void test_read(int hart)
+{
+	size_t page_size = sysconf(_SC_PAGESIZE);
+	uint64_t before, direct, after;
+	int fd = open_instructions(0);
+	void *page;
+
+	if (fd < 0) {
+		verdict(hart, "read", "SKIP", "%s; see rvpmu doctor", strerror(-fd));
+		return;
+	}
+	page = mmap(NULL, page_size, PROT_READ, MAP_SHARED, fd, 0);
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	rvpmu_loop(TURNS);
+	if (page == MAP_FAILED || read(fd, &before, sizeof(before)) != sizeof(before)) {
+		verdict(hart, "read", "FAIL", "%m");
+	} else if (!riscv_pmu_read(page, &direct)) {
+		verdict(hart, "read", "SKIP", "no counter in the mapping; see rvpmu doctor");
+	} else if (read(fd, &after, sizeof(after)) != sizeof(after) || direct < before ||
+		   direct > after) {
+		verdict(hart, "read", "FAIL", "%llu is not between %llu and %llu",
+			(unsigned long long)direct, (unsigned long long)before,
+			(unsigned long long)after);
+	} else {
+		verdict(hart, "read", "PASS", "%llu, between two system calls",
+			(unsigned long long)direct);
+	}
+	if (page != MAP_FAILED)
+		munmap(page, page_size);
+	close(fd);
+}
+
+int cmd_test(int argc, char **argv)
+{
+	cpu_set_t all, one;
+
+	if (sched_getaffinity(0, sizeof(all), &all)) {
+		perror("rvpmu: which harts there are");
+		return EXIT_MISSING;
+	}
+	json_open(NULL, '{');
+	json_open("tests", '[');
+	for (int hart = 0; hart < CPU_SETSIZE; hart++) {
+		if (!CPU_ISSET(hart, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(hart, &one);
+		if (sched_setaffinity(0, sizeof(one), &one)) {
+			verdict(hart, "count", "SKIP", "the hart has gone: %m");
+			continue;
+		}
+		test_count(hart);
+		test_sample(hart);
+		test_read(hart);
+	}
+	json_close(']');
+	json_number("failures", failures);
+	json_close('}');
+	return failures ? EXIT_DEGRADED : EXIT_OK;
+}
