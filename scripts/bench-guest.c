@@ -68,8 +68,10 @@ static const struct event distinct[] = {
 	{ PERF_TYPE_HW_CACHE, TLB_MISSES(DTLB, READ), true },
 };
 
-/* The kernel writes the counters itself. */
-static bool is_delegated;
+#define NR_FIXED		2
+
+/* Our kernel, which writes the counters itself, or has the firmware do it. */
+static bool is_delegated, is_sbi;
 
 enum kind {
 	NONE,
@@ -181,14 +183,20 @@ static long ecalls(void)
 /* --- events --- */
 
 /*
- * Where the kernel programs QEMU's counters itself, each event has one counter
- * beside the fixed ones. A selector of no event is as good as another filter: it has
- * a counter, which is read, and a program of its own.
+ * QEMU counts an event on one counter beside its fixed one, so that our kernel has
+ * nothing for another filter then: mainline starts a counter that stands at 0.
+ * Where the kernel programs the counters itself, a selector of no event is as good:
+ * it has a counter, which is read, and a program of its own. Elsewhere the events
+ * that are left share counters.
  */
-static struct event distinct_event(int i)
+static struct event distinct_event(const struct plan *plan, int i)
 {
+	int fits = NR_EVENTS + (plan->period ? 0 : NR_FIXED);
+
 	if (is_delegated && i >= NR_EVENTS)
 		return (struct event){ PERF_TYPE_RAW, NO_EVENT + i };
+	if (is_sbi && i >= fits)
+		return distinct[i - fits];
 
 	return distinct[i];
 }
@@ -197,7 +205,7 @@ static struct event plan_event(const struct plan *plan, int i)
 {
 	switch (plan->kind) {
 	case COUNT:
-		return distinct_event(i);
+		return distinct_event(plan, i);
 	case SHARED:
 		return distinct[i % 4];
 	case FIRMWARE:
@@ -633,6 +641,7 @@ int main(int argc, char **argv)
 	require_exactness();
 	lift_limits();
 	is_delegated = has_backend("ssccfg");
+	is_sbi = has_backend("sbi");
 	for (size_t i = 0; i < ARRAY_SIZE(benches); i++) {
 		if (!strncmp(benches[i].name, only, strlen(only)))
 			failed += !run_apart(&benches[i]);

@@ -356,21 +356,58 @@ static bool sbi_second_stands(struct riscv_pmu *pmu, unsigned int first, unsigne
  * QEMU 10.0.2 counts an event on one counter only, whatever the filters: a
  * second one that is given it stands still. Nothing tells, so it is tried.
  */
-static void sbi_find_twin_bug(struct riscv_pmu *pmu)
+static bool sbi_has_twin_bug(struct riscv_pmu *pmu)
 {
 	u64 ctrs = sbi_hw_ctrs[RISCV_PMU_EVENT_CYCLES] & ~pmu->fixed_ctrs;
 	unsigned int first, second;
-	unsigned long irqs;
+	bool has;
 
 	if (hweight64(ctrs) < 2)
-		return;
+		return false;
 
 	first = __ffs64(ctrs);
 	second = __ffs64(ctrs & (ctrs - 1));
-	local_irq_save(irqs);
-	pmu->one_ctr_per_event = sbi_second_stands(pmu, first, second);
+	guard(irqsave)();
+	has = sbi_second_stands(pmu, first, second);
 	sbi_call_stop(BIT_ULL(first) | BIT_ULL(second), SBI_PMU_STOP_FLAG_RESET);
-	local_irq_restore(irqs);
+
+	return has;
+}
+
+/* One of some counters: another one for the next number, as long as there are any. */
+static u64 sbi_pick_home(u64 ctrs, unsigned int nr)
+{
+	if (!ctrs)
+		return 0;
+
+	for (nr %= hweight64(ctrs); nr; nr--)
+		ctrs &= ctrs - 1;
+
+	return ctrs & -ctrs;
+}
+
+/*
+ * Each event keeps to one counter, beside its fixed one: what wants it a second
+ * time, with other filters, then takes turns instead of counting nothing. Raw
+ * selectors stay as they are: QEMU counts none.
+ */
+static void sbi_find_homes(struct riscv_pmu *pmu)
+{
+	unsigned int nr = 0;
+
+	for (u32 code = 1; code < SBI_NR_HW; code++) {
+		u64 ctrs = sbi_hw_ctrs[code] & ~pmu->fixed_ctrs;
+
+		sbi_hw_ctrs[code] &= pmu->fixed_ctrs;
+		sbi_hw_ctrs[code] |= sbi_pick_home(ctrs, nr);
+		nr += !!ctrs;
+	}
+	for (u32 code = 0; code < SBI_NR_CACHE; code++) {
+		u64 ctrs = sbi_cache_ctrs[code];
+
+		sbi_cache_ctrs[code] = sbi_pick_home(ctrs, nr);
+		nr += !!ctrs;
+	}
 }
 
 static void sbi_hart_start(struct riscv_pmu *pmu)
@@ -461,7 +498,9 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	sbi_find_resolver();
 	sbi_find_events(pmu);
 	sbi_find_fixed_filters(pmu);
-	sbi_find_twin_bug(pmu);
+	/* Who writes the counters without firmware sees to that without it. */
+	if (!pmu->no_calls && sbi_has_twin_bug(pmu))
+		sbi_find_homes(pmu);
 	return 0;
 }
 

@@ -788,27 +788,62 @@ static bool ssccfg_clings(const struct riscv_pmu *pmu, unsigned int ctr, u64 sel
 	return clings;
 }
 
+/* Whether of two counters that are both to count an event only the first does. */
+static bool ssccfg_second_stands(const struct riscv_pmu *pmu, u64 ctrs, u64 selector)
+{
+	unsigned int hpms[] = {
+		ssccfg_ctr_to_hpm(pmu, __ffs64(ctrs)),
+		ssccfg_ctr_to_hpm(pmu, __fls(ctrs)),
+	};
+	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
+	bool moves[ARRAY_SIZE(hpms)];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(hpms); i++) {
+		riscv_pmu_csr_select(PMU_ISELECT_CTR + hpms[i]);
+		riscv_pmu_csr_write_event(selector);
+	}
+	riscv_pmu_csr_uninhibit(BIT(hpms[0]) | BIT(hpms[1]));
+	for (i = 0; i < ARRAY_SIZE(hpms); i++) {
+		u64 before;
+
+		riscv_pmu_csr_select(PMU_ISELECT_CTR + hpms[i]);
+		before = riscv_pmu_csr_read_value();
+		moves[i] = riscv_pmu_csr_read_value() != before;
+	}
+	riscv_pmu_csr_inhibit(BIT(hpms[0]) | BIT(hpms[1]));
+	for (i = 0; i < ARRAY_SIZE(hpms); i++) {
+		riscv_pmu_csr_select(PMU_ISELECT_CTR + hpms[i]);
+		riscv_pmu_csr_write_event(0);
+	}
+	riscv_pmu_csr_select(select);
+
+	return moves[0] && !moves[1];
+}
+
 /*
- * QEMU 10.0.2 maps each event to one counter, and takes the mapping back only
- * when all bits of hpmevent are 0: never, from S-mode, where M-mode is left out.
- * Each event then stays with its home, and no other gets there. Nothing tells,
- * so it is tried.
+ * QEMU 10.0.2 counts an event on one counter, and does not even take it from that
+ * one unless all bits of hpmevent are 0: never, from S-mode, where M-mode is left
+ * out. Each event then stays with its home, and no other gets there. Nothing
+ * tells, so it is tried.
  */
 static void ssccfg_find_cling_bug(struct riscv_pmu *pmu)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	const struct ssccfg_event *cycles = ssccfg_find_event(ssccfg, RISCV_PMU_EVENT_CYCLES);
+	u64 rest;
 
 	ssccfg->raw_ctrs = ssccfg_prog_ctrs(pmu);
-	pmu->one_ctr_per_event = ssccfg->sbi.one_ctr_per_event;
 	if (!cycles || !cycles->home)
 		return;
 
+	rest = cycles->ctrs & ~cycles->home;
 	guard(irqsave)();
-	if (!ssccfg_clings(pmu, __ffs64(cycles->home), cycles->selector.selector))
+	if (!ssccfg_clings(pmu, __ffs64(cycles->home), cycles->selector.selector) &&
+	    !(rest && ssccfg_second_stands(pmu, cycles->home | (rest & -rest),
+					   cycles->selector.selector)))
 		return;
 
-	pmu->one_ctr_per_event = false;
 	for (unsigned int i = 0; i < ssccfg->nr_events; i++) {
 		ssccfg->event[i].ctrs = ssccfg->event[i].home;
 		ssccfg->raw_ctrs &= ~ssccfg->event[i].home;
@@ -854,9 +889,11 @@ static int ssccfg_probe(struct riscv_pmu *pmu)
 	if (!ssccfg)
 		return -ENOMEM;
 	pmu->priv = ssccfg;
+	pmu->no_calls = true;
 	err = ssccfg_find_all(pmu, values, events);
 	if (err) {
 		kfree(ssccfg);
+		pmu->no_calls = false;
 		pmu->priv = NULL;
 		return err;
 	}
@@ -864,7 +901,6 @@ static int ssccfg_probe(struct riscv_pmu *pmu)
 	pmu->raw_bits = PMU_HPMEVENT_SELECTOR_BITS;
 	pmu->one_call = true;
 	pmu->loads = true;
-	pmu->no_calls = true;
 	return 0;
 }
 

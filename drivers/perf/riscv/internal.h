@@ -179,7 +179,6 @@ struct riscv_pmu_stats {
  * @armed:	actual: counters that overflow no later than at a deadline
  * @loaded:	actual: counters whose value is ours: loaded, or read when it was found
  * @parked:	counters that run on only until the next apply: their clocks stand already
- * @twin:	actual: counters that were given an event while another held it
  * @wrong:	counters in use that do not hold the program wanted of them
  * @dirty:	counters whose readers have changed since the last apply
  * @joined:	counters with new counting readers; those that run may go on as they are
@@ -219,7 +218,6 @@ struct riscv_pmu_hart {
 	u64			armed;
 	u64			loaded;
 	u64			parked;
-	u64			twin;
 	u64			wrong;
 	u64			dirty;
 	u64			joined;

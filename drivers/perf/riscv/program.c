@@ -20,11 +20,6 @@ static bool program_is_equal(const struct riscv_pmu_prog *a, const struct riscv_
 	return a->event_idx == b->event_idx && a->event_data == b->event_data && a->inh == b->inh;
 }
 
-static bool program_is_same_event(const struct riscv_pmu_prog *a, const struct riscv_pmu_prog *b)
-{
-	return a->event_idx == b->event_idx && a->event_data == b->event_data;
-}
-
 static bool clock_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
 			const struct riscv_pmu_prog *prog)
 {
@@ -532,59 +527,6 @@ void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	hart->dirty |= ctrs;
 }
 
-/*
- * Counters other than @ctr that hold the event that it is to count. Only where
- * the hardware counts an event on one counter at a time, whatever the filters:
- * elsewhere they do not matter.
- */
-static u64 program_rivals(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr)
-{
-	u64 rivals = 0;
-
-	if (!pmu->one_ctr_per_event)
-		return 0;
-
-	for (u64 ctrs = hart->held & ~BIT_ULL(ctr); ctrs; ctrs &= ctrs - 1) {
-		unsigned int other = __ffs64(ctrs);
-
-		if (program_is_same_event(&hart->clock[other].prog, &hart->layout.prog[ctr]))
-			rivals |= BIT_ULL(other);
-	}
-
-	return rivals;
-}
-
-/*
- * Makes room for an event where only one counter can count it: it is taken
- * from those that merely still hold it. Where both are in use the second
- * counts nothing, and has to be programmed again once it is alone.
- */
-static u64 program_evict_rivals(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				unsigned int ctr)
-{
-	u64 rivals = program_rivals(pmu, hart, ctr);
-
-	if (rivals & hart->layout.sched.used)
-		hart->twin |= BIT_ULL(ctr);
-	else
-		hart->twin &= ~BIT_ULL(ctr);
-
-	return rivals & ~hart->layout.sched.used;
-}
-
-/* Twins with new readers whose rivals have gone. */
-static void program_wake_twins(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 twins)
-{
-	for (; twins; twins &= twins - 1) {
-		unsigned int ctr = __ffs64(twins);
-
-		if (program_rivals(pmu, hart, ctr) & hart->layout.sched.used)
-			continue;
-		hart->wrong |= BIT_ULL(ctr);
-		hart->dirty |= BIT_ULL(ctr);
-	}
-}
-
 /* What has to stop or be released before @ctr can become what it should be. */
 static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      unsigned int ctr)
@@ -593,7 +535,7 @@ static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	u64 bit = BIT_ULL(ctr);
 
 	if (hart->wrong & bit)
-		batch->release |= program_evict_rivals(pmu, hart, ctr) | (hart->held & bit);
+		batch->release |= hart->held & bit;
 	else if ((hart->armed | hart->fresh) & bit || clock_has_deadline(&hart->clock[ctr]))
 		batch->stop |= bit;
 }
@@ -611,7 +553,6 @@ static void program_note_released(struct riscv_pmu_hart *hart, u64 released)
 	hart->armed &= ~released;
 	hart->parked &= ~released;
 	hart->held &= ~released;
-	hart->twin &= ~released | hart->wrong;
 	hart->stats.evicted += hweight64(released);
 	for (; released; released &= released - 1)
 		clock_renew(hart, __ffs64(released));
@@ -778,7 +719,6 @@ static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 	hart->held &= ~ctrs;
 	hart->running &= ~ctrs;
 	hart->armed &= ~ctrs;
-	hart->twin &= ~ctrs;
 	hart->wrong |= ctrs & hart->layout.sched.used;
 
 	for (; ctrs; ctrs &= ctrs - 1) {
@@ -947,7 +887,7 @@ static noinline bool program_go_on(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 {
 	u64 joined = hart->joined;
 
-	if (joined & (~hart->running | hart->wrong | hart->twin))
+	if (joined & (~hart->running | hart->wrong))
 		return false;
 
 	hart->frozen = false;
@@ -967,11 +907,7 @@ static noinline bool program_go_on(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 
 static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 used = hart->layout.sched.used;
 	u64 joined, timed, dirty, failed = 0;
-
-	if (unlikely(hart->twin & used & (hart->joined | hart->dirty)))
-		program_wake_twins(pmu, hart, hart->twin & used & (hart->joined | hart->dirty));
 
 	hart->frozen = false;
 	joined = hart->joined & hart->running & ~(hart->dirty | hart->wrong);
@@ -1003,11 +939,9 @@ static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_ha
  */
 static bool program_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
 {
-	u64 other = hart->wrong | hart->twin;
-
-	if (dirty & (dirty - 1) || dirty & (hart->running | other))
+	if (dirty & (dirty - 1) || dirty & (hart->running | hart->wrong))
 		return false;
-	if (hart->timed || hart->joined & (~hart->running | other))
+	if (hart->timed || hart->joined & (~hart->running | hart->wrong))
 		return false;
 
 	return dirty & hart->armed & hart->layout.sched.used;
@@ -1081,7 +1015,6 @@ void riscv_pmu_hart_forget(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->held = 0;
 	hart->armed = 0;
 	hart->parked = 0;
-	hart->twin = 0;
 	hart->wrong = hart->layout.sched.used;
 	hart->dirty |= hart->layout.sched.used;
 }

@@ -198,8 +198,6 @@ struct riscv_pmu_ops {
  * @polled_sampling: events that no counter can interrupt for are sampled by a timer
  * @guests:	KVM guests may run here, so that filters for them matter
  * @has_filters: programmable counters can be kept from counting in a mode
- * @one_ctr_per_event: of several counters that hold one event with different filters,
- *		only the first counts
  * @one_call:	a batch is one firmware call, or none, however much is in it
  * @loads:	a hardware counter starts from a value that it is given, a fixed one too
  * @is_identity: hardware counter n is hpmcounter n
@@ -236,7 +234,6 @@ struct riscv_pmu {
 	bool				polled_sampling;
 	bool				guests;
 	bool				has_filters;
-	bool				one_ctr_per_event;
 	bool				one_call;
 	bool				no_calls;
 	bool				loads;

@@ -69,7 +69,7 @@ void fake_advance(struct fake_pmu *fake, u64 ticks)
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		const struct fake_ctr *c = &fake->ctr[ctr];
 
-		if (c->running && !c->starved && !(c->prog.inh & fake->mode))
+		if (c->running && !(c->prog.inh & fake->mode))
 			fake_count(fake, ctr, ticks * fake_rate(&c->prog));
 	}
 }
@@ -191,20 +191,6 @@ static void fake_release(struct fake_pmu *fake, unsigned int ctr)
 	fake->ctr[ctr].holds = false;
 }
 
-static bool fake_has_twin(const struct fake_pmu *fake, unsigned int ctr,
-			  const struct riscv_pmu_prog *prog)
-{
-	for (unsigned int other = 0; other < RISCV_MAX_COUNTERS; other++) {
-		const struct fake_ctr *c = &fake->ctr[other];
-
-		if (other != ctr && c->holds && c->prog.event_idx == prog->event_idx &&
-		    c->prog.event_data == prog->event_data)
-			return true;
-	}
-
-	return false;
-}
-
 static int fake_program(struct fake_pmu *fake, unsigned int ctr, const struct riscv_pmu_prog *prog)
 {
 	struct fake_ctr *c = &fake->ctr[ctr];
@@ -213,14 +199,11 @@ static int fake_program(struct fake_pmu *fake, unsigned int ctr, const struct ri
 		fake_complain(fake, ctr, "a counter is programmed while it runs");
 	if (c->holds)
 		fake_complain(fake, ctr, "a counter is programmed over another program");
-	if (fake->no_twins && fake_has_twin(fake, ctr, prog))
-		fake_complain(fake, ctr, "two counters are to count one event");
 	if (prog->inh & ~(u32)fake->pmu.ctr[ctr].inh & ~RISCV_PMU_INH_M)
 		fake_complain(fake, ctr, "a counter can not filter that way");
 	if (fake->fail_program & BIT_ULL(ctr))
 		return -ENOENT;
 
-	c->starved = fake->starves_twins && fake_has_twin(fake, ctr, prog);
 	c->holds = true;
 	c->prog = *prog;
 	if (fake->pmu.fw_ctrs & BIT_ULL(ctr)) {
@@ -478,6 +461,5 @@ void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pm
 	KUNIT_EXPECT_EQ(test, hart->held, fake_holding(fake));
 	KUNIT_EXPECT_EQ(test, hart->deadlines, 0);
 	KUNIT_EXPECT_EQ(test, hart->armed & ~hart->running, 0);
-	KUNIT_EXPECT_EQ(test, hart->twin & ~hart->held, 0);
 	fake_expect_clean(test, fake);
 }

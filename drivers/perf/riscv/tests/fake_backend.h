@@ -32,7 +32,6 @@
  * @running:	it counts
  * @overflowed:	it has wrapped since it was last started
  * @unset:	its value means nothing until it is loaded (firmware counters)
- * @starved:	another counter held its event when it was programmed
  */
 struct fake_ctr {
 	struct riscv_pmu_prog	prog;
@@ -41,7 +40,6 @@ struct fake_ctr {
 	bool			running;
 	bool			overflowed;
 	bool			unset;
-	bool			starved;
 };
 
 /* The masks of a batch, as they came */
@@ -61,8 +59,6 @@ struct fake_batch {
  * @mode:	enum riscv_pmu_inh bit of the mode that the hart is in
  * @fail_program: counters that refuse every program
  * @fail_start:	counters that refuse to start
- * @no_twins:	complain if two counters are to hold the same event
- * @starves_twins: the second of two such counters counts nothing, as in QEMU 10.0.2
  * @wide:	counters of 64 bits, whatever the PMU takes them for
  * @absent:	event_idx that this machine does not have
  * @log:	the last batches, &fake_pmu.nr_batches modulo its size
@@ -78,8 +74,6 @@ struct fake_pmu {
 	u32			mode;
 	u64			fail_program;
 	u64			fail_start;
-	bool			no_twins;
-	bool			starves_twins;
 	u64			wide;
 	u32			absent;
 	struct fake_batch	log[FAKE_LOG_SIZE];

@@ -901,35 +901,8 @@ static void running_clock_is_preferred(struct kunit *test)
 
 /* --- one event on two counters ------------------------------------------ */
 
-/* Of a clock that nobody reads, the event is taken away before another gets it. */
-static void idle_rival_is_released(struct kunit *test)
-{
-	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
-
-	fake->no_twins = true;
-	fake->pmu.one_ctr_per_event = true;
-	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
-	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_U | RISCV_PMU_INH_M), C(4));
-	switch_in(test, fake, &a, 0);
-	fake_advance(fake, 2);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
-
-	switch_in(test, fake, &b, 0);
-	fake_expect_batch(test, fake, 1, BATCH(.release = C(3), .program = C(4)));
-	fake->mode = RISCV_PMU_INH_S;
-	fake_advance(fake, 2);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 10);
-
-	switch_in(test, fake, &a, 0);
-	fake->mode = RISCV_PMU_INH_U;
-	fake_advance(fake, 2);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
-	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
-}
-
 /* Two tasks that take turns with different filters: each finds its own counter again. */
-static void idle_rival_is_kept_where_it_does_no_harm(struct kunit *test)
+static void each_filter_keeps_its_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_reader a, b;
@@ -951,82 +924,6 @@ static void idle_rival_is_kept_where_it_does_no_harm(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 15);
 	}
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
-}
-
-static void group_out(struct fake_pmu *fake, struct riscv_pmu_reader *a,
-		      struct riscv_pmu_reader *b, u64 share[2])
-{
-	begin(fake);
-	share[0] = del(fake, a);
-	share[1] = del(fake, b);
-	finish(fake);
-}
-
-static void group_in(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_reader *a,
-		     struct riscv_pmu_reader *b)
-{
-	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, a, 0), 0);
-	KUNIT_EXPECT_EQ(test, add(fake, b, 0), 0);
-	finish(fake);
-}
-
-/*
- * Where both are in use the second counts nothing, and nothing can be done; it
- * is programmed again when it is alone. Till then the two switch for free.
- */
-static void twin_is_programmed_again_when_it_is_alone(struct kunit *test)
-{
-	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
-	unsigned int batches;
-	u64 share[2];
-
-	fake->starves_twins = true;
-	fake->pmu.one_ctr_per_event = true;
-	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
-	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_M), C(4));
-	group_in(test, fake, &a, &b);
-	KUNIT_EXPECT_EQ(test, fake->hart.twin, C(4));
-	batches = fake->nr_batches;
-	for (int i = 0; i < 3; i++) {
-		fake_advance(fake, 2);
-		group_out(fake, &a, &b, share);
-		KUNIT_EXPECT_EQ(test, share[0], 10);
-		KUNIT_EXPECT_EQ(test, share[1], 0);
-		group_in(test, fake, &a, &b);
-	}
-	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
-
-	group_out(fake, &a, &b, share);
-	switch_in(test, fake, &b, 0);
-	KUNIT_EXPECT_EQ(test, fake->hart.twin, 0);
-	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(4));
-	fake_advance(fake, 2);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 10);
-}
-
-static void twin_that_replaced_a_program_is_one_too(struct kunit *test)
-{
-	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader old, a, b;
-
-	fake->starves_twins = true;
-	fake->pmu.one_ctr_per_event = true;
-	counting(&old, 6, C(4));
-	switch_in(test, fake, &old, 0);
-	switch_out(fake, &old);
-	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
-	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_M), C(4));
-	switch_in(test, fake, &a, 0);
-	switch_in(test, fake, &b, 0);
-	KUNIT_EXPECT_EQ(test, fake->hart.twin, C(4));
-	switch_out(fake, &a);
-	switch_out(fake, &b);
-	switch_in(test, fake, &b, 0);
-	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(4));
-	fake_advance(fake, 2);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 10);
 }
 
 /* A hart that was reset holds nothing that an earlier reader may take for its own. */
@@ -1434,25 +1331,13 @@ static void soak_step(struct soak *s)
 	soak_check(s);
 }
 
-static const struct soak_row {
-	const char	*name;
-	bool		one_ctr_per_event;
-} soak_rows[] = {
-	{ "an event on several counters", false },
-	{ "an event on one counter", true },
-};
-
-KUNIT_ARRAY_PARAM_DESC(soak, soak_rows, name);
-
 static void random_changes_lose_nothing(struct kunit *test)
 {
-	const struct soak_row *row = test->param_value;
 	struct soak *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	s->test = test;
 	s->fake = test->priv;
-	s->fake->pmu.one_ctr_per_event = row->one_ctr_per_event;
 	prandom_seed_state(&s->rnd, SOAK_SEED);
 	fake_set_width(s->fake, C(4), 32);
 	fake_set_width(s->fake, C(33), 40);
@@ -1510,10 +1395,7 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(no_counter_is_free),
 	KUNIT_CASE(fixed_counter_is_preferred),
 	KUNIT_CASE(running_clock_is_preferred),
-	KUNIT_CASE(idle_rival_is_released),
-	KUNIT_CASE(idle_rival_is_kept_where_it_does_no_harm),
-	KUNIT_CASE(twin_is_programmed_again_when_it_is_alone),
-	KUNIT_CASE(twin_that_replaced_a_program_is_one_too),
+	KUNIT_CASE(each_filter_keeps_its_counter),
 	KUNIT_CASE(reader_does_not_return_to_a_hart_that_was_reset),
 	KUNIT_CASE(a_counter_is_spared_for_trying),
 	KUNIT_CASE(refused_program_fails_the_reader),
@@ -1522,7 +1404,7 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(counter_that_failed_serves_another),
 	KUNIT_CASE(forgetting_loses_no_count),
 	KUNIT_CASE(forgetting_leaves_stopped_readers_stopped),
-	KUNIT_CASE_PARAM(random_changes_lose_nothing, soak_gen_params),
+	KUNIT_CASE(random_changes_lose_nothing),
 	{}
 };
 

@@ -55,6 +55,7 @@ static const struct riscv_pmu_selector file_selectors[] = {
  * @overflowed:	scountovf
  * @clings:	a counter with MINH counts its first event for ever, as in QEMU 10.0.2
  * @first:	that event's selector; 0 for none yet
+ * @one_ctr:	of several counters with one event only the first counts, as there
  * @has_sbi:	the firmware has the PMU extension
  * @hpm_of:	its counters, by number: hpmcounters
  * @starts:	writes that started counters
@@ -76,6 +77,7 @@ struct csr_file {
 	u64			overflowed;
 	bool			clings;
 	u64			first[PMU_CSR_CTR_NUM];
+	bool			one_ctr;
 	bool			has_sbi;
 	u8			hpm_of[8];
 	unsigned int		starts;
@@ -149,12 +151,23 @@ static unsigned int file_selected(struct csr_file *file, u32 delegated)
 	return 0;
 }
 
+static bool file_is_second(const struct csr_file *file, unsigned int ctr)
+{
+	for (unsigned int i = PMU_CSR_CTR_FIRST_HPM; file->one_ctr && i < ctr; i++) {
+		if (!((file->event[i] ^ file->event[ctr]) & PMU_HPMEVENT_SELECTOR))
+			return true;
+	}
+
+	return false;
+}
+
 static u64 file_read_value(void)
 {
 	struct csr_file *file = this_file();
 	unsigned int ctr = file_selected(file, file->values);
 	u64 value = file->value[ctr];
-	bool counts = file->event[ctr] & PMU_HPMEVENT_SELECTOR || file->first[ctr];
+	bool counts = (file->event[ctr] & PMU_HPMEVENT_SELECTOR && !file_is_second(file, ctr)) ||
+		      file->first[ctr];
 
 	if (counts && !(file->inhibit & BIT(ctr)))
 		file->value[ctr] += 7;
@@ -621,7 +634,21 @@ static void an_event_that_clings_keeps_its_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file_raw_ctrs(file, 0xabc), FILE_HPMS & ~FILE_FIXED & ~homes);
 	KUNIT_EXPECT_EQ(test, file_raw_ctrs(file, FILE_SEL_DTLB),
 			file_event_ctrs(file, FILE_DTLB, 0));
-	KUNIT_EXPECT_FALSE(test, file->pmu.one_ctr_per_event);
+	file_expect_clean(test, file);
+}
+
+static void an_event_that_one_counter_counts_keeps_to_it(struct kunit *test)
+{
+	struct csr_file *file = test->priv;
+	u64 cycles, insns;
+
+	file->one_ctr = true;
+	file = file_ready(test);
+	cycles = file_event_ctrs(file, RISCV_PMU_EVENT_CYCLES, 0) & ~FILE_FIXED;
+	insns = file_event_ctrs(file, RISCV_PMU_EVENT_INSTRUCTIONS, 0) & ~FILE_FIXED;
+	KUNIT_EXPECT_EQ(test, hweight64(cycles), 1);
+	KUNIT_EXPECT_EQ(test, hweight64(insns), 1);
+	KUNIT_EXPECT_NE(test, cycles, insns);
 	file_expect_clean(test, file);
 }
 
@@ -790,6 +817,7 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(events_have_the_counters_that_the_firmware_says),
 	KUNIT_CASE(raw_events_have_the_counters_that_take_them),
 	KUNIT_CASE(an_event_that_clings_keeps_its_counter),
+	KUNIT_CASE(an_event_that_one_counter_counts_keeps_to_it),
 	KUNIT_CASE(a_group_is_one_write_to_stop_and_one_to_start),
 	KUNIT_CASE(a_counter_that_is_only_stopped_is_not_written),
 	KUNIT_CASE(an_overflow_is_one_reload),

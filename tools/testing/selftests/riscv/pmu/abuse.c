@@ -260,15 +260,11 @@ static struct fill fill_group(struct bundle *all, int from, int to, uint64_t per
 	return fill;
 }
 
-/*
- * Counters for the standard events. QEMU (10.0.2) keeps each with one counter where
- * the kernel programs them (Ssccfg): five, beside cycle and instret.
- */
+/* QEMU (10.0.2) counts each standard event on one counter: five, beside cycle and instret. */
 static long counters_for_events(void)
 {
-	long programmable = pmu_caps_number("programmable_counters");
-
-	return pmu_is_delegated() && pmu_is_qemu() ? (long)ARRAY_SIZE(hw_events) : programmable;
+	return pmu_is_qemu() ? (long)ARRAY_SIZE(hw_events) :
+			       pmu_caps_number("programmable_counters");
 }
 
 static long least_of(long a, long b)
