@@ -549,8 +549,10 @@ TEST_F(user, what_others_do_meanwhile_does_not_show)
 
 /* --- samples --- */
 
-/* The counter starts anew with each period; the count goes on. */
-/* An event that samples is not shown; what counts the same beside it is, on its counter. */
+/*
+ * An event that samples is not shown; what counts the same beside it is, on its
+ * counter. That starts anew with each period; the count goes on.
+ */
 TEST_F(user, reads_are_monotonic_while_samples_are_taken)
 {
 	struct perf_event_attr attr = self->attr;
@@ -563,6 +565,13 @@ TEST_F(user, reads_are_monotonic_while_samples_are_taken)
 
 	if (!pmu_samples_by_interrupt())
 		SKIP(return, "no overflow interrupt (caps/sampling)");
+	/*
+	 * QEMU 10.0.2 looks for overflows in a thread of its own, which changes the
+	 * hart's counters without a lock: once in some hundred thousand reads they
+	 * go back by up to some thousand. With -icount all is done in one thread.
+	 */
+	if (pmu_is_qemu() && !pmu_is_icount())
+		SKIP(return, "without -icount a counter of QEMU's that overflows may go back");
 
 	pmu_limits_save(&limits);
 	attr.sample_period = 20011;
