@@ -52,17 +52,24 @@ static bool traps(unsigned int ctr)
 	return trapped;
 }
 
-/* Whether this thread can read a counter, and it counts: a read that is skipped gives 0. */
+/*
+ * Whether this thread can read a counter, and it counts: a read that is skipped gives
+ * 0. If the thread is switched out meanwhile the counter starts anew: once more then.
+ */
 static bool counts(unsigned int ctr)
 {
 	uint64_t before, after;
+	int tries = 10;
 
 	if (traps(ctr))
 		return false;
 
-	before = riscv_pmu_read_csr(ctr);
-	pmu_loop(N);
-	after = riscv_pmu_read_csr(ctr);
+	do {
+		before = riscv_pmu_read_csr(ctr);
+		pmu_loop(N);
+		after = riscv_pmu_read_csr(ctr);
+	} while (after <= before && --tries);
+
 	return before && after > before;
 }
 
