@@ -76,9 +76,10 @@ static int use_groups(const struct perf_event_attr *attr)
 	return 0;
 }
 
-/* Samples taken, or -errno. */
+/* Samples taken, or -errno. Without -icount QEMU's interrupt comes when the host lets it. */
 static int64_t use_sampling(struct perf_event_attr attr)
 {
+	int tries = pmu_is_qemu() && !pmu_is_icount() ? 200 : 1;
 	struct pmu_ring ring = {};
 	int64_t err;
 	int fd;
@@ -89,9 +90,11 @@ static int64_t use_sampling(struct perf_event_attr attr)
 	if (fd < 0)
 		return fd;
 	err = pmu_ring_map(&ring, fd);
-	if (!err && pmu_run(fd, 0, pmu_loop, N))
-		err = -EIO;
-	pmu_ring_drain(&ring, NULL, NULL);
+	while (!err && !ring.samples && tries--) {
+		if (pmu_run(fd, 0, pmu_loop, N))
+			err = -EIO;
+		pmu_ring_drain(&ring, NULL, NULL);
+	}
 	pmu_ring_unmap(&ring);
 	close(fd);
 	return err ?: ring.samples;
