@@ -18,8 +18,10 @@ TRAPS=arch/riscv/kernel/traps.c
 REPLACED_HEADER=include/linux/perf/riscv_pmu.h
 REMOVED=(drivers/perf/riscv_pmu.c drivers/perf/riscv_pmu_legacy.c drivers/perf/riscv_pmu_sbi.c)
 SELFTESTS=tools/testing/selftests/riscv
+PERF_EVENTS=tools/perf/pmu-events/arch/riscv
 # Folders of this repository that are a slice of the kernel's tree.
-SLICE=(arch/riscv/include include drivers/perf/riscv tools/include/perf "$SELFTESTS/pmu" Documentation)
+SLICE=(arch/riscv/include include drivers/perf/riscv tools/include/perf "$PERF_EVENTS/standard"
+	"$SELFTESTS/pmu" Documentation)
 
 # --- which files -------------------------------------------------------------
 
@@ -178,6 +180,13 @@ edit_selftests()
 	sed '/^RISCV_SUBTARGETS ?= ./{/\<pmu\>/!s/$/ pmu/}' "$1"
 }
 
+# The last line is for all harts that no other line names: perf takes the first that fits.
+edit_perf_map()
+{
+	cat "$1"
+	echo '0x[[:xdigit:]]+-0x[[:xdigit:]]+-0x[[:xdigit:]]+,v1,standard,core'
+}
+
 # Put entries at the end of the first list of an index.rst's toctree.
 edit_toctree()
 {
@@ -247,6 +256,9 @@ stage_slice()
 	if has_selftests; then
 		edit_selftests "$(original "$SELFTESTS/Makefile")" >"$stage/$SELFTESTS/Makefile"
 	fi
+	if [ -f "$(original "$PERF_EVENTS/mapfile.csv")" ]; then
+		edit_perf_map "$(original "$PERF_EVENTS/mapfile.csv")" >"$stage/$PERF_EVENTS/mapfile.csv"
+	fi
 	stage_toctrees "$stage"
 }
 
@@ -258,7 +270,8 @@ staged_files()
 is_edited()
 {
 	case $1 in
-	drivers/perf/Kconfig | drivers/perf/Makefile | "$TRAPS" | "$SELFTESTS/Makefile" | "$REPLACED_HEADER") return 0 ;;
+	drivers/perf/Kconfig | drivers/perf/Makefile | "$TRAPS" | "$REPLACED_HEADER") return 0 ;;
+	"$SELFTESTS/Makefile" | "$PERF_EVENTS/mapfile.csv") return 0 ;;
 	Documentation/*/index.rst) [ ! -f "$TOP/$1" ] ;;
 	*) return 1 ;;
 	esac
