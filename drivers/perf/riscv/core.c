@@ -828,20 +828,16 @@ static int __init core_start_pmus(void)
 	return riscv_pmu_hotplug_init() ?: riscv_pmu_user_init();
 }
 
-/* Firmware's events have a PMU of their own, by which the counters of the first kind count. */
+/* Firmware's events have PMUs of their own, by which the counters of the harts count. */
 static void __init core_register_fw(void)
 {
-	int err = 0;
-
 	for (unsigned int i = 0; i < core_nr_pmus; i++) {
-		if (!core_pmus[i].fw_ctrs)
-			continue;
-		err = riscv_pmu_fw_init(&core_pmus[i]);
-		break;
+		int err = core_pmus[i].fw_ctrs ? riscv_pmu_fw_init(&core_pmus[i], i) : 0;
+
+		if (err)
+			pr_warn("%s: no sbi_fw (error %d): its fw-... events are the same\n",
+				core_pmus[i].pmu.name, err);
 	}
-	if (err)
-		pr_warn("sbi_fw is not registered (error %d): cpu/fw-.../ are the same events\n",
-			err);
 }
 
 static int __init riscv_pmu_init(void)

@@ -3,7 +3,8 @@
  * The PMU named "sbi_fw": what the firmware counts of its own doings, by name. It
  * has a type, a format and a list of events, and hands each event on to the PMU of
  * the harts, whose firmware counters count it: so it runs in groups with these,
- * takes turns and follows tasks as they do.
+ * takes turns and follows tasks as they do. Where harts are of several kinds, each
+ * has one ("sbi_fw_kind1"): a task's event belongs to one PMU of harts.
  *
  * SBI 3.0, 11.2.5 "Event: Firmware Events".
  */
@@ -12,11 +13,13 @@
 #include <linux/device.h>
 #include <linux/init.h>
 #include <linux/perf_event.h>
+#include <linux/slab.h>
 #include <linux/sysfs.h>
 
 #include <asm/sbi.h>
 
 #include "event.h"
+#include "fault.h"
 #include "internal.h"
 
 #define FW_PMU_NAME		"sbi_fw"
@@ -25,8 +28,22 @@
 #define FW_CONFIG_CODE		GENMASK_ULL(15, 0)
 #define FW_CONFIG1_DATA		GENMASK_ULL(61, 0)
 
-/* Whose counters count. */
-static struct riscv_pmu *fw_core;
+/**
+ * struct fw_pmu - the firmware's events on one kind of hart
+ * @pmu:	for perf
+ * @core:	whose counters count
+ * @name:	in sysfs
+ */
+struct fw_pmu {
+	struct pmu		pmu;
+	struct riscv_pmu	*core;
+	const char		*name;
+};
+
+static struct fw_pmu *fw_dev_to_pmu(struct device *dev)
+{
+	return container_of((struct pmu *)dev_get_drvdata(dev), struct fw_pmu, pmu);
+}
 
 /* --- sysfs --- */
 
@@ -70,8 +87,9 @@ static umode_t fw_event_is_visible(struct kobject *kobj, struct attribute *attr,
 {
 	u16 code = container_of(attr, struct fw_event, attr.attr)->code;
 	struct riscv_pmu_prog prog = { .event_idx = RISCV_PMU_EVENT_FW(code) };
+	struct riscv_pmu *core = fw_dev_to_pmu(kobj_to_dev(kobj))->core;
 
-	return fw_core->ops.event_ctrs(fw_core, &prog) ? attr->mode : 0;
+	return core->ops.event_ctrs(core, &prog) ? attr->mode : 0;
 }
 
 static const struct attribute_group fw_event_group = {
@@ -82,7 +100,7 @@ static const struct attribute_group fw_event_group = {
 
 static ssize_t device_id_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "fw.stat=%s\n", FW_PMU_NAME);
+	return sysfs_emit(page, "fw.stat=%s\n", fw_dev_to_pmu(dev)->name);
 }
 static DEVICE_ATTR_RO(device_id);
 
@@ -106,7 +124,7 @@ static const struct attribute_group *fw_attr_groups[] = {
 /* --- perf's callback --- */
 
 /* The same event in the core PMU's encoding, whose rules for all else apply. */
-static int fw_attr_to_core(struct perf_event_attr *attr)
+static int fw_attr_to_core(struct perf_event_attr *attr, const struct riscv_pmu *core)
 {
 	u64 code = attr->config, data = attr->config1;
 
@@ -121,37 +139,53 @@ static int fw_attr_to_core(struct perf_event_attr *attr)
 		attr->config = RISCV_PMU_CONFIG(RISCV_PMU_CLASS_FW, code);
 	}
 	attr->config1 = 0;
-	attr->type = fw_core->pmu.type;
+	attr->type = core->pmu.type;
 	return 0;
 }
 
 /*
  * perf's core takes -ENOENT with another type in the attributes for "go on there"
- * (perf_init_event()).
+ * (perf_init_event()). What counts on one hart counts by the counters of its kind,
+ * what follows a task by those of ours.
  */
 static int fw_event_init(struct perf_event *event)
 {
+	const struct riscv_pmu *core = container_of(event->pmu, struct fw_pmu, pmu)->core;
+
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
+	if (event->cpu >= 0)
+		core = riscv_pmu_of(event->cpu);
 
-	return fw_attr_to_core(&event->attr) ?: -ENOENT;
+	return core ? fw_attr_to_core(&event->attr, core) ?: -ENOENT : -ENODEV;
 }
 
-static struct pmu fw_pmu = {
-	.attr_groups	= fw_attr_groups,
-	.event_init	= fw_event_init,
-	.task_ctx_nr	= perf_hw_context,
-};
-
 /**
- * riscv_pmu_fw_init() - register the PMU of the firmware's events
+ * riscv_pmu_fw_init() - register the PMU of the firmware's events on one kind of hart
  * @core:	a registered core PMU that has firmware counters
+ * @kind:	its number, 0 for the first
  *
  * Context: process, at boot.
  * Return: 0 or a negative errno.
  */
-int __init riscv_pmu_fw_init(struct riscv_pmu *core)
+int __init riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int kind)
 {
-	fw_core = core;
-	return perf_pmu_register(&fw_pmu, FW_PMU_NAME, -1);
+	struct fw_pmu *fw = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*fw), GFP_KERNEL);
+	int err;
+
+	if (!fw)
+		return -ENOMEM;
+
+	fw->core = core;
+	fw->name = kind ? kasprintf(GFP_KERNEL, FW_PMU_NAME "_kind%u", kind) : FW_PMU_NAME;
+	fw->pmu.attr_groups = fw_attr_groups;
+	fw->pmu.event_init = fw_event_init;
+	fw->pmu.task_ctx_nr = perf_hw_context;
+	err = fw->name ? perf_pmu_register(&fw->pmu, fw->name, -1) : -ENOMEM;
+	if (!err)
+		return 0;
+
+	kfree_const(fw->name);
+	kfree(fw);
+	return err;
 }

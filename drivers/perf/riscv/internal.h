@@ -383,9 +383,9 @@ static inline void riscv_pmu_debugfs_init(void) { }
 
 /* fw_pmu.c */
 #ifdef CONFIG_RISCV_PMU_SBI
-int riscv_pmu_fw_init(struct riscv_pmu *core);
+int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int kind);
 #else
-static inline int riscv_pmu_fw_init(struct riscv_pmu *core) { return 0; }
+static inline int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int kind) { return 0; }
 #endif
 
 /* sysfs.c */

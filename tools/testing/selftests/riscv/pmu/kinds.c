@@ -19,6 +19,7 @@
 #define N		1000000L
 #define PERIOD		100000
 #define MAX_KINDS	4
+#define ILLEGAL		100
 
 /* perf_event_attr::config of perf's own types, where there are several PMUs. */
 #define PMU_TYPE_SHIFT	32
@@ -245,6 +246,56 @@ TEST_F_TIMEOUT(kinds, each_samples_on_its_harts, 60)
 		close(fd);
 	}
 	pmu_limits_restore(&limits);
+}
+
+/* perf_event_attr::type of the firmware's events on a kind of hart, or 0. */
+static uint32_t fw_type(int kind)
+{
+	char path[PMU_TEXT], text[PMU_TEXT];
+
+	if (kind)
+		snprintf(path, sizeof(path), PMU_SYSFS "/../sbi_fw_kind%d/type", kind);
+	else
+		snprintf(path, sizeof(path), PMU_SYSFS "/../sbi_fw/type");
+	return pmu_read_line(path, text) ? strtoul(text, NULL, 10) : 0;
+}
+
+TEST_F(kinds, the_firmware_counts_for_tasks_by_kind_and_for_any_hart)
+{
+	struct perf_event_attr attr = pmu_attr(0, PMU_FW_ILLEGAL_INSN);
+	int fd;
+
+	if (!fw_type(0))
+		SKIP(return, "the firmware counts nothing (no sbi_fw)");
+
+	for (int kind = 0; kind < self->nr; kind++) {
+		attr.type = fw_type(kind);
+		ASSERT_NE(0, attr.type);
+		fd = pmu_open(&attr);
+		ASSERT_LE(0, fd);
+		for (int on = 0; on < self->nr; on++) {
+			ASSERT_EQ(0, move_to(&self->cpus[on]));
+			ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+			ASSERT_EQ(0, pmu_run(fd, 0, pmu_illegal_loop, ILLEGAL));
+			EXPECT_EQ(on == kind ? ILLEGAL : 0, pmu_read(fd));
+		}
+		close(fd);
+	}
+
+	/* One event for each hart, as perf stat -a opens them: each on its own kind. */
+	attr.type = fw_type(0);
+	for (int on = 0; on < self->nr; on++) {
+		cpu_set_t one;
+
+		CPU_ZERO(&one);
+		CPU_SET(first_cpu(&self->cpus[on]), &one);
+		ASSERT_EQ(0, move_to(&one));
+		fd = pmu_open_on(&attr, -1, first_cpu(&one), -1);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, pmu_run(fd, 0, pmu_illegal_loop, ILLEGAL));
+		EXPECT_LE(ILLEGAL, pmu_read(fd));
+		close(fd);
+	}
 }
 
 PMU_TEST_AT_LAST(PMU_MAY_CALL)
