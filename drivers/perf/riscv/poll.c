@@ -21,6 +21,7 @@
 #include <asm/irq_regs.h>
 
 #include "clock.h"
+#include "compat.h"
 #include "internal.h"
 
 /*
@@ -225,8 +226,7 @@ void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  */
 void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart)
 {
-	hrtimer_init(&hart->poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	hart->poll.function = poll_expired;
+	hrtimer_setup(&hart->poll, poll_expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /**
