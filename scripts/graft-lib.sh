@@ -15,6 +15,7 @@
 
 STATE_NAME=.riscv-pmu-graft
 TRAPS=arch/riscv/kernel/traps.c
+IOMMU=drivers/iommu/riscv/iommu.c
 REPLACED_HEADER=include/linux/perf/riscv_pmu.h
 REMOVED=(drivers/perf/riscv_pmu.c drivers/perf/riscv_pmu_legacy.c drivers/perf/riscv_pmu_sbi.c)
 SELFTESTS=tools/testing/selftests/riscv
@@ -121,6 +122,9 @@ require_known_tree()
 	require_once drivers/perf/Makefile '^obj-\$\(CONFIG_RISCV_PMU\)[[:space:]]*\+=[[:space:]]*riscv_pmu\.o$'
 	require_once drivers/perf/Makefile '^obj-\$\(CONFIG_RISCV_PMU_LEGACY\)[[:space:]]*\+=[[:space:]]*riscv_pmu_legacy\.o$'
 	require_once drivers/perf/Makefile '^obj-\$\(CONFIG_RISCV_PMU_SBI\)[[:space:]]*\+=[[:space:]]*riscv_pmu_sbi\.o$'
+	if has_iommu; then
+		require_once "$IOMMU" '^int riscv_iommu_init\(struct riscv_iommu_device \*iommu\)$'
+	fi
 	if has_selftests; then
 		[ -f "$(original "$SELFTESTS/Makefile")" ] || refuse "$SELFTESTS/Makefile is missing"
 		require_once "$SELFTESTS/Makefile" '^RISCV_SUBTARGETS \?= .'
@@ -171,6 +175,28 @@ edit_traps()
 			print "\t\thandled = riscv_v_first_use_handler(regs) ||"
 			print "\t\t\t  riscv_pmu_skip_user_read(regs);"
 			next
+		}
+		{ print }' "$1"
+}
+
+# Linux 6.12 has no driver for these; before 6.15 there is no such call for auxiliary
+# devices, and perf does not survive that a PMU with events goes.
+has_iommu()
+{
+	[ -f "$(original "$IOMMU")" ] &&
+		grep -q __devm_auxiliary_device_create "$KDIR/include/linux/auxiliary_bus.h"
+}
+
+# The performance monitor has a driver of its own. Vector 2 of icvec is PMIV.
+edit_iommu()
+{
+	awk '/^#include <linux\// { linux = 1 }
+		/^$/ && linux && !added++ { print "#include <linux/riscv_iommu_hpm.h>" }
+		/^int riscv_iommu_init\(/ { inside = 1 }
+		inside && /^\treturn 0;$/ {
+			print "\triscv_iommu_hpm_add(iommu->dev, iommu->reg, iommu->caps,"
+			print "\t\t\t    iommu->irqs[riscv_iommu_queue_vec(iommu, RISCV_IOMMU_INTR_PM)]);"
+			inside = 0
 		}
 		{ print }' "$1"
 }
@@ -256,6 +282,10 @@ stage_slice()
 	if has_selftests; then
 		edit_selftests "$(original "$SELFTESTS/Makefile")" >"$stage/$SELFTESTS/Makefile"
 	fi
+	if has_iommu; then
+		mkdir -p "$stage/${IOMMU%/*}"
+		edit_iommu "$(original "$IOMMU")" >"$stage/$IOMMU"
+	fi
 	if [ -f "$(original "$PERF_EVENTS/mapfile.csv")" ]; then
 		edit_perf_map "$(original "$PERF_EVENTS/mapfile.csv")" >"$stage/$PERF_EVENTS/mapfile.csv"
 	fi
@@ -270,7 +300,7 @@ staged_files()
 is_edited()
 {
 	case $1 in
-	drivers/perf/Kconfig | drivers/perf/Makefile | "$TRAPS" | "$REPLACED_HEADER") return 0 ;;
+	drivers/perf/Kconfig | drivers/perf/Makefile | "$TRAPS" | "$IOMMU" | "$REPLACED_HEADER") return 0 ;;
 	"$SELFTESTS/Makefile" | "$PERF_EVENTS/mapfile.csv") return 0 ;;
 	Documentation/*/index.rst) [ ! -f "$TOP/$1" ] ;;
 	*) return 1 ;;

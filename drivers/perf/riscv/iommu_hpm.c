@@ -1,0 +1,727 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The performance monitor of a RISC-V IOMMU: the PMU "riscv_iommu_N".
+ *
+ * It counts what devices do, not what harts do: its events belong to no task and have
+ * no privilege. Each is opened on the one CPU that "cpumask" names.
+ *
+ * RISC-V IOMMU Architecture 1.0, chapter 6, sections on iocountovf, iocountinh,
+ * iohpmcycles, iohpmctr and iohpmevt.
+ *
+ * A counter without an event stands still, so that is how they are stopped. Writes to
+ * iocountinh would stop all at once; but QEMU 10.0.2 miscounts cycles at each of them
+ * that leaves another counter inhibited, so it is written once, by the probe.
+ */
+
+#include <linux/auxiliary_bus.h>
+#include <linux/bitfield.h>
+#include <linux/bitmap.h>
+#include <linux/bits.h>
+#include <linux/cleanup.h>
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/hrtimer.h>
+#include <linux/idr.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/riscv_iommu_hpm.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#define HPM_REG_IPSR		0x054
+#define   HPM_IPSR_PMIP			BIT(2)
+#define HPM_REG_IOCOUNTOVF	0x058
+#define HPM_REG_IOCOUNTINH	0x05c
+#define HPM_REG_IOHPMCYCLES	0x060
+#define   HPM_IOHPMCYCLES_OF		BIT_ULL(63)
+#define HPM_REG_IOHPMCTR(n)	(0x068 + 8 * ((n) - 1))
+#define HPM_REG_IOHPMEVT(n)	(0x160 + 8 * ((n) - 1))
+
+/* perf_event_attr::config is what iohpmevt holds, without OF; 0 is cycles, on their counter. */
+#define HPM_CONFIG_EVENT	GENMASK_ULL(14, 0)
+#define HPM_CONFIG_BITS		GENMASK_ULL(62, 0)
+
+/* In iocountovf and iocountinh: 0 is iohpmcycles, n is iohpmctr n. */
+#define HPM_CTR_CYCLES		0
+#define HPM_NR_CTRS		32
+#define HPM_CYCLES_WIDTH	63
+#define HPM_MIN_WIDTH		32
+
+/* Where there is no interrupt: 2^31 requests take longer than that. */
+#define HPM_POLL_NS		(NSEC_PER_SEC / 2)
+
+/* How often an interrupt looks again for what came meanwhile. */
+#define HPM_MAX_ROUNDS		4
+
+static unsigned int hpm_param_width;
+module_param_named(width, hpm_param_width, uint, 0444);
+MODULE_PARM_DESC(width, "have counters overflow as if they had so few bits, for tests (8..64)");
+
+static bool hpm_param_polled;
+module_param_named(polled, hpm_param_polled, bool, 0444);
+MODULE_PARM_DESC(polled, "look at counters by a timer, where overflow interrupts get lost");
+
+static DEFINE_IDA(hpm_ida);
+static enum cpuhp_state hpm_cpuhp_state;
+
+/**
+ * struct hpm - one monitor
+ * @pmu:	for perf
+ * @dev:	the auxiliary device
+ * @reg:	the IOMMU's registers
+ * @irq:	the overflow interrupt, or 0
+ * @cpu:	where its events are
+ * @node:	for CPU hotplug
+ * @poll:	runs while there are events, if @polled
+ * @id:		N of the name
+ * @width:	bits of each programmable counter
+ * @ctrs:	counters that exist
+ * @lock:	for what follows, and the counters' registers: the interrupt is shared
+ *		with others, and may be where they want it. Irqs off.
+ * @polled:	there is no overflow interrupt, or none that can be relied on
+ * @used:	counters that have events
+ * @event:	these events
+ */
+struct hpm {
+	struct pmu		pmu;
+	struct device		*dev;
+	void __iomem		*reg;
+	unsigned int		irq;
+	unsigned int		cpu;
+	struct hlist_node	node;
+	struct hrtimer		poll;
+	int			id;
+	unsigned int		width;
+	u32			ctrs;
+	raw_spinlock_t		lock;
+	bool			polled;
+	u32			used;
+	struct perf_event	*event[HPM_NR_CTRS];
+};
+
+static struct hpm *to_hpm(struct pmu *pmu)
+{
+	return container_of(pmu, struct hpm, pmu);
+}
+
+static struct hpm *hpm_of_dev(struct device *dev)
+{
+	return to_hpm(dev_get_drvdata(dev));
+}
+
+static bool hpm_is_cycles(const struct perf_event *event)
+{
+	return !event->attr.config;
+}
+
+/* --- registers --- */
+
+static u64 hpm_ctr_mask(const struct hpm *hpm, unsigned int ctr)
+{
+	return GENMASK_ULL((ctr == HPM_CTR_CYCLES ? HPM_CYCLES_WIDTH : hpm->width) - 1, 0);
+}
+
+static void __iomem *hpm_ctr_reg(const struct hpm *hpm, unsigned int ctr)
+{
+	return hpm->reg + (ctr == HPM_CTR_CYCLES ? HPM_REG_IOHPMCYCLES : HPM_REG_IOHPMCTR(ctr));
+}
+
+static u64 hpm_read_ctr(const struct hpm *hpm, unsigned int ctr)
+{
+	return readq_relaxed(hpm_ctr_reg(hpm, ctr)) & hpm_ctr_mask(hpm, ctr);
+}
+
+/* Of cycles this takes the overflow flag back as well. */
+static void hpm_write_ctr(const struct hpm *hpm, unsigned int ctr, u64 value)
+{
+	writeq_relaxed(value, hpm_ctr_reg(hpm, ctr));
+}
+
+/* The same of the others. */
+static void hpm_write_evt(const struct hpm *hpm, unsigned int ctr, u64 evt)
+{
+	writeq_relaxed(evt, hpm->reg + HPM_REG_IOHPMEVT(ctr));
+}
+
+/* --- counting, all under the lock --- */
+
+static void hpm_update(struct hpm *hpm, struct perf_event *event)
+{
+	unsigned int ctr = event->hw.idx;
+	u64 now = hpm_read_ctr(hpm, ctr);
+	u64 prev = local64_xchg(&event->hw.prev_count, now);
+
+	local64_add((now - prev) & hpm_ctr_mask(hpm, ctr), &event->count);
+}
+
+/*
+ * It overflows after half of what it can count: the other half is for an interrupt
+ * that comes late.
+ */
+static u64 hpm_first_value(const struct hpm *hpm, unsigned int ctr)
+{
+	u64 mask = hpm_ctr_mask(hpm, ctr);
+	unsigned int width = clamp_t(unsigned int, hpm_param_width ?: 64, 8, fls64(mask));
+
+	return -BIT_ULL(width - 1) & mask;
+}
+
+static void hpm_start(struct hpm *hpm, struct perf_event *event)
+{
+	unsigned int ctr = event->hw.idx;
+	u64 first = hpm_first_value(hpm, ctr);
+
+	event->hw.state = 0;
+	local64_set(&event->hw.prev_count, first);
+	hpm_write_ctr(hpm, ctr, first);
+	if (!hpm_is_cycles(event))
+		hpm_write_evt(hpm, ctr, event->attr.config);
+}
+
+static void hpm_stop(struct hpm *hpm, struct perf_event *event)
+{
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+
+	/* It keeps its value without an event. */
+	if (!hpm_is_cycles(event))
+		hpm_write_evt(hpm, event->hw.idx, 0);
+	hpm_update(hpm, event);
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+}
+
+/* A free counter for an event, or a negative errno. */
+static int hpm_find_ctr(const struct hpm *hpm, const struct perf_event *event)
+{
+	u32 able = hpm_is_cycles(event) ? BIT(HPM_CTR_CYCLES) : ~BIT(HPM_CTR_CYCLES);
+	u32 fit = hpm->ctrs & ~hpm->used & able;
+
+	return fit ? __ffs(fit) : -EAGAIN;
+}
+
+/*
+ * Each starts anew, without standing still: what comes between the read and the write,
+ * once in 2^31 requests or more, is all that is not counted.
+ */
+static void hpm_update_ctrs(struct hpm *hpm, u32 ctrs)
+{
+	for (ctrs &= hpm->used; ctrs; ctrs &= ctrs - 1) {
+		struct perf_event *event = hpm->event[__ffs(ctrs)];
+
+		if (event->hw.state & PERF_HES_STOPPED)
+			continue;
+		hpm_update(hpm, event);
+		hpm_start(hpm, event);
+	}
+}
+
+/* --- overflows --- */
+
+static bool hpm_is_pending(const struct hpm *hpm)
+{
+	return readl_relaxed(hpm->reg + HPM_REG_IPSR) & HPM_IPSR_PMIP;
+}
+
+static void hpm_start_poll(struct hpm *hpm)
+{
+	hrtimer_start(&hpm->poll, ns_to_ktime(HPM_POLL_NS), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/*
+ * The pending bit first: an overflow after the look at iocountovf then sets it anew,
+ * and is seen now or by another interrupt. QEMU (10.0.2) never clears that bit, and does
+ * not interrupt while it is set (riscv_iommu_update_ipsr()).
+ */
+static irqreturn_t hpm_interrupt(int irq, void *data)
+{
+	struct hpm *hpm = data;
+
+	guard(raw_spinlock_irqsave)(&hpm->lock);
+	if (hpm->polled || !hpm_is_pending(hpm))
+		return IRQ_NONE;
+
+	for (unsigned int i = 0; i < HPM_MAX_ROUNDS; i++) {
+		writel_relaxed(HPM_IPSR_PMIP, hpm->reg + HPM_REG_IPSR);
+		hpm_update_ctrs(hpm, readl_relaxed(hpm->reg + HPM_REG_IOCOUNTOVF));
+		if (!hpm_is_pending(hpm))
+			return IRQ_HANDLED;
+	}
+
+	dev_info(hpm->dev, "the overflow interrupt stays pending: a timer looks\n");
+	hpm->polled = true;
+	hpm_start_poll(hpm);
+	return IRQ_HANDLED;
+}
+
+/* Ends by itself when there is nothing left to look at. */
+static enum hrtimer_restart hpm_poll(struct hrtimer *timer)
+{
+	struct hpm *hpm = container_of(timer, struct hpm, poll);
+
+	guard(raw_spinlock_irqsave)(&hpm->lock);
+	if (!hpm->used)
+		return HRTIMER_NORESTART;
+
+	hpm_update_ctrs(hpm, hpm->used);
+	hrtimer_forward_now(timer, ns_to_ktime(HPM_POLL_NS));
+	return HRTIMER_RESTART;
+}
+
+/* --- perf's callbacks --- */
+
+static void hpm_event_read(struct perf_event *event)
+{
+	struct hpm *hpm = to_hpm(event->pmu);
+
+	guard(raw_spinlock_irqsave)(&hpm->lock);
+	hpm_update(hpm, event);
+}
+
+static void hpm_event_start(struct perf_event *event, int flags)
+{
+	struct hpm *hpm = to_hpm(event->pmu);
+
+	guard(raw_spinlock_irqsave)(&hpm->lock);
+	hpm_start(hpm, event);
+}
+
+static void hpm_event_stop(struct perf_event *event, int flags)
+{
+	struct hpm *hpm = to_hpm(event->pmu);
+
+	guard(raw_spinlock_irqsave)(&hpm->lock);
+	hpm_stop(hpm, event);
+}
+
+static int hpm_event_add(struct perf_event *event, int flags)
+{
+	struct hpm *hpm = to_hpm(event->pmu);
+
+	scoped_guard(raw_spinlock_irqsave, &hpm->lock) {
+		int ctr = hpm_find_ctr(hpm, event);
+
+		if (ctr < 0)
+			return ctr;
+
+		if (hpm->polled && !hpm->used)
+			hpm_start_poll(hpm);
+		hpm->used |= BIT(ctr);
+		hpm->event[ctr] = event;
+		event->hw.idx = ctr;
+		event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+		if (flags & PERF_EF_START)
+			hpm_start(hpm, event);
+	}
+	perf_event_update_userpage(event);
+	return 0;
+}
+
+static void hpm_event_del(struct perf_event *event, int flags)
+{
+	struct hpm *hpm = to_hpm(event->pmu);
+
+	scoped_guard(raw_spinlock_irqsave, &hpm->lock) {
+		hpm_stop(hpm, event);
+		hpm->event[event->hw.idx] = NULL;
+		hpm->used &= ~BIT(event->hw.idx);
+		event->hw.idx = -1;
+	}
+	perf_event_update_userpage(event);
+}
+
+/* --- opening --- */
+
+/*
+ * Whether EVENT can join the group of its leader, which is another event: what another
+ * PMU of hardware counts can not start with ours, and cycles have one counter, which
+ * equal events do not share.
+ */
+static bool hpm_group_fits(const struct hpm *hpm, struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *member;
+	unsigned int nr[2] = { };
+
+	nr[hpm_is_cycles(event)]++;
+	if (leader->pmu == event->pmu)
+		nr[hpm_is_cycles(leader)]++;
+	else if (!is_software_event(leader))
+		return false;
+
+	for_each_sibling_event(member, leader) {
+		if (member->pmu == event->pmu)
+			nr[hpm_is_cycles(member)]++;
+		else if (!is_software_event(member))
+			return false;
+	}
+
+	return nr[true] <= 1 && nr[false] <= hweight32(hpm->ctrs & ~BIT(HPM_CTR_CYCLES));
+}
+
+static bool hpm_config_is_valid(const struct perf_event_attr *attr)
+{
+	if (attr->config & ~HPM_CONFIG_BITS || attr->config1 || attr->config2 || attr->config3)
+		return false;
+
+	/* A filter needs something to filter. */
+	return !attr->config || attr->config & HPM_CONFIG_EVENT;
+}
+
+static int hpm_event_init(struct perf_event *event)
+{
+	struct hpm *hpm = to_hpm(event->pmu);
+
+	if (event->attr.type != event->pmu->type)
+		return -ENOENT;
+	if (is_sampling_event(event) || event->attach_state & PERF_ATTACH_TASK)
+		return -EOPNOTSUPP;
+	if (event->cpu < 0)
+		return -EINVAL;
+	if (!hpm_config_is_valid(&event->attr))
+		return -EINVAL;
+	if (event != event->group_leader && !hpm_group_fits(hpm, event))
+		return -EINVAL;
+
+	event->cpu = hpm->cpu;
+	event->hw.idx = -1;
+	return 0;
+}
+
+/* --- sysfs --- */
+
+PMU_FORMAT_ATTR(event, "config:0-14");
+PMU_FORMAT_ATTR(dmask, "config:15");
+PMU_FORMAT_ATTR(pid_pscid, "config:16-35");
+PMU_FORMAT_ATTR(did_gscid, "config:36-59");
+PMU_FORMAT_ATTR(pv_pscv, "config:60");
+PMU_FORMAT_ATTR(dv_gscv, "config:61");
+PMU_FORMAT_ATTR(idt, "config:62");
+
+static struct attribute *hpm_formats[] = {
+	&format_attr_event.attr,
+	&format_attr_dmask.attr,
+	&format_attr_pid_pscid.attr,
+	&format_attr_did_gscid.attr,
+	&format_attr_pv_pscv.attr,
+	&format_attr_dv_gscv.attr,
+	&format_attr_idt.attr,
+	NULL,
+};
+
+static const struct attribute_group hpm_format_group = {
+	.name	= "format",
+	.attrs	= hpm_formats,
+};
+
+struct hpm_named_event {
+	struct device_attribute	attr;
+	u16			id;
+};
+
+static ssize_t hpm_event_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "event=0x%x\n",
+			  container_of(attr, struct hpm_named_event, attr)->id);
+}
+
+#define HPM_EVENT(_name, _id)							\
+	(&((struct hpm_named_event[]) { {					\
+		.attr = { .attr = { .name = _name, .mode = 0444 },		\
+			  .show = hpm_event_show },				\
+		.id = _id,							\
+	} })[0].attr.attr)
+
+/* The standard event IDs of iohpmevt; 0 is none there, and cycles here. */
+static struct attribute *hpm_events[] = {
+	HPM_EVENT("cycles", 0),
+	HPM_EVENT("untranslated-requests", 1),
+	HPM_EVENT("translated-requests", 2),
+	HPM_EVENT("ats-requests", 3),
+	HPM_EVENT("tlb-misses", 4),
+	HPM_EVENT("device-directory-walks", 5),
+	HPM_EVENT("process-directory-walks", 6),
+	HPM_EVENT("first-stage-walks", 7),
+	HPM_EVENT("second-stage-walks", 8),
+	NULL,
+};
+
+/* Any counter counts any event, but for cycles. */
+static umode_t hpm_event_is_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	const struct hpm *hpm = hpm_of_dev(kobj_to_dev(kobj));
+	u16 id = container_of(attr, struct hpm_named_event, attr.attr)->id;
+
+	return hpm->ctrs & (id ? ~BIT(HPM_CTR_CYCLES) : BIT(HPM_CTR_CYCLES)) ? attr->mode : 0;
+}
+
+static const struct attribute_group hpm_event_group = {
+	.name		= "events",
+	.attrs		= hpm_events,
+	.is_visible	= hpm_event_is_visible,
+};
+
+static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return cpumap_print_to_pagebuf(true, page, cpumask_of(hpm_of_dev(dev)->cpu));
+}
+static DEVICE_ATTR_RO(cpumask);
+
+static struct attribute *hpm_attrs[] = {
+	&dev_attr_cpumask.attr,
+	NULL,
+};
+
+static const struct attribute_group hpm_group = {
+	.attrs	= hpm_attrs,
+};
+
+static ssize_t device_id_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "iommu.stat=%s\n", hpm_of_dev(dev)->pmu.name);
+}
+static DEVICE_ATTR_RO(device_id);
+
+static ssize_t counters_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  hweight32(hpm_of_dev(dev)->ctrs & ~BIT(HPM_CTR_CYCLES)));
+}
+static DEVICE_ATTR_RO(counters);
+
+static ssize_t counter_width_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%u\n", hpm_of_dev(dev)->width);
+}
+static DEVICE_ATTR_RO(counter_width);
+
+static struct attribute *hpm_caps[] = {
+	&dev_attr_device_id.attr,
+	&dev_attr_counters.attr,
+	&dev_attr_counter_width.attr,
+	NULL,
+};
+
+static const struct attribute_group hpm_cap_group = {
+	.name	= "caps",
+	.attrs	= hpm_caps,
+};
+
+static const struct attribute_group *hpm_attr_groups[] = {
+	&hpm_group,
+	&hpm_format_group,
+	&hpm_event_group,
+	&hpm_cap_group,
+	NULL,
+};
+
+/* --- CPU hotplug --- */
+
+/* The CPU that has the events goes down: another one takes them. */
+static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
+{
+	struct hpm *hpm = hlist_entry_safe(node, struct hpm, node);
+	unsigned int target = cpumask_any_but(cpu_online_mask, cpu);
+
+	if (cpu != hpm->cpu || target >= nr_cpu_ids)
+		return 0;
+
+	perf_pmu_migrate_context(&hpm->pmu, cpu, target);
+	hpm->cpu = target;
+	if (hpm->irq)
+		irq_set_affinity(hpm->irq, cpumask_of(target));
+	return 0;
+}
+
+/* --- probe --- */
+
+/* Which counters there are, and how wide: bits that stick. All stand afterwards. */
+static void hpm_find_ctrs(struct hpm *hpm)
+{
+	hpm->width = 64;
+	writel_relaxed(U32_MAX, hpm->reg + HPM_REG_IOCOUNTINH);
+	hpm->ctrs = readl_relaxed(hpm->reg + HPM_REG_IOCOUNTINH);
+	for (u32 ctrs = hpm->ctrs & ~BIT(HPM_CTR_CYCLES); ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs(ctrs);
+
+		hpm_write_evt(hpm, ctr, 0);
+		writeq_relaxed(U64_MAX, hpm_ctr_reg(hpm, ctr));
+		hpm->width = min_t(unsigned int, hpm->width,
+				   fls64(readq_relaxed(hpm_ctr_reg(hpm, ctr))));
+		hpm_write_ctr(hpm, ctr, 0);
+	}
+	hpm_write_ctr(hpm, HPM_CTR_CYCLES, 0);
+	writel_relaxed(0, hpm->reg + HPM_REG_IOCOUNTINH);
+	if (hpm_is_pending(hpm))
+		writel_relaxed(HPM_IPSR_PMIP, hpm->reg + HPM_REG_IPSR);
+}
+
+static int hpm_check_ctrs(const struct hpm *hpm)
+{
+	if (!hpm->ctrs)
+		return dev_err_probe(hpm->dev, -ENODEV, "the monitor has no counters\n");
+	if (hpm->width < HPM_MIN_WIDTH)
+		return dev_err_probe(hpm->dev, -ENODEV,
+				     "its counters have %u bits, fewer than the 32 of the specification\n",
+				     hpm->width);
+
+	return 0;
+}
+
+static void hpm_request_irq(struct hpm *hpm, unsigned int irq)
+{
+	int err = -ENXIO;
+
+	hpm->polled = true;
+	if (hpm_param_polled)
+		return;
+
+	if (irq)
+		err = devm_request_irq(hpm->dev, irq, hpm_interrupt,
+				       IRQF_SHARED | IRQF_COND_ONESHOT |
+				       IRQF_NOBALANCING | IRQF_NO_THREAD,
+				       dev_name(hpm->dev), hpm);
+	if (err) {
+		dev_info(hpm->dev, "no overflow interrupt (error %d): a timer looks\n", err);
+		return;
+	}
+	hpm->irq = irq;
+	hpm->polled = false;
+	irq_set_affinity(irq, cpumask_of(hpm->cpu));
+}
+
+static void hpm_remove_cpuhp(void *data)
+{
+	struct hpm *hpm = data;
+
+	cpuhp_state_remove_instance_nocalls(hpm_cpuhp_state, &hpm->node);
+}
+
+static void hpm_free_id(void *data)
+{
+	struct hpm *hpm = data;
+
+	ida_free(&hpm_ida, hpm->id);
+}
+
+static void hpm_unregister(void *data)
+{
+	struct hpm *hpm = data;
+
+	perf_pmu_unregister(&hpm->pmu);
+	hrtimer_cancel(&hpm->poll);
+}
+
+static void hpm_init_pmu(struct hpm *hpm)
+{
+	hpm->pmu.module = THIS_MODULE;
+	hpm->pmu.parent = hpm->dev;
+	hpm->pmu.task_ctx_nr = perf_invalid_context;
+	hpm->pmu.capabilities = PERF_PMU_CAP_NO_EXCLUDE | PERF_PMU_CAP_NO_INTERRUPT;
+	hpm->pmu.attr_groups = hpm_attr_groups;
+	hpm->pmu.event_init = hpm_event_init;
+	hpm->pmu.add = hpm_event_add;
+	hpm->pmu.del = hpm_event_del;
+	hpm->pmu.start = hpm_event_start;
+	hpm->pmu.stop = hpm_event_stop;
+	hpm->pmu.read = hpm_event_read;
+	hrtimer_setup(&hpm->poll, hpm_poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+}
+
+static int hpm_take_id(struct hpm *hpm)
+{
+	hpm->id = ida_alloc(&hpm_ida, GFP_KERNEL);
+	if (hpm->id < 0)
+		return hpm->id;
+
+	return devm_add_action_or_reset(hpm->dev, hpm_free_id, hpm);
+}
+
+static int hpm_follow_cpus(struct hpm *hpm)
+{
+	int err = cpuhp_state_add_instance_nocalls(hpm_cpuhp_state, &hpm->node);
+
+	return err ?: devm_add_action_or_reset(hpm->dev, hpm_remove_cpuhp, hpm);
+}
+
+static int hpm_register(struct hpm *hpm)
+{
+	const char *name = devm_kasprintf(hpm->dev, GFP_KERNEL, "riscv_iommu_%d", hpm->id);
+	int err = name ? perf_pmu_register(&hpm->pmu, name, -1) : -ENOMEM;
+
+	return err ?: devm_add_action_or_reset(hpm->dev, hpm_unregister, hpm);
+}
+
+static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device_id *id)
+{
+	const struct riscv_iommu_hpm_data *data = dev_get_platdata(&aux->dev);
+	struct hpm *hpm;
+	int err;
+
+	if (!data)
+		return -EINVAL;
+
+	hpm = devm_kzalloc(&aux->dev, sizeof(*hpm), GFP_KERNEL);
+	if (!hpm)
+		return -ENOMEM;
+
+	hpm->dev = &aux->dev;
+	hpm->reg = data->reg;
+	hpm->cpu = raw_smp_processor_id();
+	raw_spin_lock_init(&hpm->lock);
+	hpm_find_ctrs(hpm);
+	err = hpm_check_ctrs(hpm) ?: hpm_take_id(hpm);
+	if (err)
+		return err;
+
+	hpm_init_pmu(hpm);
+	hpm_request_irq(hpm, data->irq);
+	err = hpm_follow_cpus(hpm) ?: hpm_register(hpm);
+	if (err)
+		return err;
+
+	dev_info(hpm->dev, "%s: %d counters of %u bits%s\n", hpm->pmu.name,
+		 hweight32(hpm->ctrs & ~BIT(HPM_CTR_CYCLES)), hpm->width,
+		 hpm->ctrs & BIT(HPM_CTR_CYCLES) ? ", and cycles" : "");
+	return 0;
+}
+
+static const struct auxiliary_device_id hpm_ids[] = {
+	{ .name = RISCV_IOMMU_HPM_MODULE "." RISCV_IOMMU_HPM_NAME },
+	{ }
+};
+MODULE_DEVICE_TABLE(auxiliary, hpm_ids);
+
+static struct auxiliary_driver hpm_driver = {
+	.name		= "riscv-iommu-hpm",
+	.probe		= hpm_probe,
+	.id_table	= hpm_ids,
+};
+
+static int __init hpm_init(void)
+{
+	int err = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "perf/riscv/iommu_hpm:online",
+					  NULL, hpm_cpu_offline);
+
+	if (err < 0)
+		return err;
+
+	hpm_cpuhp_state = err;
+	err = auxiliary_driver_register(&hpm_driver);
+	if (err)
+		cpuhp_remove_multi_state(hpm_cpuhp_state);
+	return err;
+}
+module_init(hpm_init);
+
+static void __exit hpm_exit(void)
+{
+	auxiliary_driver_unregister(&hpm_driver);
+	cpuhp_remove_multi_state(hpm_cpuhp_state);
+}
+module_exit(hpm_exit);
+
+MODULE_DESCRIPTION("Performance monitor of the RISC-V IOMMU");
+MODULE_LICENSE("GPL");
