@@ -21,6 +21,15 @@ static const struct {
 	{ "stalled-cycles-frontend", "Cycles in which no instruction was ready to be issued." },
 	{ "stalled-cycles-backend", "Cycles in which an instruction waited for data or a unit." },
 	{ "ref-cycles", "Cycles of a clock that does not change with the hart's." },
+	{ "cycles", "Cycles of the IOMMU." },
+	{ "untranslated-requests", "Requests of devices for an address that is to be translated." },
+	{ "translated-requests", "Requests for an address that the device had translated before." },
+	{ "ats-requests", "Requests of devices that keep translations themselves (ATS)." },
+	{ "tlb-misses", "Requests whose translation the IOMMU did not have at hand." },
+	{ "device-directory-walks", "Walks of the table of devices." },
+	{ "process-directory-walks", "Walks of a device's table of processes." },
+	{ "first-stage-walks", "Walks of a process's page table; QEMU counts each level." },
+	{ "second-stage-walks", "Walks of a guest's page table; QEMU counts each level." },
 	{ "misaligned-load", "Loads that the firmware emulates: they were not aligned." },
 	{ "misaligned-store", "Stores that the firmware emulates: they were not aligned." },
 	{ "access-load", "Loads that the firmware was told of as access faults." },
@@ -112,12 +121,13 @@ static int show(const struct pmu *pmu, const char *name, void *arg)
 	pmu_read(pmu, file, terms);
 	printf("%s/%s/\n    %s\n", pmu->name, name, explain(name, text));
 	if (parse_terms(pmu, terms, &attr)) {
-		err = try_event(&attr);
+		err = try_pmu_event(pmu, &attr);
 		printf("    Encoding: %s (config=0x%llx).\n", terms, (unsigned long long)attr.config);
 		printf("    %s%s%s\n", err ? "It can not be opened now: " : "It can be counted here:",
 		       err ? strerror(-err) : "", err ? "." : "");
 	}
-	printf("    perf stat -e %s/%s/ -- ./program\n", pmu->name, name);
+	printf("    perf stat %s-e %s/%s/ -- ./program\n",
+	       pmu_read(pmu, "cpumask", text) ? "-a " : "", pmu->name, name);
 	search->found++;
 	return 0;
 }
@@ -143,6 +153,20 @@ static void show_generic(struct search *search, const char *asked)
 	search->found++;
 }
 
+/* perf's, by perf's own expression. */
+static void show_metric(struct search *search)
+{
+	for (unsigned int i = 0; i < nr_metrics; i++) {
+		if (strcmp(metrics[i].name, search->name))
+			continue;
+		printf("%s, a metric\n    %s\n    %s\n", metrics[i].name, metrics[i].text,
+		       metrics[i].expr);
+		printf("    perf stat -M %s -- ./program, of a perf built with this driver\n",
+		       metrics[i].name);
+		search->found++;
+	}
+}
+
 int cmd_man(int argc, char **argv)
 {
 	struct search search = { .name = argv[1] };
@@ -151,14 +175,18 @@ int cmd_man(int argc, char **argv)
 		fprintf(stderr, "rvpmu: which event? rvpmu man EVENT; rvpmu list shows all\n");
 		return EXIT_USAGE;
 	}
+	for_each_pmu(search_pmu, &search);
 	/* What perf calls by other names. */
 	if (!strcmp(search.name, "cycles"))
 		search.name = "cpu-cycles";
 	if (!strcmp(search.name, "branches"))
 		search.name = "branch-instructions";
-	for_each_pmu(search_pmu, &search);
+	if (strcmp(search.name, argv[1]))
+		for_each_pmu(search_pmu, &search);
 	if (!search.found)
 		show_generic(&search, argv[1]);
+	if (!search.found)
+		show_metric(&search);
 	if (!search.found) {
 		fprintf(stderr, "rvpmu: no PMU of this machine has an event '%s'; rvpmu list shows all\n",
 			argv[1]);

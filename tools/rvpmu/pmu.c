@@ -263,13 +263,26 @@ int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leade
 	return fd < 0 ? -errno : fd;
 }
 
-int try_event(const struct perf_event_attr *attr)
+static int try_on(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	int fd = open_event(attr, 0, -1, -1);
+	int fd = open_event(attr, pid, cpu, -1);
 
 	if (fd < 0)
 		return fd;
 
 	close(fd);
 	return 0;
+}
+
+int try_event(const struct perf_event_attr *attr)
+{
+	return try_on(attr, 0, -1);
+}
+
+int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr)
+{
+	char text[TEXT_SIZE];
+
+	return pmu_read(pmu, "cpumask", text) ? try_on(attr, -1, strtol(text, NULL, 10)) :
+						try_event(attr);
 }

@@ -64,6 +64,8 @@ bool parse_event(const struct pmu *pmu, const char *name, struct perf_event_attr
 int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
 /* 0 or -errno. */
 int try_event(const struct perf_event_attr *attr);
+/* The same of one PMU's: for a task if they can be, else for the CPU that the PMU names. */
+int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr);
 struct perf_event_attr make_attr(uint32_t type, uint64_t config);
 struct perf_event_attr attr_instructions(void);
 
@@ -75,5 +77,15 @@ int cmd_doctor(int argc, char **argv);
 int cmd_test(int argc, char **argv);
 int cmd_man(int argc, char **argv);
 int cmd_exclusive(int argc, char **argv);
+
+/* What perf computes of events (tools/perf/pmu-events/arch/riscv/standard/metrics.json). */
+struct metric {
+	const char *name;
+	const char *expr;
+	const char *text;
+};
+
+extern const struct metric metrics[];
+extern const unsigned int nr_metrics;
 
 #endif
