@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The PMU of a RISC-V IOMMU, riscv_iommu_0: counts what a disk behind it asks for.
+ * The disk's data does not matter; it is only read.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/pmu.h"
+
+#define PMU		"/sys/bus/event_source/devices/riscv_iommu_0/"
+#define DRIVER		"/sys/bus/auxiliary/drivers/riscv_iommu_hpm.riscv-iommu-hpm/"
+#define MODULE		"riscv_iommu_hpm"
+#define PARAMETERS	"/sys/module/" MODULE "/parameters/"
+#define DISK		"/dev/vda"
+#define GROUP_TYPE	"/sys/block/vda/device/../iommu_group/type"
+
+/* perf_event_attr::config, as in format/ */
+#define EVENT_CYCLES	0
+#define EVENT_REQUESTS	1
+#define EVENT_MISSES	4
+#define EVENT_WALKS	7
+#define DMASK		0x8000ULL
+#define DID(id)		((uint64_t)(id) << 36 | 1ULL << 61)
+#define PID(id)		((uint64_t)(id) << 16 | 1ULL << 60)
+#define IDT		(4ULL << 60)
+
+#define PAGE		4096
+#define LARGE		16
+#define READS		100
+
+/*
+ * Of a device's DMA API in Linux's virtio: the descriptors' table, the request's header
+ * and its status byte are mapped for each request, as each page of the data is. Each
+ * is a new address, so that each is missed once.
+ */
+#define MISSES(pages)	((pages) + 3)
+/* Sv57, which QEMU's IOMMU has and Linux takes. */
+#define LEVELS		5
+
+static struct perf_event_attr hpm_attr(uint64_t config)
+{
+	struct perf_event_attr attr = {
+		.size		= sizeof(attr),
+		.type		= pmu_read_number(PMU "type"),
+		.config		= config,
+		.disabled	= 1,
+		.read_format	= 0,
+	};
+
+	return attr;
+}
+
+static int hpm_cpu(void)
+{
+	return pmu_read_number(PMU "cpumask");
+}
+
+static int hpm_open_attr(const struct perf_event_attr *attr, int leader)
+{
+	return pmu_open_on(attr, -1, hpm_cpu(), leader);
+}
+
+static int hpm_open(uint64_t config)
+{
+	struct perf_event_attr attr = hpm_attr(config);
+
+	return hpm_open_attr(&attr, -1);
+}
+
+static int hpm_try(const struct perf_event_attr *attr)
+{
+	int fd = hpm_open_attr(attr, -1);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int hpm_try_config(uint64_t config)
+{
+	struct perf_event_attr attr = hpm_attr(config);
+
+	return hpm_try(&attr);
+}
+
+/* The requester ID of the disk: bus, device, function. */
+static long disk_did(void)
+{
+	unsigned int domain, bus, device, function;
+	char path[PATH_MAX], *end;
+
+	if (!realpath("/sys/block/vda/device/..", path))
+		return -1;
+	end = strrchr(path, '/');
+	if (!end || sscanf(end, "/%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
+		return -1;
+	return bus << 8 | device << 3 | function;
+}
+
+/* Whether its addresses are translated: else it is let through, and nothing is walked. */
+static bool disk_is_translated(void)
+{
+	char text[PMU_TEXT];
+
+	return pmu_read_line(GROUP_TYPE, text) && !strncmp(text, "DMA", 3);
+}
+
+/* Elsewhere the device is a thread of its own, and may look for a request before it is there. */
+#define NEEDS_ICOUNT()								\
+do {										\
+	if (!pmu_is_icount())							\
+		SKIP(return, "what a device asks for repeats exactly under -icount only"); \
+} while (0)
+
+FIXTURE(iommu) {
+	int disk;
+	void *data;
+};
+
+FIXTURE_SETUP(iommu)
+{
+	self->disk = -1;
+	self->data = NULL;
+	if (access(PMU "type", R_OK))
+		SKIP(return, "no riscv_iommu_0: no monitor, or no " MODULE);
+	self->disk = open(DISK, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (self->disk < 0)
+		SKIP(return, "no disk: " DISK " can not be read");
+	ASSERT_EQ(0, posix_memalign(&self->data, PAGE, LARGE * PAGE));
+}
+
+FIXTURE_TEARDOWN(iommu)
+{
+	free(self->data);
+	if (self->disk >= 0)
+		close(self->disk);
+}
+
+/* TIMES requests of so many pages each; all of it comes from the disk. */
+static int disk_read(int disk, void *data, int pages, int times)
+{
+	for (int i = 0; i < times; i++) {
+		if (pread(disk, data, pages * PAGE, 0) != (ssize_t)pages * PAGE)
+			return -1;
+	}
+	return 0;
+}
+
+/* What an event counts of that. */
+static int64_t count_reads(int disk, void *data, uint64_t config, int pages, int times)
+{
+	int64_t count = -1;
+	int fd = hpm_open(config);
+
+	if (fd < 0)
+		return fd;
+	if (!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) && !disk_read(disk, data, pages, times) &&
+	    !ioctl(fd, PERF_EVENT_IOC_DISABLE, 0))
+		count = pmu_read(fd);
+	close(fd);
+	return count;
+}
+
+#define COUNT(config, pages, times)	count_reads(self->disk, self->data, config, pages, times)
+
+/* --- it counts --- */
+
+/* What comes from the disk for a page more is that page, each time. */
+TEST_F(iommu, requests_grow_with_what_is_read)
+{
+	int64_t small = COUNT(EVENT_REQUESTS, 1, READS);
+	int64_t large = COUNT(EVENT_REQUESTS, LARGE, READS);
+
+	EXPECT_LE(READS * MISSES(1), small);
+	EXPECT_LE(small + READS * (LARGE - 1), large);
+	EXPECT_EQ(0, COUNT(EVENT_REQUESTS, 1, 0));
+}
+
+TEST_F(iommu, each_new_address_is_missed_once)
+{
+	NEEDS_ICOUNT();
+	if (!disk_is_translated())
+		SKIP(return, "the disk's addresses are let through as they are");
+
+	EXPECT_EQ(READS * MISSES(1), COUNT(EVENT_MISSES, 1, READS));
+	EXPECT_EQ(READS * MISSES(LARGE), COUNT(EVENT_MISSES, LARGE, READS));
+}
+
+TEST_F(iommu, each_miss_is_a_walk_of_all_levels)
+{
+	NEEDS_ICOUNT();
+	if (!disk_is_translated())
+		SKIP(return, "the disk's addresses are let through as they are");
+
+	EXPECT_EQ(READS * MISSES(1) * LEVELS, COUNT(EVENT_WALKS, 1, READS));
+	EXPECT_EQ(READS * MISSES(LARGE) * LEVELS, COUNT(EVENT_WALKS, LARGE, READS));
+}
+
+/* QEMU's IOMMU runs at 1 GHz of the guest's time. Twice, for the windows differ by calls. */
+TEST_F(iommu, cycles_are_time)
+{
+	struct timespec before, begin, end, after;
+	int64_t inner, outer, count;
+	int fd = hpm_open(EVENT_CYCLES);
+
+	if (!pmu_is_qemu())
+		SKIP(return, "the frequency of the IOMMU is not known");
+	ASSERT_LE(0, fd);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	usleep(100000);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	inner = (end.tv_sec - begin.tv_sec) * 1000000000LL + end.tv_nsec - begin.tv_nsec;
+	outer = (after.tv_sec - before.tv_sec) * 1000000000LL + after.tv_nsec - before.tv_nsec;
+	count = pmu_read(fd);
+	/* Linux's clock ticks at 10 MHz here, and its rate is fitted: a tick at each end. */
+	EXPECT_LE(inner - 200, count);
+	EXPECT_GE(outer + 200, count);
+	close(fd);
+}
+
+TEST_F(iommu, a_group_counts_the_same_requests)
+{
+	int leader = hpm_open(EVENT_REQUESTS), cycles = -1, fd[3];
+	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
+
+	ASSERT_LE(0, leader);
+	attr.disabled = 0;
+	for (int i = 0; i < 3; i++) {
+		fd[i] = hpm_open_attr(&attr, leader);
+		ASSERT_LE(0, fd[i]);
+	}
+	attr.config = EVENT_CYCLES;
+	cycles = hpm_open_attr(&attr, leader);
+	ASSERT_LE(0, cycles);
+	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, disk_read(self->disk, self->data, 1, READS));
+	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
+	EXPECT_LE(READS * MISSES(1), pmu_read(leader));
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(pmu_read(leader), pmu_read(fd[i]));
+		close(fd[i]);
+	}
+	EXPECT_LT(0, pmu_read(cycles));
+	close(cycles);
+	close(leader);
+}
+
+/* More than it has counters for: each gets its turns. */
+TEST_F_TIMEOUT(iommu, events_without_a_counter_take_turns, 60)
+{
+	int nr = pmu_read_number(PMU "caps/counters") + 9;
+	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
+	struct { uint64_t value, enabled, running; } times;
+	int fd[64];
+
+	ASSERT_GE(64, nr);
+	attr.disabled = 0;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	for (int i = 0; i < nr; i++) {
+		fd[i] = hpm_open_attr(&attr, -1);
+		ASSERT_LE(0, fd[i]);
+	}
+	for (int i = 0; i < 20; i++) {
+		usleep(20000);
+		ASSERT_EQ(0, disk_read(self->disk, self->data, 1, 10));
+	}
+	for (int i = 0; i < nr; i++) {
+		ASSERT_EQ((ssize_t)sizeof(times), read(fd[i], &times, sizeof(times)));
+		EXPECT_LT(0, times.running);
+		EXPECT_LE(times.running, times.enabled);
+		close(fd[i]);
+	}
+}
+
+/* --- filters --- */
+
+#define FILTERS	4
+
+/*
+ * What events with other filters count of the same requests: how often the device looks
+ * for the next one is not the same each time.
+ */
+static int count_filters(int disk, void *data, const uint64_t *filter, int64_t *count)
+{
+	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
+	int fd[FILTERS], err = 0;
+
+	for (int i = 0; i < FILTERS; i++) {
+		attr.disabled = !i;
+		attr.config = EVENT_REQUESTS | filter[i];
+		fd[i] = hpm_open_attr(&attr, i ? fd[0] : -1);
+		if (fd[i] < 0)
+			err = fd[i];
+	}
+	if (!err)
+		err = ioctl(fd[0], PERF_EVENT_IOC_ENABLE, 0) ?: disk_read(disk, data, 1, READS) ?:
+		      ioctl(fd[0], PERF_EVENT_IOC_DISABLE, 0);
+	for (int i = 0; i < FILTERS; i++) {
+		count[i] = pmu_read(fd[i]);
+		close(fd[i]);
+	}
+	return err;
+}
+
+#define EXPECT_FILTERED(first, second, third)						\
+do {											\
+	const uint64_t filter[FILTERS] = { 0, first, second, third };			\
+	int64_t count[FILTERS];								\
+											\
+	ASSERT_EQ(0, count_filters(self->disk, self->data, filter, count));		\
+	EXPECT_LE(READS * MISSES(1), count[0]);						\
+	EXPECT_EQ(count[0], count[1]);							\
+	EXPECT_EQ(0, count[2]);								\
+	EXPECT_EQ(0, count[3]);								\
+} while (0)
+
+TEST_F(iommu, a_device_is_told_from_another)
+{
+	uint64_t did = disk_did();
+
+	ASSERT_GE(0xffff, did);
+	EXPECT_FILTERED(DID(did), DID(did ^ 1), DID(did ^ 0x100));
+}
+
+/* With dmask, the lowest 0 of the number and all bits below it are not looked at. */
+TEST_F(iommu, devices_are_told_by_their_upper_bits)
+{
+	uint64_t did = (disk_did() & ~7) | 3;
+
+	EXPECT_FILTERED(DMASK | DID(did), DMASK | DID(did ^ 8), DMASK | DID(did ^ 0x100));
+}
+
+/* The disk is in no virtual machine: its guest is number 0. */
+TEST_F(iommu, a_guest_is_told_from_another)
+{
+	if (!disk_is_translated())
+		SKIP(return, "the disk's addresses are let through as they are");
+
+	EXPECT_FILTERED(IDT | DID(0), IDT | DID(1), IDT | DID(0xffff));
+}
+
+/* --- overflows --- */
+
+/* Interrupts that the monitor has taken, with those of whom it shares a line with. */
+static long hpm_interrupts(void)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	char line[PMU_TEXT];
+	long sum = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		char *at = strchr(line, ':'), *end;
+
+		if (!at || !strstr(line, "riscv_iommu.hpm."))
+			continue;
+		for (long nr; nr = strtol(++at, &end, 10), end != at; at = end)
+			sum += nr;
+	}
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+/* The module's parameter has counters overflow every so many events. */
+TEST_F(iommu, overflows_lose_nothing)
+{
+	long width = pmu_read_number(PARAMETERS "width");
+	char text[PMU_TEXT];
+
+	NEEDS_ICOUNT();
+	if (width <= 0 || width > 12)
+		SKIP(return, MODULE " was not loaded with width=8");
+
+	/* 31 overflows and more; which addresses are new is known. */
+	if (disk_is_translated()) {
+		EXPECT_EQ(1000 * MISSES(1), COUNT(EVENT_MISSES, 1, 1000));
+	} else {
+		EXPECT_LE(1000 * MISSES(1), COUNT(EVENT_MISSES, 1, 1000));
+	}
+	/* QEMU 10.0.2 interrupts once since its reset, and a timer looks from then on. */
+	if (pmu_read_line(PARAMETERS "polled", text) && *text == 'N')
+		EXPECT_LE(1, hpm_interrupts());
+}
+
+/* --- bad input --- */
+
+TEST_F(iommu, bits_without_a_meaning_are_einval)
+{
+	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
+
+	ASSERT_EQ(0, hpm_try(&attr));
+	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_REQUESTS | 1ULL << 63));
+	for (int bit = 0; bit < 64; bit++) {
+		attr.config1 = 1ULL << bit;
+		EXPECT_EQ(-EINVAL, hpm_try(&attr));
+		attr.config1 = 0;
+		attr.config2 = 1ULL << bit;
+		EXPECT_EQ(-EINVAL, hpm_try(&attr));
+		attr.config2 = 0;
+		attr.config3 = 1ULL << bit;
+		EXPECT_EQ(-EINVAL, hpm_try(&attr));
+		attr.config3 = 0;
+	}
+}
+
+TEST_F(iommu, a_filter_of_no_event_is_einval)
+{
+	EXPECT_EQ(0, hpm_try_config(EVENT_CYCLES));
+	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_CYCLES | DID(1)));
+	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_CYCLES | DMASK));
+	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_CYCLES | PID(1)));
+	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_CYCLES | IDT));
+}
+
+TEST_F(iommu, events_belong_to_no_task_and_no_privilege)
+{
+	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
+
+	EXPECT_EQ(-EOPNOTSUPP, pmu_open_on(&attr, 0, -1, -1));
+	EXPECT_EQ(-EOPNOTSUPP, pmu_open_on(&attr, 0, hpm_cpu(), -1));
+	attr.exclude_kernel = 1;
+	EXPECT_EQ(-EINVAL, hpm_try(&attr));
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	EXPECT_EQ(-EINVAL, hpm_try(&attr));
+}
+
+TEST_F(iommu, a_group_that_never_fits_is_einval)
+{
+	struct perf_event_attr cycles = hpm_attr(EVENT_CYCLES), other = hpm_attr(EVENT_REQUESTS);
+	int nr = pmu_read_number(PMU "caps/counters");
+	int leader = hpm_open(EVENT_CYCLES), fd[64];
+
+	ASSERT_LE(0, leader);
+	ASSERT_GE(64, nr);
+	EXPECT_EQ(-EINVAL, hpm_open_attr(&cycles, leader));
+	for (int i = 0; i < nr; i++) {
+		fd[i] = hpm_open_attr(&other, leader);
+		EXPECT_LE(0, fd[i]);
+	}
+	EXPECT_EQ(-EINVAL, hpm_open_attr(&other, leader));
+	for (int i = 0; i < nr; i++)
+		close(fd[i]);
+	close(leader);
+}
+
+/* Two PMUs of hardware can not start at once; software's clocks can be in any group. */
+TEST_F(iommu, a_group_is_of_one_pmu_and_software)
+{
+	struct perf_event_attr core = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event_attr clock = pmu_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
+	int leader = hpm_open(EVENT_REQUESTS), fd;
+
+	ASSERT_LE(0, leader);
+	EXPECT_EQ(-EINVAL, hpm_open_attr(&core, leader));
+	fd = hpm_open_attr(&clock, leader);
+	EXPECT_LE(0, fd);
+	close(fd);
+	close(leader);
+
+	leader = hpm_open_attr(&core, -1);
+	ASSERT_LE(0, leader);
+	EXPECT_EQ(-EINVAL, hpm_open_attr(&attr, leader));
+	close(leader);
+}
+
+TEST_F(iommu, who_may_not_is_told)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+			_exit(2);
+		_exit(hpm_try_config(EVENT_REQUESTS) == -EACCES ? 0 : 1);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* caps/device_id: "iommu.stat", and no "iommu.record". */
+TEST_F(iommu, it_grants_what_it_says)
+{
+	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
+	char text[PMU_TEXT];
+
+	ASSERT_TRUE(pmu_read_line(PMU "caps/device_id", text));
+	EXPECT_EQ(0, strcmp(text, "iommu.stat=riscv_iommu_0"));
+	EXPECT_EQ(0, hpm_try(&attr));
+	attr.sample_period = 1000;
+	EXPECT_EQ(-EOPNOTSUPP, hpm_try(&attr));
+}
+
+/* --- what comes and goes --- */
+
+static bool cpu_is_set(int cpu, bool online)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	return pmu_write_number(path, online);
+}
+
+TEST_F(iommu, events_move_when_their_cpu_goes)
+{
+	int cpu = hpm_cpu(), fd = hpm_open(EVENT_MISSES);
+
+	NEEDS_ICOUNT();
+	if (!disk_is_translated())
+		SKIP(return, "the disk's addresses are let through as they are");
+	ASSERT_LE(0, fd);
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "one CPU has nowhere to go");
+
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, disk_read(self->disk, self->data, 1, READS));
+	for (int turn = 1; turn <= 10; turn++) {
+		cpu = hpm_cpu();
+		ASSERT_TRUE(cpu_is_set(cpu, false));
+		EXPECT_NE(cpu, hpm_cpu());
+		ASSERT_EQ(0, disk_read(self->disk, self->data, 1, READS));
+		EXPECT_EQ(READS * MISSES(1) * (turn + 1), pmu_read(fd));
+		ASSERT_TRUE(cpu_is_set(cpu, true));
+	}
+	close(fd);
+}
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return done;
+}
+
+/* The monitor of the first IOMMU, as the auxiliary bus calls it. */
+static const char *hpm_device(char path[PATH_MAX])
+{
+	return realpath(PMU "..", path) ? strrchr(path, '/') + 1 : "";
+}
+
+TEST_F(iommu, a_driver_that_lets_go_ends_its_events)
+{
+	char path[PATH_MAX];
+	const char *device = hpm_device(path);
+	int fd = hpm_open(EVENT_REQUESTS);
+	int64_t count;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, disk_read(self->disk, self->data, 1, READS));
+	count = pmu_read(fd);
+	EXPECT_LE(READS * MISSES(1), count);
+	ASSERT_STRNE("", device);
+	ASSERT_TRUE(write_text(DRIVER "unbind", device));
+	EXPECT_NE(0, access(PMU "type", F_OK));
+	/* What was counted stays. */
+	ASSERT_EQ(0, disk_read(self->disk, self->data, 1, READS));
+	EXPECT_EQ(count, pmu_read(fd));
+	close(fd);
+	ASSERT_TRUE(write_text(DRIVER "bind", device));
+	EXPECT_EQ(0, access(PMU "type", F_OK));
+	EXPECT_LE(READS * MISSES(1), COUNT(EVENT_REQUESTS, 1, READS));
+}
+
+TEST_F(iommu, a_module_in_use_stays)
+{
+	int fd = hpm_open(EVENT_REQUESTS);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-1, syscall(SYS_delete_module, MODULE, O_NONBLOCK));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(0, access(PMU "type", F_OK));
+	close(fd);
+}
+
+PMU_TEST_AT_LAST(PMU_MAY_CALL)
+
+TEST_HARNESS_MAIN
