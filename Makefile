@@ -56,6 +56,9 @@ bench: setup
 style: setup
 	@$(S)/style
 
+dkms:
+	@$(S)/dkms
+
 graft ungraft patches:
 	@if [ -z "$(KDIR)" ]; then \
 		echo "make $@: which kernel tree? make $@ KDIR=../linux" >&2; exit 2; fi
@@ -67,5 +70,5 @@ clean:
 distclean:
 	@rm -rf build
 
-.PHONY: help setup fetch qemu rootfs kernel firmware guest run flamegraph shell check bench style \
+.PHONY: help setup fetch qemu rootfs kernel firmware guest run flamegraph shell check bench style dkms \
 	graft ungraft patches clean distclean
