@@ -68,10 +68,10 @@ static const struct event distinct[] = {
 	{ PERF_TYPE_HW_CACHE, TLB_MISSES(DTLB, READ), true },
 };
 
-#define NR_FIXED		2
-
 /* Our kernel, which writes the counters itself, or has the firmware do it. */
 static bool is_delegated, is_sbi;
+/* Fixed counters that there are beside the others: OpenSBI 1.9 offers none. */
+static int nr_fixed;
 
 enum kind {
 	NONE,
@@ -191,7 +191,7 @@ static long ecalls(void)
  */
 static struct event distinct_event(const struct plan *plan, int i)
 {
-	int fits = NR_EVENTS + (plan->period ? 0 : NR_FIXED);
+	int fits = NR_EVENTS + (plan->period ? 0 : nr_fixed);
 
 	if (is_delegated && i >= NR_EVENTS)
 		return (struct event){ PERF_TYPE_RAW, NO_EVENT + i };
@@ -199,6 +199,35 @@ static struct event distinct_event(const struct plan *plan, int i)
 		return distinct[i - fits];
 
 	return distinct[i];
+}
+
+static int event_open(const struct event *event, int leader)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = event->type,
+		.config = event->config,
+		.exclude_kernel = event->user,
+		.exclude_hv = event->user,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, leader, 0);
+}
+
+/* Cycles and instructions fit twice into a group where they have a fixed counter each. */
+static int find_fixed(void)
+{
+	int found = 0;
+
+	for (int i = 0; i < 2; i++) {
+		int leader = event_open(&distinct[i], -1);
+		int fd = event_open(&distinct[NR_EVENTS + i], leader);
+
+		found += fd >= 0;
+		close(fd);
+		close(leader);
+	}
+	return found;
 }
 
 static struct event plan_event(const struct plan *plan, int i)
@@ -642,6 +671,7 @@ int main(int argc, char **argv)
 	lift_limits();
 	is_delegated = has_backend("ssccfg");
 	is_sbi = has_backend("sbi");
+	nr_fixed = find_fixed();
 	for (size_t i = 0; i < ARRAY_SIZE(benches); i++) {
 		if (!strncmp(benches[i].name, only, strlen(only)))
 			failed += !run_apart(&benches[i]);
