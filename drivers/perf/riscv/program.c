@@ -316,11 +316,13 @@ static bool clock_has_deadline(const struct riscv_pmu_clock *clock)
 /*
  * How far before its overflow a counter has to start for @left more events.
  * Never more than half of its range, so that after an overflow the distance
- * is still told right however late the interrupt is taken.
+ * is still told right however late the interrupt is taken. Nor more than 2^62: of
+ * a way that is longer than what is left of 2^63 ns since its boot, QEMU (10.0.2) adds
+ * the rest to whatever deadline is the counter's next.
  */
 static u64 clock_start_value(const struct riscv_pmu_clock *clock, u64 left)
 {
-	return -min(left, clock->mask >> 1) & clock->mask;
+	return -min3(left, clock->mask >> 1, (u64)S64_MAX / 2) & clock->mask;
 }
 
 /* How far a reader's deadline is; at least 1, U64_MAX if it has none. */

@@ -211,6 +211,23 @@ TEST_F(sampling, a_period_goes_on_where_it_was_disabled)
 	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
 }
 
+/* The hardware's timers have to forget a deadline that is out of their reach. */
+TEST_F(sampling, the_longest_period_does_not_delay_the_next)
+{
+	self->attr.sample_period = INT64_MAX;
+	ASSERT_EQ(0, open_mapped(self));
+	pmu_run(self->fd, 0, pmu_loop, N);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_EQ(0, self->ring.samples);
+	close_mapped(self);
+
+	self->attr.sample_period = 100000;
+	ASSERT_EQ(0, open_mapped(self));
+	pmu_run(self->fd, 0, pmu_loop, N);
+	pmu_ring_drain(&self->ring, NULL, NULL);
+	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
+}
+
 TEST_F(sampling, ioc_period_changes_the_rate)
 {
 	uint64_t period = 10000;
