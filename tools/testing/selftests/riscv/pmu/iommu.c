@@ -129,6 +129,36 @@ do {										\
 		SKIP(return, "what a device asks for repeats exactly under -icount only"); \
 } while (0)
 
+/* TIMES requests of so many pages each; all of it comes from the disk. */
+static int disk_read(int disk, void *data, int pages, int times)
+{
+	for (int i = 0; i < times; i++) {
+		if (pread(disk, data, pages * PAGE, 0) != (ssize_t)pages * PAGE)
+			return -1;
+	}
+	return 0;
+}
+
+/* The disk has a queue for each CPU, and its rings have addresses too: each is known then. */
+static int disk_warm_up(int disk, void *data)
+{
+	cpu_set_t all, one;
+	int err;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return -1;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		err = sched_setaffinity(0, sizeof(one), &one) ?: disk_read(disk, data, 1, 1);
+		if (err)
+			return err;
+	}
+	return sched_setaffinity(0, sizeof(all), &all);
+}
+
 FIXTURE(iommu) {
 	int disk;
 	void *data;
@@ -144,6 +174,7 @@ FIXTURE_SETUP(iommu)
 	if (self->disk < 0)
 		SKIP(return, "no disk: " DISK " can not be read");
 	ASSERT_EQ(0, posix_memalign(&self->data, PAGE, LARGE * PAGE));
+	ASSERT_EQ(0, disk_warm_up(self->disk, self->data));
 }
 
 FIXTURE_TEARDOWN(iommu)
@@ -151,16 +182,6 @@ FIXTURE_TEARDOWN(iommu)
 	free(self->data);
 	if (self->disk >= 0)
 		close(self->disk);
-}
-
-/* TIMES requests of so many pages each; all of it comes from the disk. */
-static int disk_read(int disk, void *data, int pages, int times)
-{
-	for (int i = 0; i < times; i++) {
-		if (pread(disk, data, pages * PAGE, 0) != (ssize_t)pages * PAGE)
-			return -1;
-	}
-	return 0;
 }
 
 /* What an event counts of that. */
