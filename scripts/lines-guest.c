@@ -82,8 +82,13 @@ static void open_event(int i, bool sampling)
 		fail("mmap");
 }
 
+/* How often each task has slept: a busy host gives some harts their first turn late. */
+static volatile long *rounds;
+
 static void work(int cpu, int cpus, const char *how)
 {
+	int task = cpu;
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	run_on(cpu);
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
@@ -92,6 +97,7 @@ static void work(int cpu, int cpus, const char *how)
 		for (int spin = 0; spin < 20000; spin++)
 			__asm__ volatile("");
 		sleep_ms(5);
+		rounds[task]++;
 		if (!strcmp(how, "move"))
 			run_on(++cpu % cpus);
 	}
@@ -107,6 +113,16 @@ static void mark(void)
 	close(fd);
 }
 
+static void await_rounds(int tasks, long more)
+{
+	for (int task = 0; task < tasks; task++) {
+		long enough = rounds[task] + more;
+
+		while (rounds[task] < enough)
+			sleep_ms(10);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -114,6 +130,10 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 
+	rounds = mmap(NULL, cpus * sizeof(*rounds), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (rounds == MAP_FAILED)
+		fail("mmap");
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		pid_t pid = fork();
 
@@ -122,9 +142,9 @@ int main(int argc, char **argv)
 		if (!pid)
 			work(cpu, cpus, argv[1]);
 	}
-	sleep_ms(2000 + 100 * cpus);
+	await_rounds(cpus, 20);
 	mark();
-	sleep_ms(1000 + 100 * cpus);
+	await_rounds(cpus, 20);
 	mark();
 	return 0;
 }
