@@ -15,13 +15,14 @@
 
 STATE_NAME=.riscv-pmu-graft
 TRAPS=arch/riscv/kernel/traps.c
+ENTRY=arch/riscv/include/asm/entry-common.h
 IOMMU=drivers/iommu/riscv/iommu.c
 REPLACED_HEADER=include/linux/perf/riscv_pmu.h
 REMOVED=(drivers/perf/riscv_pmu.c drivers/perf/riscv_pmu_legacy.c drivers/perf/riscv_pmu_sbi.c)
 SELFTESTS=tools/testing/selftests/riscv
 PERF_EVENTS=tools/perf/pmu-events/arch/riscv
 # Folders of this repository that are a slice of the kernel's tree.
-SLICE=(arch/riscv/include include drivers/perf/riscv tools/include/perf "$PERF_EVENTS/standard"
+SLICE=(arch/riscv/include include drivers/perf/riscv tools/ebb tools/include/perf "$PERF_EVENTS/standard"
 	"$SELFTESTS/pmu" Documentation)
 
 # --- which files -------------------------------------------------------------
@@ -116,6 +117,12 @@ require_known_tree()
 	done
 	[ -f "$(original "$TRAPS")" ] || refuse "$TRAPS is missing"
 	require_once "$TRAPS" '^[[:space:]]+handled = riscv_v_first_use_handler\(regs\);$'
+	require_once "$TRAPS" '^void do_trap_ecall_u\(struct pt_regs \*regs\)$'
+	[ -f "$(original "$ENTRY")" ] || refuse "$ENTRY is missing"
+	require_once "$ENTRY" '^#define arch_exit_to_user_mode_prepare arch_exit_to_user_mode_prepare$'
+	if grep -q arch_exit_to_user_mode_work "$(original "$ENTRY")"; then
+		refuse "$ENTRY has an arch_exit_to_user_mode_work() of its own"
+	fi
 	for file in RISCV_PMU RISCV_PMU_LEGACY RISCV_PMU_SBI; do
 		require_once drivers/perf/Kconfig "^config $file\$"
 	done
@@ -166,17 +173,44 @@ edit_makefile()
 		{ print }' "$1"
 }
 
-# A read of a counter that its reader has just lost is no illegal instruction.
+# A read of a counter that its reader has just lost is no illegal instruction, and the
+# return from a handler of event-based branches no system call.
 edit_traps()
 {
 	awk '/^#include <linux\// { linux = 1 }
-		/^$/ && linux && !added++ { print "#include <linux/perf/riscv_pmu.h>" }
+		/^$/ && linux && !added++ {
+			print "#include <linux/perf/riscv_ebb.h>"
+			print "#include <linux/perf/riscv_pmu.h>"
+		}
 		/^\t\thandled = riscv_v_first_use_handler\(regs\);$/ {
 			print "\t\thandled = riscv_v_first_use_handler(regs) ||"
 			print "\t\t\t  riscv_pmu_skip_user_read(regs);"
 			next
 		}
+		/^void do_trap_ecall_u\(struct pt_regs \*regs\)$/ { ecall = 1 }
+		ecall && /^\tif \(user_mode\(regs\)\) \{$/ {
+			print
+			getline
+			print
+			print "\n\t\tif (riscv_pmu_ebb_return(regs))\n\t\t\treturn;"
+			ecall = 0
+			next
+		}
 		{ print }' "$1"
+}
+
+# Who is about to go back to user mode may have an event-based branch to take.
+edit_entry()
+{
+	awk '/^#include <asm\// && !added++ { print "#include <linux/perf/riscv_ebb.h>\n" }
+		{ print }
+		/^#define arch_exit_to_user_mode_prepare / {
+			print "\n#define ARCH_EXIT_TO_USER_MODE_WORK _TIF_RISCV_EBB\n"
+			print "static inline void arch_exit_to_user_mode_work(struct pt_regs *regs,"
+			print "\t\t\t\t\t       unsigned long ti_work)\n{"
+			print "\triscv_pmu_exit_to_user(regs, ti_work);\n}\n"
+			print "#define arch_exit_to_user_mode_work arch_exit_to_user_mode_work"
+		}' "$1"
 }
 
 # Linux 6.12 has no driver for these; before 6.15 there is no such call for auxiliary
@@ -279,6 +313,8 @@ stage_slice()
 	edit_makefile "$(original drivers/perf/Makefile)" >"$stage/drivers/perf/Makefile"
 	mkdir -p "$stage/${TRAPS%/*}"
 	edit_traps "$(original "$TRAPS")" >"$stage/$TRAPS"
+	mkdir -p "$stage/${ENTRY%/*}"
+	edit_entry "$(original "$ENTRY")" >"$stage/$ENTRY"
 	if has_selftests; then
 		edit_selftests "$(original "$SELFTESTS/Makefile")" >"$stage/$SELFTESTS/Makefile"
 	fi
@@ -300,7 +336,7 @@ staged_files()
 is_edited()
 {
 	case $1 in
-	drivers/perf/Kconfig | drivers/perf/Makefile | "$TRAPS" | "$IOMMU" | "$REPLACED_HEADER") return 0 ;;
+	drivers/perf/Kconfig | drivers/perf/Makefile | "$TRAPS" | "$ENTRY" | "$IOMMU" | "$REPLACED_HEADER") return 0 ;;
 	"$SELFTESTS/Makefile" | "$PERF_EVENTS/mapfile.csv") return 0 ;;
 	Documentation/*/index.rst) [ ! -f "$TOP/$1" ] ;;
 	*) return 1 ;;

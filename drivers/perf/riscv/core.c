@@ -23,6 +23,7 @@
 #include "backend.h"
 #include "clock.h"
 #include "csr.h"
+#include "ebb.h"
 #include "fault.h"
 #include "internal.h"
 #include "platform.h"
@@ -97,6 +98,9 @@ void riscv_pmu_event_update(struct perf_event *event)
 /* A KVM guest may ask for up to 2^64 - 1; perf's core bounds only users' periods. */
 static u64 core_period(const struct perf_event *event)
 {
+	if (unlikely(to_reader(event)->ebb))
+		return to_reader(event)->ebb_period ?: S64_MAX;
+
 	return min_t(u64, event->hw.sample_period, S64_MAX);
 }
 
@@ -272,6 +276,8 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 
 	if (!(event->hw.state & PERF_HES_STOPPED) || unlikely(reader->failed))
 		return;
+	if (unlikely(reader->ebb) && !riscv_pmu_ebb_start(event))
+		return;
 
 	if (reader->sampling)
 		left = flags & PERF_EF_RELOAD ? core_reload(event) : riscv_pmu_event_left(event);
@@ -362,6 +368,8 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	struct riscv_pmu_reader *reader = to_reader(event);
 	int err = 0;
 
+	if (reader->ebb && !riscv_pmu_ebb_is_alone(hart))
+		return -EAGAIN;
 	if (riscv_pmu_reader_can_return(hart, reader))
 		riscv_pmu_reader_join(hart, reader);
 	else
@@ -394,7 +402,7 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	struct riscv_pmu_reader *reader = to_reader(event);
 
 	if (unlikely(!riscv_pmu_reader_can_return(hart, reader) || !(flags & PERF_EF_START) ||
-		     reader->user))
+		     reader->user || reader->ebb))
 		return core_add(pmu, hart, event, flags);
 
 	riscv_pmu_reader_join(hart, reader);
@@ -579,7 +587,10 @@ int riscv_pmu_event_init(struct perf_event *event)
 	reader->polled = reader->sampling && !(reader->want.ctrs & pmu->irq_ctrs);
 	event->hw.idx = -1;
 	event->pmu_private = reader;
-	err = riscv_pmu_group_validate(event) ?: riscv_pmu_irq_get(pmu);
+	reader->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
+	reader->sampling |= reader->ebb;
+	err = riscv_pmu_ebb_check(event) ?: riscv_pmu_group_validate(event) ?:
+	      riscv_pmu_irq_get(pmu);
 	if (err) {
 		event->pmu_private = NULL;
 		return err;

@@ -224,8 +224,8 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 {
 	u64 config1 = attr->config1;
 
-	if (in_kernel)
-		config1 &= ~RISCV_PMU_CONFIG1_GUEST_EVENTS;
+	/* riscv_pmu_ebb_check() looks at that one. */
+	config1 &= in_kernel ? ~RISCV_PMU_CONFIG1_GUEST_EVENTS : ~RISCV_PMU_CONFIG1_EBB;
 	if (config1 || attr->config2 & ~EVENT_CONFIG2_CTRS || attr->config3)
 		return -EINVAL;
 	if (attr->exclude_idle || attr->precise_ip)
@@ -292,6 +292,11 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	if (!event->ctrs)
 		return event_no_filter_error(pmu, ctrs, inh);
 
+	if (attr->config1 & RISCV_PMU_CONFIG1_EBB) {
+		event->ctrs &= pmu->irq_ctrs;
+		if (!event->ctrs)
+			return -EOPNOTSUPP;
+	}
 	if (attr->sample_period) {	/* or sample_freq, its other name */
 		event->ctrs = event_sampling_ctrs(pmu, event->ctrs);
 		if (!event->ctrs)

@@ -54,6 +54,8 @@ enum riscv_pmu_reader_state {
  * @user_idx:	what the mapping says: the number of the counter's CSR, counted from 1; or 0
  * @clean:	the counter tells nothing of what others have counted with it
  * @maps:	how often it is mapped so
+ * @ebb:	its overflows branch, see ebb.c
+ * @ebb_period:	how many events from branch to branch
  * @carry:	its share of clocks that it has been moved away from; 0 while it is on
  * @deadline:	the clock's time at which it wants a sample
  * @left:	until @deadline, while it is fresh
@@ -85,6 +87,8 @@ struct riscv_pmu_reader {
 	bool			user;
 	u8			user_idx;
 	bool			clean;
+	bool			ebb;
+	u64			ebb_period;
 	u64			carry;
 	u64			deadline;
 	u64			left;
@@ -199,6 +203,7 @@ struct riscv_pmu_stats {
  * @irq_muted:	but masked, while there is nobody who waits for it
  * @irq_mask:	its bit in sip and sie, or 0 if it is not enabled or not there
  * @user_mask:	what scounteren holds
+ * @branched:	an overflow of this interrupt has branched
  * @user_shown:	user space may read counters of events here, or shall as of the next apply
  * @stats:	for debugfs
  * @clock:	the counters
@@ -238,6 +243,7 @@ struct riscv_pmu_hart {
 	bool			irq_muted;
 	unsigned long		irq_mask;
 	u32			user_mask;
+	bool			branched;
 	bool			user_shown;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
@@ -282,6 +288,7 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader);
 void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_unpark(struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_find_awaited(struct riscv_pmu_hart *hart, u64 overflowed);
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);

@@ -24,6 +24,7 @@
 
 #include "clock.h"
 #include "csr.h"
+#include "ebb.h"
 #include "fault.h"
 #include "internal.h"
 #include "trace.h"
@@ -151,6 +152,16 @@ static void irq_freeze_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		irq_pause_group(hart, event);
 }
 
+/* Instead of a sample. It needs none of what keeps storms off: it is the task that pays. */
+static void irq_branch(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+{
+	hart->frozen = false;
+	if (riscv_pmu_ebb_overflow(reader->event))
+		hart->branched = true;
+	else if (reader->state == RISCV_PMU_READER_ON)
+		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(reader->event));
+}
+
 /**
  * riscv_pmu_reader_serve() - sample an event whose period has ended, and set its next deadline
  * @pmu:	the PMU
@@ -173,6 +184,10 @@ void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
 	if (!riscv_pmu_event_set_period(event))
 		return;
+	if (unlikely(reader->ebb)) {
+		irq_branch(hart, reader);
+		return;
+	}
 
 	irq_mind_storm(hart, reader);
 	hart->stats.samples++;
@@ -295,6 +310,10 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	for (; ctrs; ctrs &= ctrs - 1)
 		irq_serve_clock(pmu, hart, &hart->clock[__ffs64(ctrs)], regs);
 	hart->stats.early += hart->stats.samples == samples;
+	if (unlikely(hart->branched)) {
+		hart->branched = false;
+		riscv_pmu_hart_unpark(hart);
+	}
 	riscv_pmu_finish(pmu, hart);
 }
 

@@ -529,6 +529,32 @@ void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	hart->dirty |= ctrs;
 }
 
+/**
+ * riscv_pmu_hart_unpark() - let parked clocks run on that nobody reads
+ * @hart:	this hart, the hardware of these counters running
+ *
+ * Spares the call that would stop them. Their overflow flags stay, so that they do not
+ * interrupt; whoever wants them next has them started anew.
+ */
+void riscv_pmu_hart_unpark(struct riscv_pmu_hart *hart)
+{
+	for (u64 ctrs = hart->parked; ctrs; ctrs &= ctrs - 1) {
+		const struct riscv_pmu_reader *reader;
+		u64 bit = ctrs & -ctrs;
+		bool wanted = false;
+
+		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node)
+			wanted |= reader->state != RISCV_PMU_READER_OFF;
+		if (wanted)
+			continue;
+		hart->parked &= ~bit;
+		hart->dirty &= ~bit;
+		hart->armed &= ~bit;
+		hart->running |= bit;
+		hart->loaded |= bit;
+	}
+}
+
 /* What has to stop or be released before @ctr can become what it should be. */
 static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      unsigned int ctr)

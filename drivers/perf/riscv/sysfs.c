@@ -28,6 +28,8 @@ static DEVICE_ATTR_RO(event);
 PMU_FORMAT_ATTR(firmware, "config:62-63");
 PMU_FORMAT_ATTR(std, "config:62");
 PMU_FORMAT_ATTR(counterid_mask, "config2:0-31");
+PMU_FORMAT_ATTR(ebb, "config1:63");
+static_assert(__builtin_ctzll(RISCV_PMU_CONFIG1_EBB) == 63);
 static_assert(RISCV_PMU_CLASS_SHIFT == 62 && RISCV_PMU_CLASS_STD == 1);
 
 static struct attribute *sysfs_formats[] = {
@@ -35,6 +37,7 @@ static struct attribute *sysfs_formats[] = {
 	&format_attr_firmware.attr,
 	&format_attr_std.attr,
 	&format_attr_counterid_mask.attr,
+	&format_attr_ebb.attr,
 	NULL,
 };
 

@@ -7,6 +7,7 @@
 #define _UAPI_LINUX_RISCV_PMU_H
 
 #include <linux/const.h>
+#include <linux/types.h>
 
 /*
  * Bits 63:62 of config say which kind of event the rest names.
@@ -23,5 +24,42 @@
 #define RISCV_PMU_CLASS_STD		1
 #define RISCV_PMU_CLASS_FW		2
 #define RISCV_PMU_CLASS_FW_PLATFORM	3
+
+/*
+ * Event-based branches: an event with this bit in config1, whose counter overflows, has
+ * its task go on at a handler of its own (Documentation/arch/riscv/pmu-ebb.rst).
+ */
+#define RISCV_PMU_CONFIG1_EBB		(_UL(1) << 63)
+
+/* riscv_ebb_page.control: the next overflow branches; cleared by the branch */
+#define RISCV_EBB_ENABLE		(_UL(1) << 0)
+/* riscv_ebb_page.status: an overflow waits for RISCV_EBB_ENABLE, or for a handler */
+#define RISCV_EBB_PENDING		(_UL(1) << 0)
+
+/*
+ * Register a7 of the ecall that ends a handler: the counters in riscv_ebb_page.overflowed
+ * run again, a7 and the pc are those of the page, and RISCV_EBB_ENABLE is set.
+ */
+#define RISCV_EBB_RETURN		0x52424245
+
+/**
+ * struct riscv_ebb_page - what a task maps from /dev/riscv_ebb
+ * @control:	RISCV_EBB_ENABLE
+ * @status:	RISCV_EBB_PENDING
+ * @handler:	where to branch, or 0: overflows wait
+ * @pc:		what the branch has interrupted
+ * @a7:		its register a7
+ * @overflowed:	hpmcounters that have overflowed, and stand until the return
+ * @period:	for each hpmcounter, after how many events it overflows; 0 is never
+ */
+struct riscv_ebb_page {
+	__u64 control;
+	__u64 status;
+	__u64 handler;
+	__u64 pc;
+	__u64 a7;
+	__u64 overflowed;
+	__u64 period[32];
+};
 
 #endif /* _UAPI_LINUX_RISCV_PMU_H */

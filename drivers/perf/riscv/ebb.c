@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Event-based branches. A task maps a page of its own from /dev/riscv_ebb and names a
+ * handler there. When a counter of one of its events has overflowed, the task's next way
+ * to user mode leads to the handler instead: the page has what it needs to go back.
+ *
+ * From the overflow until the handler returns the events stand, so that they do not
+ * count the handler; nor can there be an overflow meanwhile that would be lost.
+ */
+
+#include <linux/bits.h>
+#include <linux/cleanup.h>
+#include <linux/entry-common.h>
+#include <linux/fs.h>
+#include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/perf/riscv_ebb.h>
+#include <linux/perf/riscv_pmu.h>
+#include <linux/pid.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/rseq.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/thread_info.h>
+#include <linux/uprobes.h>
+
+#include <asm/ptrace.h>
+
+#include <uapi/linux/riscv_pmu.h>
+
+#include "ebb.h"
+#include "internal.h"
+
+/**
+ * struct ebb - a task that takes branches
+ * @pid:	who: the task's own
+ * @mm:		where the page is mapped, for as long as this is to be found
+ * @page:	what the task has mapped; whatever is read there is user input
+ * @overflowed:	its counters that have overflowed since the last return
+ * @frozen:	from an overflow to the return its events stand
+ * @pending:	a branch waits
+ * @maps:	mappings of the page: one, or two while it is being moved
+ * @node:	in ebb_tasks
+ * @rcu:	overflows look for it with interrupts off
+ */
+struct ebb {
+	struct pid *pid;
+	struct mm_struct *mm;
+	struct riscv_ebb_page *page;
+	u64 overflowed;
+	bool frozen;
+	bool pending;
+	refcount_t maps;
+	struct hlist_node node;
+	struct rcu_head rcu;
+};
+
+/* By pid, so that few share a list. */
+#define EBB_LISTS	64
+static struct hlist_head ebb_tasks[EBB_LISTS];
+static DEFINE_SPINLOCK(ebb_lock);
+
+static struct hlist_head *ebb_list(void)
+{
+	return &ebb_tasks[current->pid % EBB_LISTS];
+}
+
+/* Under RCU, with interrupts off, or with ebb_lock. */
+static struct ebb *ebb_of_current(void)
+{
+	const struct pid *pid = task_pid(current);
+	struct ebb *ebb;
+
+	hlist_for_each_entry_rcu_notrace(ebb, ebb_list(), node) {
+		/* After exec it is another program, which has not asked. */
+		if (ebb->pid == pid && ebb->mm == current->mm)
+			return ebb;
+	}
+
+	return NULL;
+}
+
+static unsigned int ebb_hpm(const struct perf_event *event)
+{
+	return __ffs64(event->attr.config2);
+}
+
+/* --- events --- */
+
+static bool ebb_is_wanted(const struct perf_event *event)
+{
+	return event->pmu->event_init == riscv_pmu_event_init &&
+	       event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
+}
+
+/**
+ * riscv_pmu_ebb_check() - whether an event may branch
+ * @event:	an event of ours; its attributes are user input
+ *
+ * Return: 0, also for an event that does not ask to; or -EINVAL.
+ */
+int riscv_pmu_ebb_check(const struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	bool ebb = attr->config1 & RISCV_PMU_CONFIG1_EBB;
+
+	if (event->group_leader != event && ebb != ebb_is_wanted(event->group_leader))
+		return -EINVAL;
+	if (!ebb)
+		return 0;
+	if (event->group_leader == event && (!attr->pinned || !attr->exclusive))
+		return -EINVAL;
+	if (!(event->attach_state & PERF_ATTACH_TASK) || !attr->exclude_kernel ||
+	    !attr->exclude_hv)
+		return -EINVAL;
+	if (attr->inherit || attr->sample_period || attr->freq || attr->enable_on_exec)
+		return -EINVAL;
+
+	return hweight64(attr->config2) == 1 ? 0 : -EINVAL;
+}
+
+/* As the task's page has it; 0 is never, and so is what no counter can reach. */
+static void ebb_set_period(const struct ebb *ebb, const struct perf_event *event)
+{
+	u64 period = ebb ? READ_ONCE(ebb->page->period[ebb_hpm(event)]) : 0;
+
+	to_reader(event)->ebb_period = period <= S64_MAX ? period : 0;
+}
+
+/**
+ * riscv_pmu_ebb_is_alone() - whether no other events are on this hart
+ * @hart:	this hart, where an event that branches is about to be added
+ *
+ * perf's core asks this of exclusive events too, but only among those of the same task: it
+ * does not look at what the CPU has pinned. Later ones it keeps away itself.
+ *
+ * Context: interrupts off.
+ * Return: false: it would not be exclusive.
+ */
+bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
+{
+	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
+		const struct riscv_pmu_reader *reader;
+
+		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
+			if (!reader->ebb)
+				return false;
+		}
+	}
+
+	return true;
+}
+
+/* --- an overflow --- */
+
+static void ebb_note_overflow(struct ebb *ebb, const struct perf_event *event)
+{
+	ebb->overflowed |= BIT_ULL(ebb_hpm(event));
+	ebb->pending = true;
+	ebb->frozen = true;
+	WRITE_ONCE(ebb->page->overflowed, ebb->overflowed);
+	WRITE_ONCE(ebb->page->status, RISCV_EBB_PENDING);
+	set_thread_flag(TIF_RISCV_EBB);
+}
+
+/* Where two periods end at once there is one branch for both. */
+static void ebb_stop(struct ebb *ebb, struct perf_event *event)
+{
+	if (event->hw.target != current || to_reader(event)->state == RISCV_PMU_READER_OFF)
+		return;
+
+	event->pmu->stop(event, 0);
+	if (riscv_pmu_event_set_period(event))
+		ebb_note_overflow(ebb, event);
+}
+
+/* The whole group stands, so that none of it counts the handler. */
+static void ebb_freeze(struct ebb *ebb, struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	ebb_stop(ebb, leader);
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->pmu == event->pmu)
+			ebb_stop(ebb, sibling);
+	}
+}
+
+/**
+ * riscv_pmu_ebb_overflow() - an event's period has ended: its task shall branch
+ * @event:	the event, whose next period has begun
+ *
+ * On the way to user mode riscv_pmu_exit_to_user() does so. Until the handler returns
+ * the event's group stands.
+ *
+ * Context: interrupts off, collecting changes.
+ * Return: false: it counts on, as the task takes no branches.
+ */
+bool riscv_pmu_ebb_overflow(struct perf_event *event)
+{
+	struct ebb *ebb = ebb_of_current();
+
+	if (!ebb || event->hw.target != current)
+		return false;
+
+	ebb_note_overflow(ebb, event);
+	ebb_freeze(ebb, event);
+	return true;
+}
+
+/**
+ * riscv_pmu_ebb_start() - an event that branches is about to count
+ * @event:	the event, of the task that runs here
+ *
+ * Without a period it looks whether the task's page has one by now. A period that had
+ * ended when the task was switched out is told now.
+ *
+ * Context: interrupts off.
+ * Return: false: it stands until a handler returns.
+ */
+bool riscv_pmu_ebb_start(struct perf_event *event)
+{
+	struct ebb *ebb = event->hw.target == current ? ebb_of_current() : NULL;
+	struct riscv_pmu_reader *reader = to_reader(event);
+
+	if (!reader->ebb_period) {
+		ebb_set_period(ebb, event);
+		local64_set(&event->hw.period_left, reader->ebb_period ?: S64_MAX);
+	}
+	if (!ebb)
+		return true;
+	if (!ebb->frozen && riscv_pmu_event_set_period(event))
+		riscv_pmu_ebb_overflow(event);
+
+	return !ebb->frozen;
+}
+
+/* --- a branch --- */
+
+/* One instruction of the task runs elsewhere, and its handler can not be interrupted. */
+static bool ebb_is_stepping(void)
+{
+#ifdef CONFIG_UPROBES
+	return current->utask && current->utask->active_uprobe;
+#else
+	return false;
+#endif
+}
+
+/* With interrupts off. NULL: it does not want to; then it waits for the task to ask. */
+static struct ebb *ebb_to_branch(void)
+{
+	struct ebb *ebb = ebb_of_current();
+
+	if (!ebb || !ebb->pending || !(READ_ONCE(ebb->page->control) & RISCV_EBB_ENABLE))
+		return NULL;
+
+	return READ_ONCE(ebb->page->handler) ? ebb : NULL;
+}
+
+/* The handler's address: 0 if there is nothing to do; an odd one is not gone to. */
+static unsigned long ebb_branch(struct pt_regs *regs)
+{
+	struct riscv_ebb_page *page;
+	unsigned long handler;
+	struct ebb *ebb;
+
+	guard(irqsave)();
+	ebb = ebb_to_branch();
+	if (!ebb)
+		return 0;
+
+	page = ebb->page;
+	handler = READ_ONCE(page->handler);
+	if (handler & 1)
+		return handler;
+
+	ebb->pending = false;
+	WRITE_ONCE(page->status, 0);
+	WRITE_ONCE(page->control, READ_ONCE(page->control) & ~RISCV_EBB_ENABLE);
+	WRITE_ONCE(page->pc, regs->epc);
+	WRITE_ONCE(page->a7, regs->a7);
+	/* Wherever that is: it is user mode that goes there. */
+	regs->epc = handler;
+	return handler;
+}
+
+/* As before a signal's handler, a restartable sequence that is interrupted is aborted. */
+static void ebb_abort_sequence(struct pt_regs *regs)
+{
+	struct ksignal nobodys = { .sig = SIGSEGV };
+
+	scoped_guard(irqsave) {
+		if (!ebb_to_branch())
+			return;
+	}
+	rseq_signal_deliver(&nobodys, regs);
+}
+
+/**
+ * riscv_pmu_do_exit_to_user() - have this task branch, if it shall and may
+ * @regs:	what user mode goes on with, its signals delivered and its system call restarted
+ *
+ * Context: process, may sleep.
+ */
+void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
+{
+	unsigned long handler;
+
+	clear_thread_flag(TIF_RISCV_EBB);
+	/* It comes by again when the step is done. */
+	if (ebb_is_stepping())
+		return;
+
+	if (IS_ENABLED(CONFIG_RSEQ))
+		ebb_abort_sequence(regs);
+	handler = ebb_branch(regs);
+	if (handler & 1)
+		force_sig_fault(SIGBUS, BUS_ADRALN, (void __user *)handler);
+}
+
+/* --- a handler returns --- */
+
+/* How long until a counter that stood overflows again: a new period, or the rest of one. */
+static void ebb_renew(const struct ebb *ebb, struct perf_event *event, bool overflowed)
+{
+	struct riscv_pmu_reader *reader = to_reader(event);
+	s64 over = reader->ebb_period - local64_read(&event->hw.period_left);
+
+	ebb_set_period(ebb, event);
+	/* What has been counted since the overflow belongs to the new period. */
+	over = overflowed && reader->ebb_period ? over : 0;
+	local64_set(&event->hw.period_left, max((s64)(reader->ebb_period ?: S64_MAX) - over, 1));
+}
+
+static void ebb_thaw(struct ebb *ebb)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+	u64 chosen = READ_ONCE(ebb->page->overflowed);
+	u64 overflowed = ebb->overflowed;
+
+	ebb->overflowed = 0;
+	ebb->frozen = false;
+	WRITE_ONCE(ebb->page->overflowed, 0);
+	riscv_pmu_collect(pmu, hart);
+	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
+		struct riscv_pmu_reader *reader;
+
+		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
+			struct perf_event *event = reader->event;
+			u64 bit;
+
+			if (!reader->ebb || event->hw.target != current)
+				continue;
+			bit = BIT_ULL(ebb_hpm(event));
+			/* As irq.c has left it. The group is exclusive: nobody else reads it. */
+			riscv_pmu_hart_park(pmu, hart, ctrs & -ctrs & hart->running);
+			if (chosen & bit)
+				ebb_renew(ebb, event, overflowed & bit);
+			riscv_pmu_start(event, 0);
+		}
+	}
+	riscv_pmu_finish(pmu, hart);
+}
+
+static void ebb_return(struct ebb *ebb, struct pt_regs *regs)
+{
+	struct riscv_ebb_page *page = ebb->page;
+
+	regs->epc = READ_ONCE(page->pc);
+	regs->a7 = READ_ONCE(page->a7);
+	WRITE_ONCE(page->control, READ_ONCE(page->control) | RISCV_EBB_ENABLE);
+	if (ebb->pending)
+		set_thread_flag(TIF_RISCV_EBB);
+	else if (ebb->frozen)
+		ebb_thaw(ebb);
+}
+
+/* For everybody else it is the number of a system call that there is not. */
+static void ebb_no_return(struct pt_regs *regs)
+{
+	long nr = regs->a7;
+
+	regs->epc += 4;
+	regs->orig_a0 = regs->a0;
+	regs->a0 = -ENOSYS;
+	local_irq_enable();
+	syscall_enter_from_user_mode_work(regs, nr);
+}
+
+/**
+ * riscv_pmu_do_ebb_return() - a handler ends
+ * @regs:	of an ecall with RISCV_EBB_RETURN in a7
+ *
+ * Not a system call, which would cost the task its vector registers: the interrupt has
+ * kept all, and so does this.
+ *
+ * Context: as a trap enters, interrupts off.
+ * Return: true: it has been dealt with.
+ */
+noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
+{
+	struct ebb *ebb;
+
+	irqentry_enter_from_user_mode(regs);
+	instrumentation_begin();
+	ebb = ebb_of_current();
+	if (ebb)
+		ebb_return(ebb, regs);
+	else
+		ebb_no_return(regs);
+	instrumentation_end();
+	if (ebb)
+		irqentry_exit_to_user_mode(regs);
+	else
+		syscall_exit_to_user_mode(regs);
+	return true;
+}
+
+/* --- /dev/riscv_ebb --- */
+
+static void ebb_free(struct rcu_head *rcu)
+{
+	struct ebb *ebb = container_of(rcu, struct ebb, rcu);
+
+	free_page((unsigned long)ebb->page);
+	put_pid(ebb->pid);
+	kfree(ebb);
+}
+
+static struct ebb *ebb_new(void)
+{
+	struct ebb *ebb = kzalloc(sizeof(*ebb), GFP_KERNEL_ACCOUNT);
+
+	if (!ebb)
+		return NULL;
+
+	ebb->page = (struct riscv_ebb_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!ebb->page) {
+		kfree(ebb);
+		return NULL;
+	}
+
+	ebb->pid = get_pid(task_pid(current));
+	ebb->mm = current->mm;
+	refcount_set(&ebb->maps, 1);
+	return ebb;
+}
+
+/* A task has one page. */
+static int ebb_publish(struct ebb *ebb)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&ebb_lock, flags);
+	if (ebb_of_current())
+		err = -EBUSY;
+	else
+		hlist_add_head_rcu(&ebb->node, ebb_list());
+	spin_unlock_irqrestore(&ebb_lock, flags);
+	return err;
+}
+
+static void ebb_vma_open(struct vm_area_struct *vma)
+{
+	struct ebb *ebb = vma->vm_private_data;
+
+	refcount_inc(&ebb->maps);
+}
+
+/* Munmap, exec and exit all come here: it branches no more. */
+static void ebb_vma_close(struct vm_area_struct *vma)
+{
+	struct ebb *ebb = vma->vm_private_data;
+	unsigned long flags;
+
+	if (!refcount_dec_and_test(&ebb->maps))
+		return;
+
+	spin_lock_irqsave(&ebb_lock, flags);
+	hlist_del_rcu(&ebb->node);
+	spin_unlock_irqrestore(&ebb_lock, flags);
+	call_rcu(&ebb->rcu, ebb_free);
+}
+
+static const struct vm_operations_struct ebb_vm_ops = {
+	.open	= ebb_vma_open,
+	.close	= ebb_vma_close,
+};
+
+/* Who maps it is who takes branches. */
+static int ebb_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct ebb *ebb;
+	int err;
+
+	if (vma->vm_end - vma->vm_start != PAGE_SIZE || vma->vm_pgoff ||
+	    !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+
+	ebb = ebb_new();
+	if (!ebb)
+		return -ENOMEM;
+
+	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	err = vm_insert_page(vma, vma->vm_start, virt_to_page(ebb->page)) ?: ebb_publish(ebb);
+	if (err) {
+		call_rcu(&ebb->rcu, ebb_free);
+		return err;
+	}
+
+	vma->vm_private_data = ebb;
+	vma->vm_ops = &ebb_vm_ops;
+	return 0;
+}
+
+static const struct file_operations ebb_fops = {
+	.owner	= THIS_MODULE,
+	.mmap	= ebb_file_mmap,
+	.llseek	= noop_llseek,
+};
+
+static struct miscdevice ebb_device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "riscv_ebb",
+	.fops	= &ebb_fops,
+	.mode	= 0666,
+};
+
+static int __init ebb_init(void)
+{
+	struct riscv_pmu *pmu = riscv_pmu_get();
+
+	return pmu && pmu->irq_ctrs ? misc_register(&ebb_device) : 0;
+}
+device_initcall_sync(ebb_init);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Event-based branches: what the kernel's entry and exit call. */
+#ifndef _LINUX_PERF_RISCV_EBB_H
+#define _LINUX_PERF_RISCV_EBB_H
+
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include <asm/ptrace.h>
+
+#include <uapi/linux/riscv_pmu.h>
+
+#ifdef CONFIG_RISCV_PMU
+
+/* An event of this task has overflowed. Flags from 18 on are free in Linux 6.12 to 7.2. */
+#define TIF_RISCV_EBB			18
+#define _TIF_RISCV_EBB			BIT(TIF_RISCV_EBB)
+
+bool riscv_pmu_do_ebb_return(struct pt_regs *regs);
+void riscv_pmu_do_exit_to_user(struct pt_regs *regs);
+
+/**
+ * riscv_pmu_ebb_return() - whether an ecall ends a handler of event-based branches
+ * @regs:	its registers
+ *
+ * Context: as a trap enters, interrupts off.
+ * Return: true: it has been dealt with; false: it is a system call.
+ */
+static __always_inline bool riscv_pmu_ebb_return(struct pt_regs *regs)
+{
+	return unlikely(regs->a7 == RISCV_EBB_RETURN) && riscv_pmu_do_ebb_return(regs);
+}
+
+/**
+ * riscv_pmu_exit_to_user() - have this task branch, if it shall and may
+ * @regs:	what user mode goes on with
+ * @work:	the task's thread flags; a probe of its own may have put a branch off
+ *
+ * Context: process, may sleep.
+ */
+static __always_inline void riscv_pmu_exit_to_user(struct pt_regs *regs, unsigned long work)
+{
+	if (unlikely(work & (_TIF_RISCV_EBB | _TIF_UPROBE)))
+		riscv_pmu_do_exit_to_user(regs);
+}
+
+#else /* CONFIG_RISCV_PMU */
+
+#define _TIF_RISCV_EBB			0
+
+static __always_inline bool riscv_pmu_ebb_return(struct pt_regs *regs)
+{
+	return false;
+}
+
+static __always_inline void riscv_pmu_exit_to_user(struct pt_regs *regs, unsigned long work)
+{
+}
+
+#endif /* CONFIG_RISCV_PMU */
+
+#endif /* _LINUX_PERF_RISCV_EBB_H */
