@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the kernel branches to: keeps all that a C function may change, calls
+ * ebb_dispatch(), and goes back. The return restores the pc and a7, which are in the page.
+ */
+#define EBB_RETURN	0x52424245	/* RISCV_EBB_RETURN */
+#define PAGE_PC		24		/* riscv_ebb_page.pc */
+#define PAGE_A7		32		/* riscv_ebb_page.a7 */
+
+/* A frame: 16 of the integer registers, 20 floats, fcsr, 5 of the vector unit's. */
+#define FLOATS		(16 * 8)
+#define FCSR		(FLOATS + 20 * 8)
+#define VECTOR		(FCSR + 8)
+#define FRAME		(VECTOR + 5 * 8 + 0)
+
+	.macro	ints op
+	\op	ra, 0(sp)
+	\op	t0, 8(sp)
+	\op	t1, 16(sp)
+	\op	t2, 24(sp)
+	\op	a0, 32(sp)
+	\op	a1, 40(sp)
+	\op	a2, 48(sp)
+	\op	a3, 56(sp)
+	\op	a4, 64(sp)
+	\op	a5, 72(sp)
+	\op	a6, 80(sp)
+	\op	t3, 88(sp)
+	\op	t4, 96(sp)
+	\op	t5, 104(sp)
+	\op	t6, 112(sp)
+	\op	s0, 120(sp)
+	.endm
+
+	.macro	floats op
+	.set	at, FLOATS
+	.irp	reg, ft0, ft1, ft2, ft3, ft4, ft5, ft6, ft7, ft8, ft9, ft10, ft11, \
+		     fa0, fa1, fa2, fa3, fa4, fa5, fa6, fa7
+	\op	\reg, at(sp)
+	.set	at, at + 8
+	.endr
+	.endm
+
+	.macro	keep
+	addi	sp, sp, -FRAME
+	ints	sd
+	floats	fsd
+	frcsr	t0
+	sd	t0, FCSR(sp)
+	.endm
+
+	.macro	go_back
+	ld	t0, FCSR(sp)
+	fscsr	t0
+	floats	fld
+	ints	ld
+	addi	sp, sp, FRAME
+	li	a7, EBB_RETURN
+	ecall
+	.endm
+
+	.text
+	.globl	ebb_entry
+	.type	ebb_entry, @function
+ebb_entry:
+	keep
+	call	ebb_dispatch
+	go_back
+	.size	ebb_entry, . - ebb_entry
+
+/* The same where there are vector registers, for a handler whose compiler uses them. */
+	.option	push
+	.option	arch, +v
+	.globl	ebb_entry_vector
+	.type	ebb_entry_vector, @function
+ebb_entry_vector:
+	keep
+	mv	s0, sp
+	csrr	t0, vstart
+	csrr	t1, vtype
+	csrr	t2, vl
+	csrr	t3, vcsr
+	csrr	t4, vlenb
+	sd	t0, VECTOR(s0)
+	sd	t1, VECTOR+8(s0)
+	sd	t2, VECTOR+16(s0)
+	sd	t3, VECTOR+24(s0)
+	slli	t5, t4, 3		/* eight registers */
+	sd	t5, VECTOR+32(s0)
+	csrw	vstart, zero		/* or the stores would begin there */
+	sub	sp, sp, t5
+	vs8r.v	v0, (sp)
+	sub	sp, sp, t5
+	vs8r.v	v8, (sp)
+	sub	sp, sp, t5
+	vs8r.v	v16, (sp)
+	sub	sp, sp, t5
+	vs8r.v	v24, (sp)
+	call	ebb_dispatch
+	ld	t5, VECTOR+32(s0)
+	csrw	vstart, zero
+	vl8re8.v v24, (sp)
+	add	sp, sp, t5
+	vl8re8.v v16, (sp)
+	add	sp, sp, t5
+	vl8re8.v v8, (sp)
+	add	sp, sp, t5
+	vl8re8.v v0, (sp)
+	ld	t0, VECTOR(s0)
+	ld	t1, VECTOR+8(s0)
+	ld	t2, VECTOR+16(s0)
+	ld	t3, VECTOR+24(s0)
+	vsetvl	zero, t2, t1
+	csrw	vcsr, t3
+	csrw	vstart, t0
+	mv	sp, s0
+	go_back
+	.size	ebb_entry_vector, . - ebb_entry_vector
+	.option	pop
+
+/*
+ * void ebb_resume(struct riscv_ebb_page *page): return from a handler to where we are.
+ * That enables branches, and takes one that has waited.
+ */
+	.globl	ebb_resume
+	.type	ebb_resume, @function
+ebb_resume:
+	lla	t0, 1f
+	li	a7, EBB_RETURN
+	sd	t0, PAGE_PC(a0)
+	sd	a7, PAGE_A7(a0)
+	ecall
+1:	ret
+	.size	ebb_resume, . - ebb_resume
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program that samples itself: where its time goes, by function, without a profiler,
+ * a signal or a file. Try: hot_loop [MILLION-INSTRUCTIONS]
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#include "ebb.h"
+
+#define PERIOD	100000
+
+/* Each has code of its own, of which no other has a part. */
+#define CODE		64
+#define FUNCTION	__attribute__((noipa, aligned(CODE)))
+
+/* N instructions each, in a loop of two. */
+#define SPIN(n)	__asm__ volatile("1: addi %0, %0, -2\n\tbgtz %0, 1b" : "+r"(n))
+
+static FUNCTION void parse(long n)	{ SPIN(n); }
+static FUNCTION void search(long n)	{ SPIN(n); }
+static FUNCTION void print(long n)	{ SPIN(n); }
+
+static struct {
+	const char *name;
+	uintptr_t begin;
+	unsigned long hits;
+} functions[] = {
+	{ .name = "parse", .begin = (uintptr_t)parse },
+	{ .name = "search", .begin = (uintptr_t)search },
+	{ .name = "print", .begin = (uintptr_t)print },
+};
+
+#define FUNCTIONS	(sizeof(functions) / sizeof(*functions))
+
+static unsigned long samples;
+
+static void on_overflow(volatile struct riscv_ebb_page *page, void *arg)
+{
+	samples++;
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		if (page->pc - functions[i].begin < CODE)
+			functions[i].hits++;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+	};
+	long n = 1000000 * (argc > 1 ? atol(argv[1]) : 100);
+	int fd = ebb_open(&attr, -1);
+
+	if (fd < 0) {
+		perror("hot_loop: no event that branches (is this riscv-pmu, with Sscofpmf?)");
+		return 1;
+	}
+
+	ebb_period(ebb_counter(&attr), PERIOD);
+	ebb_handler(on_overflow, NULL);
+	ebb_enable();
+	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		perror("hot_loop: enable");
+		return 1;
+	}
+	/* One in ten, six in ten, three in ten. */
+	parse(n / 10);
+	search(n / 10 * 6);
+	print(n / 10 * 3);
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+
+	for (size_t i = 0; i < FUNCTIONS && samples; i++)
+		printf("%-8s %3lu %%\n", functions[i].name,
+		       (functions[i].hits * 100 + samples / 2) / samples);
+	printf("%lu samples\n", samples);
+	return !samples;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program that changes its algorithm when that misses the TLB too often: it adds up a
+ * table by columns, each step on another page, until there are too many misses for its
+ * instructions; then by rows. Try: walk [SECONDS-AT-MOST]
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ebb.h"
+
+#define ROWS	1024		/* as many pages */
+#define COLUMNS	512
+#define PERIOD	1000		/* it looks after so many misses */
+#define LIMIT	500		/* of a million instructions */
+
+static uint64_t table[ROWS][COLUMNS] __attribute__((aligned(4096)));
+
+static int leader = -1;
+static volatile bool is_slow;
+
+/* The group stands: what is read here is exact. */
+static void on_overflow(volatile struct riscv_ebb_page *page, void *arg)
+{
+	struct { uint64_t nr, misses, instructions; } now;
+	static uint64_t misses, instructions;
+
+	if (read(leader, &now, sizeof(now)) != sizeof(now))
+		return;
+	if ((now.misses - misses) * 1000000 > (now.instructions - instructions) * LIMIT)
+		is_slow = true;
+	misses = now.misses;
+	instructions = now.instructions;
+}
+
+static bool open_events(void)
+{
+	struct perf_event_attr misses = {
+		.size = sizeof(misses),
+		.type = PERF_TYPE_HW_CACHE,
+		.config = PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+			  PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
+		.read_format = PERF_FORMAT_GROUP,
+	};
+	struct perf_event_attr instructions = {
+		.size = sizeof(instructions),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.read_format = PERF_FORMAT_GROUP,
+	};
+
+	leader = ebb_open(&misses, -1);
+	if (leader < 0 || ebb_open(&instructions, leader) < 0)
+		return false;
+
+	ebb_period(ebb_counter(&misses), PERIOD);
+	ebb_handler(on_overflow, NULL);
+	ebb_enable();
+	return !ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+}
+
+static uint64_t mix(uint64_t x)
+{
+	for (int i = 0; i < 4; i++)
+		x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9;
+	return x;
+}
+
+static uint64_t by_columns(void)
+{
+	uint64_t sum = 0;
+
+	for (int column = 0; column < COLUMNS; column++) {
+		for (int row = 0; row < ROWS; row++)
+			sum += mix(table[row][column]);
+	}
+	return sum;
+}
+
+static uint64_t by_rows(void)
+{
+	uint64_t sum = 0;
+
+	for (int row = 0; row < ROWS; row++) {
+		for (int column = 0; column < COLUMNS; column++)
+			sum += mix(table[row][column]);
+	}
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	time_t end = time(NULL) + (argc > 1 ? atol(argv[1]) : 10);
+	unsigned long turn = 0;
+	uint64_t sum;
+
+	memset(table, 1, sizeof(table));
+	if (!open_events()) {
+		perror("walk: no events that branch (is this riscv-pmu, with Sscofpmf?)");
+		return 1;
+	}
+
+	do {
+		turn++;
+		sum = by_columns();
+	} while (!is_slow && time(NULL) < end);
+
+	printf("%lu times by columns: %s\n", turn, is_slow ? "too many TLB misses" : "fast enough");
+	/* The first look still has some of the columns'. */
+	for (int i = 0; i < 10; i++) {
+		if (i < 2)
+			is_slow = false;
+		if (by_rows() != sum)
+			return 1;
+	}
+	printf("10 times by rows: %s\n", is_slow ? "too many TLB misses" : "fast enough");
+	return 0;
+}
