@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a branch costs, there and back, of what a signal for the same overflow does. */
+
+#define COST_PERIOD	10000
+#define COST_TIMES	1000
+
+static volatile long calls;
+
+static void on_empty_branch(volatile struct riscv_ebb_page *page, void *arg)
+{
+	calls++;
+}
+
+static void on_empty_signal(int sig)
+{
+	calls++;
+}
+
+/* In ns, which under -icount are instructions. */
+static long time_of_loop(int fd)
+{
+	struct timespec begin, end;
+
+	/* The first run faults all in. */
+	pmu_run(fd, 0, pmu_loop, 10 * COST_PERIOD);
+	calls = 0;
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	pmu_loop(COST_TIMES * COST_PERIOD);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	return (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec;
+}
+
+static long cost_of_branch(struct perf_event_attr attr, long plain)
+{
+	int fd = open_ebb(&attr, COST_PERIOD);
+	long took;
+
+	if (fd < 0)
+		return -1;
+	ebb_handler(on_empty_branch, NULL);
+	took = time_of_loop(fd);
+	close(fd);
+	return calls ? (took - plain) / calls : -1;
+}
+
+static long cost_of_sigio(struct perf_event_attr attr, long plain)
+{
+	struct pmu_ring ring = { };
+	long took;
+	int fd;
+
+	attr.sample_period = COST_PERIOD;
+	attr.wakeup_events = 1;
+	fd = pmu_open(&attr);
+	if (fd < 0 || pmu_ring_map(&ring, fd) < 0)
+		return -1;
+	signal(SIGIO, on_empty_signal);
+	fcntl(fd, F_SETOWN, getpid());
+	fcntl(fd, F_SETFL, O_ASYNC);
+	took = time_of_loop(fd);
+	signal(SIGIO, SIG_DFL);
+	pmu_ring_unmap(&ring);
+	close(fd);
+	return calls ? (took - plain) / calls : -1;
+}
+
+static long cost_of_sigtrap(struct perf_event_attr attr, long plain)
+{
+	long took;
+	int fd;
+
+	attr.sample_period = COST_PERIOD;
+	attr.sigtrap = 1;
+	attr.remove_on_exec = 1;
+	fd = pmu_open(&attr);
+	if (fd < 0)
+		return -1;
+	signal(SIGTRAP, on_empty_signal);
+	took = time_of_loop(fd);
+	signal(SIGTRAP, SIG_DFL);
+	close(fd);
+	return calls ? (took - plain) / calls : -1;
+}
+
+TEST_F(ebb, a_branch_costs_a_third_of_a_signal)
+{
+	long branch, sigio, sigtrap, plain;
+	struct pmu_limits limits;
+
+	if (!self->exact)
+		SKIP(return, "costs are instructions under -icount only");
+	if (geteuid())
+		SKIP(return, "needs root, for samples as often as it likes");
+
+	pmu_limits_save(&limits);
+	plain = time_of_loop(-1);
+	branch = cost_of_branch(self->attr, plain);
+	sigio = cost_of_sigio(self->attr, plain);
+	sigtrap = cost_of_sigtrap(self->attr, plain);
+	pmu_limits_restore(&limits);
+	TH_LOG("instructions: a branch %ld, SIGIO %ld, SIGTRAP %ld", branch, sigio, sigtrap);
+	ASSERT_LT(0, branch);
+	ASSERT_LT(0, sigtrap);
+	EXPECT_LE(3 * branch, sigio);
+	EXPECT_LE(2 * branch, sigtrap);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/* While a probe of the task's own steps over an instruction elsewhere, a branch waits. */
+
+#define TRACING	"/sys/kernel/tracing"
+
+static volatile long strayed;
+
+static void on_probed(volatile struct riscv_ebb_page *page, void *arg)
+{
+	branches++;
+	strayed += page->pc < (uintptr_t)__executable_start || page->pc >= (uintptr_t)etext;
+}
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_APPEND);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return done;
+}
+
+/* Its code begins with the file. */
+static long offset_in_file(const char *code)
+{
+	return code - __executable_start;
+}
+
+static bool probe(const char *code)
+{
+	char path[256], line[300];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (length < 0)
+		return false;
+	path[length] = 0;
+	snprintf(line, sizeof(line), "p:ebb %s:0x%lx\n", path, offset_in_file(code));
+	mount("tracefs", TRACING, "tracefs", 0, NULL);
+	return write_text(TRACING "/uprobe_events", line) &&
+	       write_text(TRACING "/events/uprobes/ebb/enable", "1");
+}
+
+static void unprobe(void)
+{
+	write_text(TRACING "/events/uprobes/ebb/enable", "0");
+	write_text(TRACING "/uprobe_events", "-:ebb\n");
+}
+
+TEST_F(ebb, a_probed_instruction_is_stepped_first)
+{
+	int fd = open_ebb(&self->attr, 1);
+
+	ASSERT_LE(0, fd);
+	if (geteuid() || !probe(pmu_loop_begin))
+		SKIP(close(fd); return, "needs root, and uprobes in tracefs");
+
+	strayed = 0;
+	ebb_handler(on_probed, NULL);
+	EXPECT_EQ(0, pmu_run(fd, 0, pmu_loop, 2000));
+	unprobe();
+	if (self->exact) {
+		EXPECT_LE(1000, branches);
+		/* An instruction, and the one that ends the step. */
+		EXPECT_LE(2000 + PMU_WINDOW_INSNS, pmu_read(fd));
+	}
+	EXPECT_EQ(0, strayed);
+	close(fd);
+}
