@@ -31,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../../../ebb/ebb.h"
 #include "../../../../include/perf/riscv_pmu_read.h"
 #include "../../kselftest_harness.h"
 #include "lib/pmu.h"
@@ -53,7 +54,7 @@
 
 /* What came of it, of all workers: a fuzzer that is only refused finds nothing. */
 struct tally {
-	atomic_long opened, refused, mapped, sampled, read_direct, forked, hotplugged;
+	atomic_long opened, refused, mapped, sampled, read_direct, forked, hotplugged, branched;
 };
 
 static struct tally *tally;
@@ -184,6 +185,23 @@ static void choose_sampling(struct worker *w, struct perf_event_attr *attr)
 	attr->sample_stack_user = below(w, 3) * 1024;
 }
 
+/* One that branches: what it must be, before something else is changed. */
+static void choose_ebb(struct worker *w, struct perf_event_attr *attr)
+{
+	if (!one_in(w, 4)) {
+		attr->type = PERF_TYPE_HARDWARE;
+		attr->config = below(w, 2);
+	}
+	attr->config1 = RISCV_PMU_CONFIG1_EBB;
+	attr->config2 = 1ULL << (3 + below(w, 16));
+	attr->pinned = 1;
+	attr->exclusive = 1;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->inherit = 0;
+	attr->enable_on_exec = 0;
+}
+
 /* A field that is wrong, or merely unusual. */
 static void mutate(struct worker *w, struct perf_event_attr *attr)
 {
@@ -253,7 +271,9 @@ static struct perf_event_attr choose_attr(struct worker *w)
 	attr.exclusive = one_in(w, 16);
 	attr.enable_on_exec = one_in(w, 8);
 	attr.read_format = one_in(w, 2) ? 0 : chance(w) & 0x1f;
-	if (one_in(w, 2))
+	if (one_in(w, 6))
+		choose_ebb(w, &attr);
+	else if (one_in(w, 2))
 		choose_sampling(w, &attr);
 	for (int n = below(w, 3); n && one_in(w, 2); n--)
 		mutate(w, &attr);
@@ -482,6 +502,82 @@ static void do_cgroup(struct worker *w)
 	close(fd);
 }
 
+/* Long enough, sooner or later, for the worker to get on. */
+static void on_branch(volatile struct riscv_ebb_page *page, void *arg)
+{
+	static unsigned int n;
+
+	n++;
+	atomic_fetch_add(&tally->branched, 1);
+	for (uint64_t ctrs = page->overflowed & 0xffffffff; ctrs; ctrs &= ctrs - 1)
+		page->period[__builtin_ctzll(ctrs)] = 1000ULL << n % 12;
+	if (!(n % 32))
+		page->overflowed = -1;
+	if (!(n % 64))
+		page->handler = 0;
+}
+
+/* All as it should be, unless the counters are others' or pinned. */
+static void take_branches(struct worker *w)
+{
+	struct perf_event_attr attr = pmu_attr_user(PERF_TYPE_HARDWARE,
+						    PERF_COUNT_HW_INSTRUCTIONS);
+	int fd = ebb_open(&attr, -1);
+
+	if (fd < 0)
+		return;
+	ebb_period(ebb_counter(&attr), 1 + below(w, 1000));
+	ebb_handler(on_branch, NULL);
+	ebb_enable();
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	pmu_loop(N);
+	close(fd);
+}
+
+/* The page of event-based branches; only children go where nothing is. */
+static void do_ebb(struct worker *w)
+{
+	volatile struct riscv_ebb_page *page = ebb_page();
+	unsigned int ctr = below(w, 32);
+	uint64_t number = odd_number(w);
+
+	if (!page)
+		return;
+
+	switch (below(w, 10)) {
+	case 0:
+		ebb_close();
+		break;
+	case 1:
+		ebb_disable();
+		break;
+	case 2:
+		ebb_handler(NULL, NULL);
+		break;
+	case 3:
+		page->status = number;
+		page->overflowed = number;
+		break;
+	case 4:
+		if (w->child)
+			page->handler = number;
+		break;
+	case 5:
+		ebb_period(ctr, number);
+		break;
+	case 6:
+	case 7:
+		take_branches(w);
+		break;
+	default:
+		for (ctr = 3; ctr < 32; ctr++)
+			ebb_period(ctr, 1 + below(w, N));
+		ebb_handler(on_branch, NULL);
+		ebb_enable();
+		pmu_loop(N);
+	}
+}
+
 static void do_something(struct worker *w);
 
 static void do_fork(struct worker *w)
@@ -496,6 +592,8 @@ static void do_fork(struct worker *w)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		w->child = true;
 		alarm(5);
+		/* It is not mapped here: the library has to be told. */
+		ebb_close();
 		w->state += 0x9e3779b97f4a7c15ULL;
 		for (int n = below(w, 20); n; n--)
 			do_something(w);
@@ -526,6 +624,8 @@ static void do_something(struct worker *w)
 		do_read(w);
 	else if (what < 78)
 		do_signals(w);
+	else if (what < 81)
+		do_ebb(w);
 	else if (what < 82)
 		do_move(w);
 	else if (what < 84)
@@ -716,11 +816,13 @@ do {										\
 	EXPECT_EQ(0, run_workers(seed, self->workers, self->seconds));		\
 	TH_LOG("opened %ld, refused %ld, mapped %ld, forked %ld",		\
 	       tally->opened, tally->refused, tally->mapped, tally->forked);	\
-	TH_LOG("samples %ld, direct reads %ld, harts down or up %ld",		\
-	       tally->sampled, tally->read_direct, tally->hotplugged);		\
+	TH_LOG("samples %ld, branches %ld, direct reads %ld, harts down or up %ld", \
+	       tally->sampled, tally->branched, tally->read_direct,		\
+	       tally->hotplugged);						\
 	EXPECT_LT(0, tally->opened);						\
 	EXPECT_LT(0, tally->refused);						\
 	EXPECT_LT(0, tally->mapped);						\
+	EXPECT_EQ(!access("/dev/riscv_ebb", F_OK), tally->branched > 0);	\
 	EXPECT_LE(pmu_least(10 * N), count_again());				\
 	EXPECT_EQ(0, pmu_events_left());					\
 	EXPECT_STREQ("", find_leaks(leaks));					\
