@@ -29,12 +29,12 @@
  * Event-based branches: an event with this bit in config1, whose counter overflows, has
  * its task go on at a handler of its own (Documentation/arch/riscv/pmu-ebb.rst).
  */
-#define RISCV_PMU_CONFIG1_EBB		(_UL(1) << 63)
+#define RISCV_PMU_CONFIG1_EBB		(_ULL(1) << 63)
 
 /* riscv_ebb_page.control: the next overflow branches; cleared by the branch */
-#define RISCV_EBB_ENABLE		(_UL(1) << 0)
+#define RISCV_EBB_ENABLE		(_ULL(1) << 0)
 /* riscv_ebb_page.status: an overflow waits for RISCV_EBB_ENABLE, or for a handler */
-#define RISCV_EBB_PENDING		(_UL(1) << 0)
+#define RISCV_EBB_PENDING		(_ULL(1) << 0)
 
 /*
  * Register a7 of the ecall that ends a handler: the counters in riscv_ebb_page.overflowed
