@@ -102,8 +102,8 @@ static bool ebb_is_wanted(const struct perf_event *event)
 }
 
 /**
- * riscv_pmu_ebb_check() - whether an event may branch
- * @event:	an event of ours; its attributes are user input
+ * riscv_pmu_ebb_check() - whether an event may branch, as far as event.c can not tell
+ * @event:	an event of ours
  *
  * Return: 0, also for an event that does not ask to; or -EINVAL.
  */
@@ -117,11 +117,6 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 	if (!ebb)
 		return 0;
 	if (event->group_leader == event && (!attr->pinned || !attr->exclusive))
-		return -EINVAL;
-	if (!(event->attach_state & PERF_ATTACH_TASK) || !attr->exclude_kernel ||
-	    !attr->exclude_hv)
-		return -EINVAL;
-	if (attr->inherit || attr->sample_period || attr->freq || attr->enable_on_exec)
 		return -EINVAL;
 
 	return hweight64(attr->config2) == 1 ? 0 : -EINVAL;

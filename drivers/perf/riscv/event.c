@@ -219,14 +219,22 @@ static int event_no_filter_error(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 	return event_filter_ctrs(pmu, ctrs, inh & ~guest) ? -EINVAL : -EOPNOTSUPP;
 }
 
+/* What a branch needs of its event, see Documentation/arch/riscv/pmu-ebb.rst. */
+static bool event_may_branch(const struct perf_event_attr *attr)
+{
+	return attr->exclude_kernel && attr->exclude_hv && hweight64(attr->config2) == 1 &&
+	       !attr->inherit && !attr->sample_period && !attr->freq && !attr->enable_on_exec;
+}
+
 /* Bits that no backend gives a meaning; to ignore one would be to lie about the count. */
 static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 {
 	u64 config1 = attr->config1;
 
-	/* riscv_pmu_ebb_check() looks at that one. */
 	config1 &= in_kernel ? ~RISCV_PMU_CONFIG1_GUEST_EVENTS : ~RISCV_PMU_CONFIG1_EBB;
 	if (config1 || attr->config2 & ~EVENT_CONFIG2_CTRS || attr->config3)
+		return -EINVAL;
+	if (attr->config1 & RISCV_PMU_CONFIG1_EBB && !event_may_branch(attr))
 		return -EINVAL;
 	if (attr->exclude_idle || attr->precise_ip)
 		return -EOPNOTSUPP;

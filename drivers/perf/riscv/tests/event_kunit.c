@@ -326,6 +326,8 @@ struct attr_row {
 
 #define HW(id)	.type = PERF_TYPE_HARDWARE, .config = (id)
 #define RAW(c)	.type = PERF_TYPE_RAW, .config = (c)
+#define BRANCH	HW(0), .config1 = RISCV_PMU_CONFIG1_EBB
+#define TO_USER	BRANCH, .exclude_kernel = 1, .exclude_hv = 1
 
 static const struct attr_row attr_rows[] = {
 	{ "cycles", { HW(0) }, false, 0, FAKE_PROG | BIT_ULL(0) },
@@ -346,7 +348,19 @@ static const struct attr_row attr_rows[] = {
 	{ "config1 guest bit from KVM", { HW(0), .config1 = 1 }, true, 0, FAKE_PROG | BIT_ULL(0) },
 	{ "config1 other bit from KVM", { HW(0), .config1 = 2 }, true, -EINVAL },
 	{ "config1 both bits from KVM", { HW(0), .config1 = 3 }, true, -EINVAL },
-	{ "config1 high bit", { HW(0), .config1 = 1ULL << 63 }, false, -EINVAL },
+	{ "config1 both bits from a user", { HW(0), .config1 = 3 }, false, -EINVAL },
+	{ "config1 bit 62", { HW(0), .config1 = 1ULL << 62 }, false, -EINVAL },
+	{ "a branch", { TO_USER, .config2 = 8 }, false, 0, BIT_ULL(3) },
+	{ "a branch for KVM", { TO_USER, .config2 = 8 }, true, -EINVAL },
+	{ "a branch from no counter", { TO_USER }, false, -EINVAL },
+	{ "a branch from one of two", { TO_USER, .config2 = 0x18 }, false, -EINVAL },
+	{ "a branch, no interrupt", { TO_USER, .config2 = 1 }, false, -EOPNOTSUPP },
+	{ "a branch from kernel", { BRANCH, .exclude_hv = 1, .config2 = 8 }, false, -EINVAL },
+	{ "a branch from hv", { BRANCH, .exclude_kernel = 1, .config2 = 8 }, false, -EINVAL },
+	{ "a branch that is inherited", { TO_USER, .inherit = 1, .config2 = 8 }, false, -EINVAL },
+	{ "a branch that samples", { TO_USER, .sample_period = 1, .config2 = 8 }, false, -EINVAL },
+	{ "a branch with a frequency", { TO_USER, .freq = 1, .config2 = 8 }, false, -EINVAL },
+	{ "a branch from exec on", { TO_USER, .enable_on_exec = 1, .config2 = 8 }, false, -EINVAL },
 	{ "config2 a counter", { HW(0), .config2 = 1 }, false, 0, BIT_ULL(0) },
 	{ "config2 all counters", { HW(0), .config2 = U32_MAX }, false, 0,
 	  lower_32_bits(FAKE_PROG) | BIT_ULL(0) },
