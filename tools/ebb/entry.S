@@ -3,7 +3,7 @@
  * Where the kernel branches to: keeps all that a C function may change, calls
  * ebb_dispatch(), and goes back. The return restores the pc and a7, which are in the page.
  */
-#define EBB_RETURN	0x52424245	/* RISCV_EBB_RETURN */
+#define EBB_RETURN	-0x454242	/* RISCV_EBB_RETURN */
 #define PAGE_PC		24		/* riscv_ebb_page.pc */
 #define PAGE_A7		32		/* riscv_ebb_page.a7 */
 

@@ -98,9 +98,6 @@ void riscv_pmu_event_update(struct perf_event *event)
 /* A KVM guest may ask for up to 2^64 - 1; perf's core bounds only users' periods. */
 static u64 core_period(const struct perf_event *event)
 {
-	if (unlikely(to_reader(event)->ebb))
-		return to_reader(event)->ebb_period ?: S64_MAX;
-
 	return min_t(u64, event->hw.sample_period, S64_MAX);
 }
 
@@ -402,7 +399,7 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	struct riscv_pmu_reader *reader = to_reader(event);
 
 	if (unlikely(!riscv_pmu_reader_can_return(hart, reader) || !(flags & PERF_EF_START) ||
-		     reader->user || reader->ebb))
+		     reader->special))
 		return core_add(pmu, hart, event, flags);
 
 	riscv_pmu_reader_join(hart, reader);
@@ -589,6 +586,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	event->pmu_private = reader;
 	reader->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
 	reader->sampling |= reader->ebb;
+	reader->special = reader->ebb;
 	err = riscv_pmu_ebb_check(event) ?: riscv_pmu_group_validate(event) ?:
 	      riscv_pmu_irq_get(pmu);
 	if (err) {

@@ -119,15 +119,18 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 	if (event->group_leader == event && (!attr->pinned || !attr->exclusive))
 		return -EINVAL;
 
-	return hweight64(attr->config2) == 1 ? 0 : -EINVAL;
+	return event->attach_state & PERF_ATTACH_TASK ? 0 : -EINVAL;
 }
 
+/* A period that does not end, as core.c has it. */
+#define EBB_NEVER	S64_MAX
+
 /* As the task's page has it; 0 is never, and so is what no counter can reach. */
-static void ebb_set_period(const struct ebb *ebb, const struct perf_event *event)
+static void ebb_set_period(const struct ebb *ebb, struct perf_event *event)
 {
 	u64 period = ebb ? READ_ONCE(ebb->page->period[ebb_hpm(event)]) : 0;
 
-	to_reader(event)->ebb_period = period <= S64_MAX ? period : 0;
+	event->hw.sample_period = period && period <= S64_MAX ? period : EBB_NEVER;
 }
 
 /**
@@ -224,11 +227,11 @@ bool riscv_pmu_ebb_overflow(struct perf_event *event)
 bool riscv_pmu_ebb_start(struct perf_event *event)
 {
 	struct ebb *ebb = event->hw.target == current ? ebb_of_current() : NULL;
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct hw_perf_event *hwc = &event->hw;
 
-	if (!reader->ebb_period) {
+	if (!hwc->sample_period || hwc->sample_period == EBB_NEVER) {
 		ebb_set_period(ebb, event);
-		local64_set(&event->hw.period_left, reader->ebb_period ?: S64_MAX);
+		local64_set(&hwc->period_left, hwc->sample_period);
 	}
 	if (!ebb)
 		return true;
@@ -327,13 +330,12 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 /* How long until a counter that stood overflows again: a new period, or the rest of one. */
 static void ebb_renew(const struct ebb *ebb, struct perf_event *event, bool overflowed)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
-	s64 over = reader->ebb_period - local64_read(&event->hw.period_left);
+	struct hw_perf_event *hwc = &event->hw;
+	s64 over = hwc->sample_period - local64_read(&hwc->period_left);
 
 	ebb_set_period(ebb, event);
 	/* What has been counted since the overflow belongs to the new period. */
-	over = overflowed && reader->ebb_period ? over : 0;
-	local64_set(&event->hw.period_left, max((s64)(reader->ebb_period ?: S64_MAX) - over, 1));
+	local64_set(&hwc->period_left, max((s64)hwc->sample_period - (overflowed ? over : 0), 1));
 }
 
 static void ebb_thaw(struct ebb *ebb)
@@ -394,17 +396,20 @@ static void ebb_no_return(struct pt_regs *regs)
 
 /**
  * riscv_pmu_do_ebb_return() - a handler ends
- * @regs:	of an ecall with RISCV_EBB_RETURN in a7
+ * @regs:	of an ecall with a negative number in a7
  *
  * Not a system call, which would cost the task its vector registers: the interrupt has
  * kept all, and so does this.
  *
  * Context: as a trap enters, interrupts off.
- * Return: true: it has been dealt with.
+ * Return: true: it has been dealt with; false: it is a system call.
  */
 noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
 {
 	struct ebb *ebb;
+
+	if ((long)regs->a7 != RISCV_EBB_RETURN)
+		return false;
 
 	irqentry_enter_from_user_mode(regs);
 	instrumentation_begin();

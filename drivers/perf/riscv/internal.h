@@ -55,7 +55,7 @@ enum riscv_pmu_reader_state {
  * @clean:	the counter tells nothing of what others have counted with it
  * @maps:	how often it is mapped so
  * @ebb:	its overflows branch, see ebb.c
- * @ebb_period:	how many events from branch to branch
+ * @special:	user or ebb, so that who is neither has one test to pass
  * @carry:	its share of clocks that it has been moved away from; 0 while it is on
  * @deadline:	the clock's time at which it wants a sample
  * @left:	until @deadline, while it is fresh
@@ -88,7 +88,7 @@ struct riscv_pmu_reader {
 	u8			user_idx;
 	bool			clean;
 	bool			ebb;
-	u64			ebb_period;
+	bool			special;
 	u64			carry;
 	u64			deadline;
 	u64			left;

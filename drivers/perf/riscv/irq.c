@@ -273,6 +273,20 @@ static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u
 	return likely(ctrs) ? ctrs : riscv_pmu_hart_find_missed(pmu, hart);
 }
 
+/* A counter has overflowed before its deadline, or for a branch: then its group stands. */
+static noinline void irq_without_sample(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	if (!hart->branched) {
+		hart->stats.early++;
+		return;
+	}
+
+	hart->branched = false;
+	/* A vendor's interrupt would not end. */
+	if (!pmu->vendor)
+		riscv_pmu_hart_unpark(hart);
+}
+
 /**
  * riscv_pmu_hart_handle_irq() - serve all counters that have overflowed
  * @pmu:	the PMU
@@ -309,11 +323,8 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	riscv_pmu_hart_park(pmu, hart, ctrs);
 	for (; ctrs; ctrs &= ctrs - 1)
 		irq_serve_clock(pmu, hart, &hart->clock[__ffs64(ctrs)], regs);
-	hart->stats.early += hart->stats.samples == samples;
-	if (unlikely(hart->branched)) {
-		hart->branched = false;
-		riscv_pmu_hart_unpark(hart);
-	}
+	if (unlikely(hart->stats.samples == samples))
+		irq_without_sample(pmu, hart);
 	riscv_pmu_finish(pmu, hart);
 }
 

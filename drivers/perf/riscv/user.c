@@ -381,6 +381,7 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	atomic_inc(&user_events);
 	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task come first. */
 	smp_store_release(&reader->user, true);
+	WRITE_ONCE(reader->special, true);
 	smp_call_function_single(READ_ONCE(event->oncpu), user_review, event, 1);
 }
 
@@ -393,6 +394,7 @@ static void user_drop(struct perf_event *event)
 	 * An event on its way to another hart may be shown there once more: to its own
 	 * task, until that leaves the hart.
 	 */
+	WRITE_ONCE(reader->special, reader->ebb);
 	WRITE_ONCE(reader->user, false);
 	reader->maps = 0;
 	reader->mm = NULL;

@@ -5,6 +5,7 @@
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
+#include <linux/thread_info.h>
 #include <linux/types.h>
 
 #include <asm/ptrace.h>
@@ -13,8 +14,11 @@
 
 #ifdef CONFIG_RISCV_PMU
 
-/* An event of this task has overflowed. Flags from 18 on are free in Linux 6.12 to 7.2. */
-#define TIF_RISCV_EBB			18
+/*
+ * An event of this task has overflowed. Flag 8 is free in Linux 6.12 to 6.14, and one
+ * instruction tests it with the others; architectures share their flags since, up to 17.
+ */
+#define TIF_RISCV_EBB			(TIF_32BIT == 11 ? 8 : 18)
 #define _TIF_RISCV_EBB			BIT(TIF_RISCV_EBB)
 
 bool riscv_pmu_do_ebb_return(struct pt_regs *regs);
@@ -29,7 +33,8 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs);
  */
 static __always_inline bool riscv_pmu_ebb_return(struct pt_regs *regs)
 {
-	return unlikely(regs->a7 == RISCV_EBB_RETURN) && riscv_pmu_do_ebb_return(regs);
+	/* One instruction more for each system call. */
+	return unlikely((long)regs->a7 < 0) && riscv_pmu_do_ebb_return(regs);
 }
 
 /**

@@ -38,9 +38,10 @@
 
 /*
  * Register a7 of the ecall that ends a handler: the counters in riscv_ebb_page.overflowed
- * run again, a7 and the pc are those of the page, and RISCV_EBB_ENABLE is set.
+ * run again, a7 and the pc are those of the page, and RISCV_EBB_ENABLE is set. No system
+ * call has a negative number.
  */
-#define RISCV_EBB_RETURN		0x52424245
+#define RISCV_EBB_RETURN		(-0x454242)
 
 /**
  * struct riscv_ebb_page - what a task maps from /dev/riscv_ebb
