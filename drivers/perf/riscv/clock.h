@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a context switch does to readers and clocks, inline: the usual cases,
- * in which nothing has to be programmed.
+ * in which nothing has to be programmed. Counters are unsigned long here, as __ffs64()
+ * has them, since each change of type costs instructions.
  */
 #ifndef _RISCV_PMU_CLOCK_H
 #define _RISCV_PMU_CLOCK_H
@@ -15,7 +16,7 @@
  *
  * Return: its value; bits above its width are undefined.
  */
-static inline u64 riscv_pmu_ctr_read(struct riscv_pmu *pmu, unsigned int ctr)
+static inline u64 riscv_pmu_ctr_read(struct riscv_pmu *pmu, unsigned long ctr)
 {
 	riscv_pmu_read_fn read = pmu->ctr[ctr].read;
 
@@ -31,7 +32,7 @@ static inline u64 riscv_pmu_ctr_read(struct riscv_pmu *pmu, unsigned int ctr)
  * Return: the time.
  */
 static inline u64 riscv_pmu_clock_advance(struct riscv_pmu *pmu, struct riscv_pmu_clock *clock,
-					  unsigned int ctr)
+					  unsigned long ctr)
 {
 	u64 raw = riscv_pmu_ctr_read(pmu, ctr);
 
@@ -105,7 +106,8 @@ static inline void riscv_pmu_reader_detach(struct riscv_pmu_hart *hart,
 {
 	u64 bit = BIT_ULL(reader->ctr);
 
-	list_del(&reader->node);
+	/* Nobody looks at it before it joins a list again, so poison has no point. */
+	__list_del_entry(&reader->node);
 	hart->stats.detached++;
 	if (unlikely(!list_empty(&reader->clock->readers)))
 		return;

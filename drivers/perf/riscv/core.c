@@ -147,7 +147,7 @@ void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /* Readers whose program the hardware refused: their events are switched off, not left idle. */
-static void core_drop_failed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+static noinline void core_drop_failed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
@@ -200,12 +200,7 @@ static __always_inline void core_mute(struct riscv_pmu *pmu, struct riscv_pmu_ha
 		riscv_pmu_hart_clear_overflows(pmu, hart);
 }
 
-/**
- * riscv_pmu_finish() - carry out all changes since riscv_pmu_collect()
- * @pmu:	the PMU
- * @hart:	this hart
- */
-void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static __always_inline void core_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	/* Only while somebody waits for an overflow, or a narrow counter has to be folded. */
 	bool muted = !hart->deadlines && !(hart->layout.sched.used & pmu->narrow_ctrs);
@@ -220,6 +215,16 @@ void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		core_apply(pmu, hart);
 }
 
+/**
+ * riscv_pmu_finish() - carry out all changes since riscv_pmu_collect()
+ * @pmu:	the PMU
+ * @hart:	this hart
+ */
+void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	core_finish(pmu, hart);
+}
+
 static void core_pmu_disable(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);
@@ -231,7 +236,7 @@ static void core_pmu_enable(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);
 
-	riscv_pmu_finish(pmu, riscv_pmu_this_hart(pmu));
+	core_finish(pmu, riscv_pmu_this_hart(pmu));
 }
 
 /* perf disables all PMUs of a task's events, on whatever hart it runs. */
@@ -767,7 +772,6 @@ static int __init core_register(struct riscv_pmu *pmu)
 	pmu->pmu.start_txn = riscv_pmu_start_txn;
 	pmu->pmu.commit_txn = riscv_pmu_commit_txn;
 	pmu->pmu.cancel_txn = riscv_pmu_cancel_txn;
-	pmu->pmu.filter = core_filter;
 	pmu->pmu.event_idx = riscv_pmu_user_idx;
 	pmu->pmu.event_mapped = riscv_pmu_user_mapped;
 	pmu->pmu.event_unmapped = riscv_pmu_user_unmapped;
@@ -783,6 +787,8 @@ static int __init core_register(struct riscv_pmu *pmu)
 		pmu->pmu.pmu_enable = core_pmu_enable_kind;
 		pmu->pmu.pmu_disable = core_pmu_disable_kind;
 	}
+	if (!cpumask_equal(&pmu->cpus, cpu_possible_mask))
+		pmu->pmu.filter = core_filter;
 	if (pmu == &core_pmus[0])
 		return perf_pmu_register(&pmu->pmu, "cpu", PERF_TYPE_RAW);
 

@@ -837,7 +837,7 @@ int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /* New readers of clocks that just run on, and have just been read: all start at one instant. */
-static void program_admit(struct riscv_pmu_hart *hart, u64 joined)
+static __always_inline void program_admit(struct riscv_pmu_hart *hart, u64 joined)
 {
 	for (; joined; joined &= joined - 1) {
 		struct riscv_pmu_clock *clock = &hart->clock[__ffs64(joined)];
@@ -867,21 +867,27 @@ static u64 program_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	return program_commit(pmu, hart);
 }
 
+/* Who was new may have gone again. */
+static __always_inline bool clock_can_go_on(const struct riscv_pmu_clock *clock)
+{
+	u64 left = clock_first_deadline(clock);
+
+	return left == U64_MAX || clock_suits(clock, left);
+}
+
 /*
  * Whether a counter with a new deadline that runs, and has just been read, can go on
  * as it is. Most can: an event that comes back to its hart often finds its counter as
  * far from its overflow as it had left it, or a little nearer.
  */
-static __always_inline bool program_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
+static bool program_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
 {
 	const struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	u64 left;
 
-	if (unlikely(hart->fresh & BIT_ULL(ctr)))
+	if (hart->fresh & BIT_ULL(ctr))
 		return false;
-	left = clock_first_deadline(clock);
-	/* Who was new may have gone again. */
-	return left == U64_MAX || (hart->armed & BIT_ULL(ctr) && clock_suits(clock, left));
+
+	return hart->armed & BIT_ULL(ctr) ? clock_can_go_on(clock) : !clock_has_deadline(clock);
 }
 
 static u64 program_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
@@ -915,7 +921,7 @@ static noinline bool program_go_on(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 {
 	u64 joined = hart->joined;
 
-	if (joined & (~hart->running | hart->wrong))
+	if (joined & (~hart->running | hart->wrong) || hart->timed & (~hart->armed | hart->fresh))
 		return false;
 
 	hart->frozen = false;
@@ -923,7 +929,7 @@ static noinline bool program_go_on(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 		unsigned long ctr = __ffs64(ctrs);
 
 		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
-		if (hart->timed & ctrs & -ctrs && !program_suits(hart, ctr))
+		if (hart->timed & ctrs & -ctrs && !clock_can_go_on(&hart->clock[ctr]))
 			return false;
 	}
 
