@@ -5,6 +5,8 @@
  */
 
 #define _GNU_SOURCE
+#include <asm/ptrace.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/riscv_pmu.h>
@@ -19,8 +21,10 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -196,6 +200,7 @@ static void yield_loop(long n)
 #include "ebb/sequences.c"
 #include "ebb/signals.c"
 #include "ebb/syscalls.c"
+#include "ebb/tracer.c"
 #include "ebb/versus.c"
 
 PMU_TEST_AT_LAST(PMU_MAY_CALL)
