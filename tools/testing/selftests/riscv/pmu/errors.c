@@ -162,6 +162,24 @@ TEST(config3_is_einval)
 	EXPECT_EQ(-EINVAL, pmu_try(&it.attr));
 }
 
+/* The same of config4, which is Linux 7.2's; others do not know the word at all. */
+TEST(config4_is_einval_or_too_big)
+{
+	union {
+		struct perf_event_attr attr;
+		uint64_t words[144 / sizeof(uint64_t)];
+	} it = { .attr = attr_instructions() };
+	int err;
+
+	it.attr.size = 144;
+	EXPECT_EQ(0, pmu_try(&it.attr));
+	it.words[136 / sizeof(uint64_t)] = 1;
+	err = pmu_try(&it.attr);
+	EXPECT_TRUE(err == -EINVAL || err == -E2BIG) {
+		TH_LOG("config4: %d", err);
+	}
+}
+
 TEST(exclude_idle_is_eopnotsupp)
 {
 	struct perf_event_attr attr = attr_instructions();
