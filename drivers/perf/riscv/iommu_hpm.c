@@ -40,16 +40,21 @@
 #define   HPM_IOHPMCYCLES_OF		BIT_ULL(63)
 #define HPM_REG_IOHPMCTR(n)	(0x068 + 8 * ((n) - 1))
 #define HPM_REG_IOHPMEVT(n)	(0x160 + 8 * ((n) - 1))
+#define   HPM_IOHPMEVT_OF		BIT_ULL(63)
 
 /* perf_event_attr::config is what iohpmevt holds, without OF; 0 is cycles, on their counter. */
 #define HPM_CONFIG_EVENT	GENMASK_ULL(14, 0)
+#define HPM_CONFIG_IDT		BIT_ULL(62)
 #define HPM_CONFIG_BITS		GENMASK_ULL(62, 0)
 
 /* In iocountovf and iocountinh: 0 is iohpmcycles, n is iohpmctr n. */
 #define HPM_CTR_CYCLES		0
 #define HPM_NR_CTRS		32
-#define HPM_CYCLES_WIDTH	63
 #define HPM_MIN_WIDTH		32
+
+/* The last of the standard events, and those of them that know address spaces (IDT). */
+#define HPM_LAST_STANDARD	8
+#define HPM_EVENTS_IDT		(BIT(4) | BIT(7) | BIT(8))
 
 /* Where there is no interrupt: 2^31 requests take longer than that. */
 #define HPM_POLL_NS		(NSEC_PER_SEC / 2)
@@ -78,7 +83,7 @@ static enum cpuhp_state hpm_cpuhp_state;
  * @node:	for CPU hotplug
  * @poll:	runs while there are events, if @polled
  * @id:		N of the name
- * @width:	bits of each programmable counter
+ * @width:	bits of each counter
  * @ctrs:	counters that exist
  * @lock:	for what follows, and the counters' registers: the interrupt is shared
  *		with others, and may be where they want it. Irqs off.
@@ -95,7 +100,7 @@ struct hpm {
 	struct hlist_node	node;
 	struct hrtimer		poll;
 	int			id;
-	unsigned int		width;
+	u8			width[HPM_NR_CTRS];
 	u32			ctrs;
 	raw_spinlock_t		lock;
 	bool			polled;
@@ -122,7 +127,7 @@ static bool hpm_is_cycles(const struct perf_event *event)
 
 static u64 hpm_ctr_mask(const struct hpm *hpm, unsigned int ctr)
 {
-	return GENMASK_ULL((ctr == HPM_CTR_CYCLES ? HPM_CYCLES_WIDTH : hpm->width) - 1, 0);
+	return GENMASK_ULL(hpm->width[ctr] - 1, 0);
 }
 
 static void __iomem *hpm_ctr_reg(const struct hpm *hpm, unsigned int ctr)
@@ -130,20 +135,41 @@ static void __iomem *hpm_ctr_reg(const struct hpm *hpm, unsigned int ctr)
 	return hpm->reg + (ctr == HPM_CTR_CYCLES ? HPM_REG_IOHPMCYCLES : HPM_REG_IOHPMCTR(ctr));
 }
 
+/*
+ * Whether an access of 8 bytes is one or two is for the IOMMU to choose (section 6.1).
+ * Within 2^32 requests there is one carry, so it is not met twice.
+ */
 static u64 hpm_read_ctr(const struct hpm *hpm, unsigned int ctr)
 {
-	return readq_relaxed(hpm_ctr_reg(hpm, ctr)) & hpm_ctr_mask(hpm, ctr);
+	const void __iomem *reg = hpm_ctr_reg(hpm, ctr);
+	u32 high = readl_relaxed(reg + 4);
+	u32 low = readl_relaxed(reg);
+	u32 again = readl_relaxed(reg + 4);
+
+	if (high != again)
+		low = readl_relaxed(reg);
+
+	return ((u64)again << 32 | low) & hpm_ctr_mask(hpm, ctr);
 }
 
-/* Of cycles this takes the overflow flag back as well. */
+/* Of cycles this writes the overflow flag as well, which bars the interrupt. */
 static void hpm_write_ctr(const struct hpm *hpm, unsigned int ctr, u64 value)
 {
+	if (ctr == HPM_CTR_CYCLES && hpm->polled)
+		value |= HPM_IOHPMCYCLES_OF;
+
 	writeq_relaxed(value, hpm_ctr_reg(hpm, ctr));
+	/* A carry between two halves has gone into the upper one. */
+	if ((hpm_read_ctr(hpm, ctr) - value) & hpm_ctr_mask(hpm, ctr) & ~(u64)U32_MAX)
+		writeq_relaxed(value, hpm_ctr_reg(hpm, ctr));
 }
 
 /* The same of the others. */
 static void hpm_write_evt(const struct hpm *hpm, unsigned int ctr, u64 evt)
 {
+	if (hpm->polled)
+		evt |= HPM_IOHPMEVT_OF;
+
 	writeq_relaxed(evt, hpm->reg + HPM_REG_IOHPMEVT(ctr));
 }
 
@@ -231,6 +257,11 @@ static void hpm_start_poll(struct hpm *hpm)
 	hrtimer_start(&hpm->poll, ns_to_ktime(HPM_POLL_NS), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
+static void hpm_clear_pending(const struct hpm *hpm)
+{
+	writel_relaxed(HPM_IPSR_PMIP, hpm->reg + HPM_REG_IPSR);
+}
+
 /*
  * The pending bit first: an overflow after the look at iocountovf then sets it anew,
  * and is seen now or by another interrupt. QEMU (10.0.2) never clears that bit, and does
@@ -241,11 +272,15 @@ static irqreturn_t hpm_interrupt(int irq, void *data)
 	struct hpm *hpm = data;
 
 	guard(raw_spinlock_irqsave)(&hpm->lock);
-	if (hpm->polled || !hpm_is_pending(hpm))
+	if (!hpm_is_pending(hpm))
 		return IRQ_NONE;
 
+	if (hpm->polled) {
+		hpm_clear_pending(hpm);
+		return hpm_is_pending(hpm) ? IRQ_NONE : IRQ_HANDLED;
+	}
 	for (unsigned int i = 0; i < HPM_MAX_ROUNDS; i++) {
-		writel_relaxed(HPM_IPSR_PMIP, hpm->reg + HPM_REG_IPSR);
+		hpm_clear_pending(hpm);
 		hpm_update_ctrs(hpm, readl_relaxed(hpm->reg + HPM_REG_IOCOUNTOVF));
 		if (!hpm_is_pending(hpm))
 			return IRQ_HANDLED;
@@ -253,8 +288,21 @@ static irqreturn_t hpm_interrupt(int irq, void *data)
 
 	dev_info(hpm->dev, "the overflow interrupt stays pending: a timer looks\n");
 	hpm->polled = true;
+	/* From here on without interrupts. */
+	hpm_update_ctrs(hpm, hpm->used);
 	hpm_start_poll(hpm);
 	return IRQ_HANDLED;
+}
+
+/* They may wrap as they like: half of their range takes longer than it is to the next look. */
+static void hpm_look_at_ctrs(struct hpm *hpm)
+{
+	for (u32 ctrs = hpm->used; ctrs; ctrs &= ctrs - 1) {
+		struct perf_event *event = hpm->event[__ffs(ctrs)];
+
+		if (!(event->hw.state & PERF_HES_STOPPED))
+			hpm_update(hpm, event);
+	}
 }
 
 /* Ends by itself when there is nothing left to look at. */
@@ -266,7 +314,7 @@ static enum hrtimer_restart hpm_poll(struct hrtimer *timer)
 	if (!hpm->used)
 		return HRTIMER_NORESTART;
 
-	hpm_update_ctrs(hpm, hpm->used);
+	hpm_look_at_ctrs(hpm);
 	hrtimer_forward_now(timer, ns_to_ktime(HPM_POLL_NS));
 	return HRTIMER_RESTART;
 }
@@ -363,11 +411,20 @@ static bool hpm_group_fits(const struct hpm *hpm, struct perf_event *event)
 
 static bool hpm_config_is_valid(const struct perf_event_attr *attr)
 {
+	u64 id = attr->config & HPM_CONFIG_EVENT;
+
 	if (attr->config & ~HPM_CONFIG_BITS || attr->config1 || attr->config2 || attr->config3)
+		return false;
+#ifdef PERF_ATTR_SIZE_VER9
+	if (attr->config4)
+		return false;
+#endif
+	/* Its counter would stand still. */
+	if (attr->config & HPM_CONFIG_IDT && id <= HPM_LAST_STANDARD && !(HPM_EVENTS_IDT & BIT(id)))
 		return false;
 
 	/* A filter needs something to filter. */
-	return !attr->config || attr->config & HPM_CONFIG_EVENT;
+	return !attr->config || id;
 }
 
 static int hpm_event_init(struct perf_event *event)
@@ -491,9 +548,21 @@ static ssize_t counters_show(struct device *dev, struct device_attribute *attr, 
 }
 static DEVICE_ATTR_RO(counters);
 
+/* Of what counts events; of cycles, where there is nothing else. */
+static unsigned int hpm_min_width(const struct hpm *hpm)
+{
+	u32 ctrs = hpm->ctrs & ~BIT(HPM_CTR_CYCLES) ?: hpm->ctrs;
+	unsigned int width = 64;
+
+	for (; ctrs; ctrs &= ctrs - 1)
+		width = min_t(unsigned int, width, hpm->width[__ffs(ctrs)]);
+
+	return width;
+}
+
 static ssize_t counter_width_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "%u\n", hpm_of_dev(dev)->width);
+	return sysfs_emit(page, "%u\n", hpm_min_width(hpm_of_dev(dev)));
 }
 static DEVICE_ATTR_RO(counter_width);
 
@@ -540,32 +609,35 @@ static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
 /* Which counters there are, and how wide: bits that stick. All stand afterwards. */
 static void hpm_find_ctrs(struct hpm *hpm)
 {
-	hpm->width = 64;
 	writel_relaxed(U32_MAX, hpm->reg + HPM_REG_IOCOUNTINH);
 	hpm->ctrs = readl_relaxed(hpm->reg + HPM_REG_IOCOUNTINH);
-	for (u32 ctrs = hpm->ctrs & ~BIT(HPM_CTR_CYCLES); ctrs; ctrs &= ctrs - 1) {
+	for (u32 ctrs = hpm->ctrs; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs(ctrs);
+		/* Bit 63 of cycles is their OF. */
+		u64 bits = ctr == HPM_CTR_CYCLES ? HPM_IOHPMCYCLES_OF - 1 : U64_MAX;
 
-		hpm_write_evt(hpm, ctr, 0);
-		writeq_relaxed(U64_MAX, hpm_ctr_reg(hpm, ctr));
-		hpm->width = min_t(unsigned int, hpm->width,
-				   fls64(readq_relaxed(hpm_ctr_reg(hpm, ctr))));
-		hpm_write_ctr(hpm, ctr, 0);
+		if (ctr != HPM_CTR_CYCLES)
+			writeq_relaxed(0, hpm->reg + HPM_REG_IOHPMEVT(ctr));
+		writeq_relaxed(bits, hpm_ctr_reg(hpm, ctr));
+		hpm->width[ctr] = fls64(readq_relaxed(hpm_ctr_reg(hpm, ctr)) & bits);
+		writeq_relaxed(0, hpm_ctr_reg(hpm, ctr));
 	}
-	hpm_write_ctr(hpm, HPM_CTR_CYCLES, 0);
 	writel_relaxed(0, hpm->reg + HPM_REG_IOCOUNTINH);
 	if (hpm_is_pending(hpm))
-		writel_relaxed(HPM_IPSR_PMIP, hpm->reg + HPM_REG_IPSR);
+		hpm_clear_pending(hpm);
 }
 
 static int hpm_check_ctrs(const struct hpm *hpm)
 {
 	if (!hpm->ctrs)
 		return dev_err_probe(hpm->dev, -ENODEV, "the monitor has no counters\n");
-	if (hpm->width < HPM_MIN_WIDTH)
-		return dev_err_probe(hpm->dev, -ENODEV,
-				     "its counters have %u bits, fewer than the 32 of the specification\n",
-				     hpm->width);
+
+	for (u32 ctrs = hpm->ctrs; ctrs; ctrs &= ctrs - 1) {
+		if (hpm->width[__ffs(ctrs)] < HPM_MIN_WIDTH)
+			return dev_err_probe(hpm->dev, -ENODEV,
+					     "counter %lu has %u bits, fewer than the 32 of the specification\n",
+					     __ffs(ctrs), hpm->width[__ffs(ctrs)]);
+	}
 
 	return 0;
 }
@@ -611,6 +683,13 @@ static void hpm_unregister(void *data)
 	struct hpm *hpm = data;
 
 	perf_pmu_unregister(&hpm->pmu);
+}
+
+/* After the interrupt has gone, which starts it. */
+static void hpm_stop_poll(void *data)
+{
+	struct hpm *hpm = data;
+
 	hrtimer_cancel(&hpm->poll);
 }
 
@@ -677,13 +756,17 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 		return err;
 
 	hpm_init_pmu(hpm);
+	err = devm_add_action_or_reset(hpm->dev, hpm_stop_poll, hpm);
+	if (err)
+		return err;
+
 	hpm_request_irq(hpm, data->irq);
 	err = hpm_follow_cpus(hpm) ?: hpm_register(hpm);
 	if (err)
 		return err;
 
 	dev_info(hpm->dev, "%s: %d counters of %u bits%s\n", hpm->pmu.name,
-		 hweight32(hpm->ctrs & ~BIT(HPM_CTR_CYCLES)), hpm->width,
+		 hweight32(hpm->ctrs & ~BIT(HPM_CTR_CYCLES)), hpm_min_width(hpm),
 		 hpm->ctrs & BIT(HPM_CTR_CYCLES) ? ", and cycles" : "");
 	return 0;
 }

@@ -322,14 +322,15 @@ TEST_F_TIMEOUT(iommu, events_without_a_counter_take_turns, 60)
  * What events with other filters count of the same requests: how often the device looks
  * for the next one is not the same each time.
  */
-static int count_filters(int disk, void *data, const uint64_t *filter, int64_t *count)
+static int count_filters(int disk, void *data, uint64_t id, const uint64_t *filter,
+			 int64_t *count)
 {
-	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
+	struct perf_event_attr attr = hpm_attr(id);
 	int fd[FILTERS], err = 0;
 
 	for (int i = 0; i < FILTERS; i++) {
 		attr.disabled = !i;
-		attr.config = EVENT_REQUESTS | filter[i];
+		attr.config = id | filter[i];
 		fd[i] = hpm_open_attr(&attr, i ? fd[0] : -1);
 		if (fd[i] < 0)
 			err = fd[i];
@@ -344,12 +345,12 @@ static int count_filters(int disk, void *data, const uint64_t *filter, int64_t *
 	return err;
 }
 
-#define EXPECT_FILTERED(first, second, third)						\
+#define EXPECT_FILTERED(id, first, second, third)					\
 do {											\
 	const uint64_t filter[FILTERS] = { 0, first, second, third };			\
 	int64_t count[FILTERS];								\
 											\
-	ASSERT_EQ(0, count_filters(self->disk, self->data, filter, count));		\
+	ASSERT_EQ(0, count_filters(self->disk, self->data, id, filter, count));		\
 	EXPECT_LE(READS * MISSES(1), count[0]);						\
 	EXPECT_EQ(count[0], count[1]);							\
 	EXPECT_EQ(0, count[2]);								\
@@ -361,7 +362,7 @@ TEST_F(iommu, a_device_is_told_from_another)
 	uint64_t did = disk_did();
 
 	ASSERT_GE(0xffff, did);
-	EXPECT_FILTERED(DID(did), DID(did ^ 1), DID(did ^ 0x100));
+	EXPECT_FILTERED(EVENT_REQUESTS, DID(did), DID(did ^ 1), DID(did ^ 0x100));
 }
 
 /* With dmask, the lowest 0 of the number and all bits below it are not looked at. */
@@ -369,7 +370,8 @@ TEST_F(iommu, devices_are_told_by_their_upper_bits)
 {
 	uint64_t did = (disk_did() & ~7) | 3;
 
-	EXPECT_FILTERED(DMASK | DID(did), DMASK | DID(did ^ 8), DMASK | DID(did ^ 0x100));
+	EXPECT_FILTERED(EVENT_REQUESTS, DMASK | DID(did), DMASK | DID(did ^ 8),
+			DMASK | DID(did ^ 0x100));
 }
 
 /* The disk is in no virtual machine: its guest is number 0. */
@@ -378,7 +380,7 @@ TEST_F(iommu, a_guest_is_told_from_another)
 	if (!disk_is_translated())
 		SKIP(return, "the disk's addresses are let through as they are");
 
-	EXPECT_FILTERED(IDT | DID(0), IDT | DID(1), IDT | DID(0xffff));
+	EXPECT_FILTERED(EVENT_MISSES, IDT | DID(0), IDT | DID(1), IDT | DID(0xffff));
 }
 
 /* --- overflows --- */
@@ -452,6 +454,16 @@ TEST_F(iommu, a_filter_of_no_event_is_einval)
 	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_CYCLES | DMASK));
 	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_CYCLES | PID(1)));
 	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_CYCLES | IDT));
+}
+
+/* Translations have address spaces; requests and directory walks are the device's. */
+TEST_F(iommu, some_events_are_told_by_devices_only)
+{
+	for (uint64_t id = 1; id <= 8; id++)
+		EXPECT_EQ(id == EVENT_MISSES || id >= EVENT_WALKS ? 0 : -EINVAL,
+			  hpm_try_config(id | IDT));
+	/* What a vendor's can, Linux does not know. */
+	EXPECT_EQ(0, hpm_try_config(0x4000 | IDT));
 }
 
 TEST_F(iommu, events_belong_to_no_task_and_no_privilege)
