@@ -4,9 +4,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -30,16 +32,43 @@ void ebb_dispatch(void);
 _Static_assert(offsetof(struct riscv_ebb_page, pc) == 24, "entry.S knows it");
 _Static_assert(offsetof(struct riscv_ebb_page, a7) == 32, "entry.S knows it");
 
+/*
+ * What this thread has: its page; what to call; by which entry, or 0; and whether a handler
+ * runs, whether overflows are to wait, and whether the page goes when it can.
+ */
 static _Thread_local struct {
 	volatile struct riscv_ebb_page *page;
 	ebb_handler_fn *fn;
 	void *arg;
+	uintptr_t entry;
+	bool inside;
+	bool disabled;
+	bool closed;
 } self;
+
+/* The page is not the child's. */
+static void forget_all(void)
+{
+	memset(&self, 0, sizeof(self));
+}
+
+static void __attribute__((constructor)) watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_all);
+}
 
 /* Called by entry.S, as if by what was interrupted. */
 void ebb_dispatch(void)
 {
+	self.inside = true;
 	self.fn(self.page, self.arg);
+	self.inside = false;
+}
+
+static void unmap(void)
+{
+	munmap((void *)self.page, sysconf(_SC_PAGESIZE));
+	forget_all();
 }
 
 volatile struct riscv_ebb_page *ebb_page(void)
@@ -47,6 +76,8 @@ volatile struct riscv_ebb_page *ebb_page(void)
 	void *page;
 	int dev, err;
 
+	if (self.closed && !self.inside)
+		unmap();
 	if (self.page)
 		return self.page;
 
@@ -118,32 +149,64 @@ static bool has_vector(void)
 		(control & PR_RISCV_V_VSTATE_CTRL_CUR_MASK) != PR_RISCV_V_VSTATE_CTRL_OFF);
 }
 
+/* From here on overflows wait; whether they did not before. A handler's return ends that. */
+static bool hold(void)
+{
+	bool enabled = self.page->control & RISCV_EBB_ENABLE;
+
+	self.page->control = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	return enabled;
+}
+
+static void set_entry(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	self.page->handler = self.disabled ? 0 : self.entry;
+}
+
 void ebb_handler(ebb_handler_fn *fn, void *arg)
 {
-	self.page->handler = 0;
-	atomic_signal_fence(memory_order_seq_cst);
+	bool enabled = hold();
+
+	self.entry = 0;
+	if (fn)
+		self.entry = (uintptr_t)(has_vector() ? ebb_entry_vector : ebb_entry);
 	self.fn = fn;
 	self.arg = arg;
-	atomic_signal_fence(memory_order_seq_cst);
-	if (fn)
-		self.page->handler = (uintptr_t)(has_vector() ? ebb_entry_vector : ebb_entry);
+	set_entry();
+	/* What came meanwhile has not been told. */
+	if (enabled)
+		ebb_resume(self.page);
 }
 
 void ebb_enable(void)
 {
-	/* A branch could come between what ebb_resume() does. */
-	if (!(self.page->control & RISCV_EBB_ENABLE))
+	self.disabled = false;
+	hold();
+	set_entry();
+	/* A handler that returns enables. */
+	if (!self.inside)
 		ebb_resume(self.page);
 }
 
 void ebb_disable(void)
 {
-	self.page->control = 0;
+	hold();
+	self.disabled = true;
+	set_entry();
 }
 
 void ebb_close(void)
 {
-	if (self.page)
-		munmap((void *)self.page, sysconf(_SC_PAGESIZE));
-	self.page = NULL;
+	if (!self.page)
+		return;
+
+	/* A handler needs the page to return. */
+	if (self.inside) {
+		ebb_disable();
+		self.closed = true;
+		return;
+	}
+	unmap();
 }

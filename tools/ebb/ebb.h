@@ -12,8 +12,9 @@
  *	ebb_enable();
  *	ioctl(fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
  *
- * Each thread has branches, a handler and periods of its own. A handler may call what a
- * signal's may (signal-safety(7)).
+ * Each thread has branches, a handler and periods of its own, and none that its parent has.
+ * A handler may call what a signal's may (signal-safety(7)), and all of this but ebb_page()
+ * and ebb_open().
  */
 #ifndef EBB_H
 #define EBB_H
@@ -85,14 +86,16 @@ void ebb_enable(void);
 /**
  * ebb_disable() - let overflows wait
  *
- * A group of which a counter has overflowed stands meanwhile.
+ * A group of which a counter has overflowed stands meanwhile: from a handler, once it has
+ * overflowed again.
  */
 void ebb_disable(void);
 
 /**
  * ebb_close() - take no branches any more
  *
- * The events count on, for who has their descriptors.
+ * The events count on, for who has their descriptors. From a handler overflows wait at once;
+ * the page goes with the next ebb_page() or ebb_open().
  */
 void ebb_close(void);
 

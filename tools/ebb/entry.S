@@ -57,6 +57,7 @@
 	addi	sp, sp, FRAME
 	li	a7, EBB_RETURN
 	ecall
+	ebreak				/* somebody has taken the page away: there is no way back */
 	.endm
 
 	.text

@@ -13,6 +13,7 @@
 #include <linux/entry-common.h>
 #include <linux/fs.h>
 #include <linux/gfp.h>
+#include <linux/hashtable.h>
 #include <linux/init.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
@@ -21,7 +22,6 @@
 #include <linux/perf/riscv_ebb.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/pid.h>
-#include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/rseq.h>
@@ -32,6 +32,7 @@
 #include <linux/thread_info.h>
 #include <linux/uprobes.h>
 
+#include <asm/csr.h>
 #include <asm/ptrace.h>
 
 #include <uapi/linux/riscv_pmu.h>
@@ -45,10 +46,13 @@
  * @mm:		where the page is mapped, for as long as this is to be found
  * @page:	what the task has mapped; whatever is read there is user input
  * @overflowed:	its counters that have overflowed since the last return
+ * @renew:	its counters that begin a new period when they next start
+ * @over:	those of them that had overflowed
+ * @elp:	what was interrupted is about to land (Zicfilp)
  * @frozen:	from an overflow to the return its events stand
  * @pending:	a branch waits
  * @maps:	mappings of the page: one, or two while it is being moved
- * @node:	in ebb_tasks
+ * @node:	in ebb_tasks, until the task or the mapping has gone
  * @rcu:	overflows look for it with interrupts off
  */
 struct ebb {
@@ -56,6 +60,9 @@ struct ebb {
 	struct mm_struct *mm;
 	struct riscv_ebb_page *page;
 	u64 overflowed;
+	u64 renew;
+	u64 over;
+	unsigned long elp;
 	bool frozen;
 	bool pending;
 	refcount_t maps;
@@ -63,15 +70,10 @@ struct ebb {
 	struct rcu_head rcu;
 };
 
-/* By pid, so that few share a list. */
-#define EBB_LISTS	64
-static struct hlist_head ebb_tasks[EBB_LISTS];
+/* By the address of @pid, which nobody can choose: few share a list. */
+#define EBB_HASH_BITS	9
+static DEFINE_HASHTABLE(ebb_tasks, EBB_HASH_BITS);
 static DEFINE_SPINLOCK(ebb_lock);
-
-static struct hlist_head *ebb_list(void)
-{
-	return &ebb_tasks[current->pid % EBB_LISTS];
-}
 
 /* Under RCU, with interrupts off, or with ebb_lock. */
 static struct ebb *ebb_of_current(void)
@@ -79,7 +81,7 @@ static struct ebb *ebb_of_current(void)
 	const struct pid *pid = task_pid(current);
 	struct ebb *ebb;
 
-	hlist_for_each_entry_rcu_notrace(ebb, ebb_list(), node) {
+	hash_for_each_possible_rcu_notrace(ebb_tasks, ebb, node, (unsigned long)pid) {
 		/* After exec it is another program, which has not asked. */
 		if (ebb->pid == pid && ebb->mm == current->mm)
 			return ebb;
@@ -94,6 +96,21 @@ static unsigned int ebb_hpm(const struct perf_event *event)
 }
 
 /* --- events --- */
+
+/* An indirect jump was interrupted before it landed: the handler is no place to land. */
+static void ebb_keep_landing(struct ebb *ebb, struct pt_regs *regs)
+{
+#ifdef SR_ELP
+	ebb->elp = regs->status & SR_ELP;
+	regs->status &= ~SR_ELP;
+#endif
+}
+
+static void ebb_restore_landing(struct ebb *ebb, struct pt_regs *regs)
+{
+	regs->status |= ebb->elp;
+	ebb->elp = 0;
+}
 
 static bool ebb_is_wanted(const struct perf_event *event)
 {
@@ -214,12 +231,27 @@ bool riscv_pmu_ebb_overflow(struct perf_event *event)
 	return true;
 }
 
+/* How long until a counter that stood overflows again: a new period, or the rest of one. */
+static void ebb_renew(struct ebb *ebb, struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	s64 over = hwc->sample_period - local64_read(&hwc->period_left);
+	u64 bit = BIT_ULL(ebb_hpm(event));
+
+	ebb_set_period(ebb, event);
+	/* What has been counted since the overflow belongs to the new period. */
+	over = ebb->over & bit ? over : 0;
+	local64_set(&hwc->period_left, max((s64)hwc->sample_period - over, 1));
+	ebb->renew &= ~bit;
+	ebb->over &= ~bit;
+}
+
 /**
  * riscv_pmu_ebb_start() - an event that branches is about to count
  * @event:	the event, of the task that runs here
  *
- * Without a period it looks whether the task's page has one by now. A period that had
- * ended when the task was switched out is told now.
+ * Without a period it looks whether the task's page has one by now; and when a handler has
+ * returned. A period that had ended when the task was switched out is told now.
  *
  * Context: interrupts off.
  * Return: false: it stands until a handler returns.
@@ -235,7 +267,12 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 	}
 	if (!ebb)
 		return true;
-	if (!ebb->frozen && riscv_pmu_event_set_period(event))
+	if (ebb->frozen)
+		return false;
+
+	if (ebb->renew & BIT_ULL(ebb_hpm(event)))
+		ebb_renew(ebb, event);
+	if (riscv_pmu_event_set_period(event))
 		riscv_pmu_ebb_overflow(event);
 
 	return !ebb->frozen;
@@ -286,6 +323,7 @@ static unsigned long ebb_branch(struct pt_regs *regs)
 	WRITE_ONCE(page->control, READ_ONCE(page->control) & ~RISCV_EBB_ENABLE);
 	WRITE_ONCE(page->pc, regs->epc);
 	WRITE_ONCE(page->a7, regs->a7);
+	ebb_keep_landing(ebb, regs);
 	/* Wherever that is: it is user mode that goes there. */
 	regs->epc = handler;
 	return handler;
@@ -327,43 +365,31 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 
 /* --- a handler returns --- */
 
-/* How long until a counter that stood overflows again: a new period, or the rest of one. */
-static void ebb_renew(const struct ebb *ebb, struct perf_event *event, bool overflowed)
-{
-	struct hw_perf_event *hwc = &event->hw;
-	s64 over = hwc->sample_period - local64_read(&hwc->period_left);
-
-	ebb_set_period(ebb, event);
-	/* What has been counted since the overflow belongs to the new period. */
-	local64_set(&hwc->period_left, max((s64)hwc->sample_period - (overflowed ? over : 0), 1));
-}
-
 static void ebb_thaw(struct ebb *ebb)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
-	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
-	u64 chosen = READ_ONCE(ebb->page->overflowed);
-	u64 overflowed = ebb->overflowed;
+	struct riscv_pmu_hart *hart;
 
+	ebb->renew |= READ_ONCE(ebb->page->overflowed);
+	ebb->over |= ebb->overflowed & ebb->renew;
 	ebb->overflowed = 0;
 	ebb->frozen = false;
 	WRITE_ONCE(ebb->page->overflowed, 0);
+	/* The others start when the task is back on a hart of theirs, or when they are enabled. */
+	if (!pmu)
+		return;
+
+	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_collect(pmu, hart);
 	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
 		struct riscv_pmu_reader *reader;
 
 		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
-			struct perf_event *event = reader->event;
-			u64 bit;
-
-			if (!reader->ebb || event->hw.target != current)
+			if (!reader->ebb || reader->event->hw.target != current)
 				continue;
-			bit = BIT_ULL(ebb_hpm(event));
 			/* As irq.c has left it. The group is exclusive: nobody else reads it. */
 			riscv_pmu_hart_park(pmu, hart, ctrs & -ctrs & hart->running);
-			if (chosen & bit)
-				ebb_renew(ebb, event, overflowed & bit);
-			riscv_pmu_start(event, 0);
+			riscv_pmu_start(reader->event, 0);
 		}
 	}
 	riscv_pmu_finish(pmu, hart);
@@ -373,8 +399,11 @@ static void ebb_return(struct ebb *ebb, struct pt_regs *regs)
 {
 	struct riscv_ebb_page *page = ebb->page;
 
+	/* Signals find no system call here that they could restart. */
+	regs->cause = -1UL;
 	regs->epc = READ_ONCE(page->pc);
 	regs->a7 = READ_ONCE(page->a7);
+	ebb_restore_landing(ebb, regs);
 	WRITE_ONCE(page->control, READ_ONCE(page->control) | RISCV_EBB_ENABLE);
 	if (ebb->pending)
 		set_thread_flag(TIF_RISCV_EBB);
@@ -456,6 +485,18 @@ static struct ebb *ebb_new(void)
 	return ebb;
 }
 
+/* Tasks that have gone, while their pages are still mapped by others of their process. */
+static void ebb_forget_the_dead(const struct ebb *like)
+{
+	struct hlist_node *next;
+	struct ebb *ebb;
+
+	hash_for_each_possible_safe(ebb_tasks, ebb, next, node, (unsigned long)like->pid) {
+		if (!pid_has_task(ebb->pid, PIDTYPE_PID))
+			hash_del_rcu(&ebb->node);
+	}
+}
+
 /* A task has one page. */
 static int ebb_publish(struct ebb *ebb)
 {
@@ -463,10 +504,11 @@ static int ebb_publish(struct ebb *ebb)
 	int err = 0;
 
 	spin_lock_irqsave(&ebb_lock, flags);
+	ebb_forget_the_dead(ebb);
 	if (ebb_of_current())
 		err = -EBUSY;
 	else
-		hlist_add_head_rcu(&ebb->node, ebb_list());
+		hash_add_rcu(ebb_tasks, &ebb->node, (unsigned long)ebb->pid);
 	spin_unlock_irqrestore(&ebb_lock, flags);
 	return err;
 }
@@ -488,7 +530,8 @@ static void ebb_vma_close(struct vm_area_struct *vma)
 		return;
 
 	spin_lock_irqsave(&ebb_lock, flags);
-	hlist_del_rcu(&ebb->node);
+	if (hash_hashed(&ebb->node))
+		hash_del_rcu(&ebb->node);
 	spin_unlock_irqrestore(&ebb_lock, flags);
 	call_rcu(&ebb->rcu, ebb_free);
 }
@@ -512,7 +555,8 @@ static int ebb_file_mmap(struct file *file, struct vm_area_struct *vma)
 	if (!ebb)
 		return -ENOMEM;
 
-	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	/* VM_IO, or madvise() would let it be copied after all (Linux 6.12). */
+	vm_flags_set(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	err = vm_insert_page(vma, vma->vm_start, virt_to_page(ebb->page)) ?: ebb_publish(ebb);
 	if (err) {
 		call_rcu(&ebb->rcu, ebb_free);

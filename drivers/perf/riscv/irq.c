@@ -282,8 +282,8 @@ static noinline void irq_without_sample(const struct riscv_pmu *pmu, struct risc
 	}
 
 	hart->branched = false;
-	/* A vendor's interrupt would not end. */
-	if (!pmu->vendor)
+	/* A vendor's interrupt would not end, and a narrow counter's next would not come. */
+	if (!pmu->vendor && !pmu->narrow_ctrs)
 		riscv_pmu_hart_unpark(hart);
 }
 

@@ -190,6 +190,7 @@ static void yield_loop(long n)
 #include "ebb/examples.c"
 #include "ebb/fork_exec.c"
 #include "ebb/instruction_count.c"
+#include "ebb/library.c"
 #include "ebb/lost.c"
 #include "ebb/multi_counter.c"
 #include "ebb/no_handler.c"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Neither a child nor another program has what the task had. */
 
+static volatile struct riscv_ebb_page *parents_page;
+
 static void touch_page(const struct perf_event_attr *attr)
 {
-	ebb_page()->control = 0;
+	parents_page->control = 0;
 }
 
 static void run_unbranched(const struct perf_event_attr *attr)
@@ -20,6 +22,7 @@ TEST_F(ebb, a_child_has_nothing_of_it)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	parents_page = ebb_page();
 	status = child_status(touch_page, &self->attr);
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(SIGSEGV, WTERMSIG(status));
@@ -70,4 +73,28 @@ static void run_exec(const struct perf_event_attr *attr)
 TEST_F(ebb, another_program_is_not_branched)
 {
 	EXPECT_EQ(0, child_status(run_exec, &self->attr));
+}
+
+/* Nor by a detour. */
+TEST_F(ebb, a_page_can_not_be_made_to_be_inherited)
+{
+	EXPECT_NE(0, madvise((void *)ebb_page(), sysconf(_SC_PAGESIZE), MADV_DOFORK));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+static void run_in_child(const struct perf_event_attr *attr)
+{
+	struct perf_event_attr mine = *attr;
+	int fd = open_ebb(&mine, PERIOD);
+
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		_exit(2);
+	loop_until_branched();
+	_exit(!branches);
+}
+
+/* The library's child knows that it has none, and gets one of its own. */
+TEST_F(ebb, a_child_can_have_its_own)
+{
+	EXPECT_EQ(0, child_status(run_in_child, &self->attr));
 }

@@ -108,3 +108,35 @@ TEST_F(ebb, a_handler_reads_its_counter)
 	munmap(page, sysconf(_SC_PAGESIZE));
 	close(fd);
 }
+
+static void on_pause(volatile struct riscv_ebb_page *page, void *arg)
+{
+	const int *fd = arg;
+
+	if (branches++)
+		return;
+	ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
+	page->period[__builtin_ctzll(page->overflowed)] = 3 * PERIOD;
+}
+
+/* The new period begins when the event is next enabled, if it is not when the handler returns. */
+TEST_F(ebb, a_period_that_is_set_while_disabled_counts)
+{
+	int fd = open_ebb(&self->attr, PERIOD);
+
+	ASSERT_LE(0, fd);
+	ebb_handler(on_pause, &fd);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	loop_until_branched();
+	EXPECT_EQ(1, branches);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	pmu_loop(3 * PERIOD - PERIOD / 2);
+	if (self->exact)
+		EXPECT_EQ(1, branches);
+	pmu_loop(PERIOD);
+	if (self->exact)
+		EXPECT_EQ(2, branches);
+	loop_until_branched();
+	EXPECT_LT(0, branches);
+	close(fd);
+}

@@ -109,7 +109,8 @@ TEST_F(tracer, sees_no_return_among_the_system_calls)
 TEST_F(tracer, may_stop_a_handler)
 {
 	struct user_regs_struct regs;
-	pid_t pid = spawn_traced(&self->attr, 10 * N);
+	/* A fifth of a second, or what has fewer branches and no certain speed. */
+	pid_t pid = spawn_traced(&self->attr, pmu_is_exact() ? 10 * N : 100 * N);
 	int stops = 0;
 
 	ASSERT_LT(0, pid);
@@ -126,5 +127,6 @@ TEST_F(tracer, may_stop_a_handler)
 	}
 	EXPECT_EQ(0, self->status);
 	EXPECT_LT(TRACED_STOPS / 2, stops);
-	EXPECT_LT(0, self->in_handler);
+	if (pmu_is_exact())
+		EXPECT_LT(0, self->in_handler);
 }
