@@ -5,6 +5,7 @@
  * are this process's descriptors: whatever becomes of it, the kernel closes them.
  */
 
+#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -99,26 +100,33 @@ static int reserve(int hart)
 
 static int run(char **argv)
 {
+	sighandler_t interrupt, quit;
 	int status = 0;
 	pid_t pid;
 
 	/* Its death is for the command to decide; ours ends with it. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
+	interrupt = signal(SIGINT, SIG_IGN);
+	quit = signal(SIGQUIT, SIG_IGN);
+	/* Who ignores its children does not get to know how they ended. */
+	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (pid < 0) {
 		perror("rvpmu: fork");
 		return EXIT_MISSING;
 	}
 	if (!pid) {
-		signal(SIGINT, SIG_DFL);
-		signal(SIGQUIT, SIG_DFL);
+		signal(SIGINT, interrupt);
+		signal(SIGQUIT, quit);
 		execvp(argv[0], argv);
 		fprintf(stderr, "rvpmu: %s: %s\n", argv[0], strerror(errno));
 		_exit(127);
 	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno == EINTR)
+			continue;
+		perror("rvpmu: waitpid");
+		return EXIT_MISSING;
+	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -2,6 +2,16 @@
 # shellcheck shell=bash
 # Completion of rvpmu(1).
 
+# What is in sysfs may be named as it likes; compgen would expand it.
+_rvpmu_names()
+{
+	local name
+	for name in "$@"; do
+		name=${name##*/}
+		[[ $name != *[!A-Za-z0-9_.-]* ]] && echo "$name"
+	done
+}
+
 _rvpmu()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
@@ -16,10 +26,10 @@ _rvpmu()
 	fi
 	case $command in
 	list)
-		mapfile -t COMPREPLY < <(compgen -W "$(cd "$devices" 2>/dev/null && echo *)" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_names "$devices"/*)" -- "$word")
 		;;
 	man)
-		mapfile -t COMPREPLY < <(compgen -W "$(cd "$devices" 2>/dev/null && printf '%s\n' */events/* | sed 's#.*/##')" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_names "$devices"/*/events/*)" -- "$word")
 		;;
 	exclusive)
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -43,6 +44,9 @@ asm(".text\n"
 
 static int failures;
 
+/* The type of the PMU that the hart under test has, or 0: generic events mean it anyway. */
+static uint32_t hart_type;
+
 static void __attribute__((format(printf, 4, 5)))
 verdict(int hart, const char *test, const char *word, const char *format, ...)
 {
@@ -63,12 +67,47 @@ verdict(int hart, const char *test, const char *word, const char *format, ...)
 	failures += !strcmp(word, "FAIL");
 }
 
+/* "0-1,3" */
+static bool list_has(const char *list, long hart)
+{
+	char *end;
+
+	for (; *list; list = *end ? end + 1 : end) {
+		long first = strtol(list, &end, 10), last = first;
+
+		if (end == list)
+			return false;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		if (first <= hart && hart <= last)
+			return true;
+	}
+	return false;
+}
+
+static int has_hart(const struct pmu *pmu, void *hart)
+{
+	if (!strncmp(pmu->device_id, "core.", 5) && strcmp(pmu->name, "cpu") &&
+	    list_has(pmu->cpus, *(int *)hart))
+		hart_type = pmu->type;
+
+	return 0;
+}
+
+/* Harts of several kinds have PMUs of their own: "cpu" is that of the first. */
+static void find_hart_type(int hart)
+{
+	hart_type = 0;
+	for_each_pmu(has_hart, &hart);
+}
+
 /* User mode only, where that is possible. */
 static int open_instructions(uint64_t period)
 {
 	struct perf_event_attr attr = attr_instructions();
 	int fd;
 
+	attr.config |= (uint64_t)hart_type << 32;	/* PERF_PMU_TYPE_SHIFT */
 	attr.disabled = 1;
 	attr.sample_period = period;
 	attr.sample_type = PERF_SAMPLE_IP;
@@ -240,6 +279,7 @@ int cmd_test(int argc, char **argv)
 			verdict(hart, "count", "SKIP", "the hart has gone: %m");
 			continue;
 		}
+		find_hart_type(hart);
 		test_count(hart);
 		test_sample(hart);
 		test_read(hart);
