@@ -97,21 +97,6 @@ static unsigned int ebb_hpm(const struct perf_event *event)
 
 /* --- events --- */
 
-/* An indirect jump was interrupted before it landed: the handler is no place to land. */
-static void ebb_keep_landing(struct ebb *ebb, struct pt_regs *regs)
-{
-#ifdef SR_ELP
-	ebb->elp = regs->status & SR_ELP;
-	regs->status &= ~SR_ELP;
-#endif
-}
-
-static void ebb_restore_landing(struct ebb *ebb, struct pt_regs *regs)
-{
-	regs->status |= ebb->elp;
-	ebb->elp = 0;
-}
-
 static bool ebb_is_wanted(const struct perf_event *event)
 {
 	return event->pmu->event_init == riscv_pmu_event_init &&
@@ -299,6 +284,21 @@ static struct ebb *ebb_to_branch(void)
 		return NULL;
 
 	return READ_ONCE(ebb->page->handler) ? ebb : NULL;
+}
+
+/* An indirect jump was interrupted before it landed: the handler is no place to land. */
+static void ebb_keep_landing(struct ebb *ebb, struct pt_regs *regs)
+{
+#ifdef SR_ELP
+	ebb->elp = regs->status & SR_ELP;
+	regs->status &= ~SR_ELP;
+#endif
+}
+
+static void ebb_restore_landing(struct ebb *ebb, struct pt_regs *regs)
+{
+	regs->status |= ebb->elp;
+	ebb->elp = 0;
 }
 
 /* The handler's address: 0 if there is nothing to do; an odd one is not gone to. */
