@@ -427,6 +427,9 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	/* One that had failed is stopped already. */
 	if (unlikely(to_reader(event)->user_idx))
 		riscv_pmu_user_hide(event);
+	/* After a branch it runs on with its flag set, and who comes next needs that flag. */
+	if (unlikely(to_reader(event)->ebb))
+		hart->dirty |= BIT_ULL(to_reader(event)->ctr) & pmu->narrow_ctrs;
 	core_leave(hart, event);
 }
 

@@ -274,7 +274,7 @@ static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u
 }
 
 /* A counter has overflowed before its deadline, or for a branch: then its group stands. */
-static noinline void irq_without_sample(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	if (!hart->branched) {
 		hart->stats.early++;
@@ -282,9 +282,9 @@ static noinline void irq_without_sample(const struct riscv_pmu *pmu, struct risc
 	}
 
 	hart->branched = false;
-	/* A vendor's interrupt would not end, and a narrow counter's next would not come. */
-	if (!pmu->vendor && !pmu->narrow_ctrs)
-		riscv_pmu_hart_unpark(hart);
+	/* A vendor's interrupt would not end. */
+	if (!pmu->vendor)
+		riscv_pmu_hart_unpark(pmu, hart);
 }
 
 /**

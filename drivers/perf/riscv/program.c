@@ -531,12 +531,15 @@ void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 
 /**
  * riscv_pmu_hart_unpark() - let parked clocks run on that nobody reads
+ * @pmu:	the PMU
  * @hart:	this hart, the hardware of these counters running
  *
  * Spares the call that would stop them. Their overflow flags stay, so that they do not
- * interrupt; whoever wants them next has them started anew.
+ * interrupt; whoever awaits an overflow of theirs next has them started anew. Narrow
+ * ones, whose overflows count for everybody, stay armed: the next apply that finds them
+ * dirty stops them.
  */
-void riscv_pmu_hart_unpark(struct riscv_pmu_hart *hart)
+void riscv_pmu_hart_unpark(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	for (u64 ctrs = hart->parked; ctrs; ctrs &= ctrs - 1) {
 		const struct riscv_pmu_reader *reader;
@@ -549,7 +552,7 @@ void riscv_pmu_hart_unpark(struct riscv_pmu_hart *hart)
 			continue;
 		hart->parked &= ~bit;
 		hart->dirty &= ~bit;
-		hart->armed &= ~bit;
+		hart->armed &= ~(bit & ~pmu->narrow_ctrs);
 		hart->running |= bit;
 		hart->loaded |= bit;
 	}
