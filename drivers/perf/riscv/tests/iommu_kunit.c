@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The IOMMU's monitor on registers that are as the specification says, and not as QEMU's:
+ * counters of fewer than 64 bits, which count on between two accesses, and accesses of
+ * 8 bytes that are two of 4 (RISC-V IOMMU Architecture 1.0, chapter 6).
+ *
+ * The driver is compiled once more, for these registers; its module is left alone.
+ */
+
+#include <kunit/device.h>
+#include <kunit/test.h>
+#include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/module.h>
+
+static u32 fake_readl(const void __iomem *addr);
+static u64 fake_readq(const void __iomem *addr);
+static void fake_writel(u32 value, void __iomem *addr);
+static void fake_writeq(u64 value, void __iomem *addr);
+
+#undef readl_relaxed
+#undef readq_relaxed
+#undef writel_relaxed
+#undef writeq_relaxed
+#define readl_relaxed	fake_readl
+#define readq_relaxed	fake_readq
+#define writel_relaxed	fake_writel
+#define writeq_relaxed	fake_writeq
+
+#undef module_init
+#undef module_exit
+#undef module_param_named
+#undef MODULE_PARM_DESC
+#undef MODULE_DEVICE_TABLE
+#undef MODULE_DESCRIPTION
+#undef MODULE_LICENSE
+#define module_init(fn)		static int (*fake_module_init)(void) __maybe_unused = fn
+#define module_exit(fn)		static void (*fake_module_exit)(void) __maybe_unused = fn
+#define module_param_named(...)
+#define MODULE_PARM_DESC(...)
+#define MODULE_DEVICE_TABLE(...)
+#define MODULE_DESCRIPTION(...)
+#define MODULE_LICENSE(...)
+
+#include "../iommu_hpm.c"
+
+#define FAKE_REGS	0x100000UL
+
+/**
+ * struct fake_iommu - the registers, and what they do by themselves
+ * @hpm:	the driver's side
+ * @ctr:	counters; 0 is cycles
+ * @of:		their overflow flags
+ * @evt:	what the others count, without OF
+ * @inhibited:	iocountinh
+ * @ctrs:	counters that exist
+ * @width:	bits of all but cycles, which have 63
+ * @step:	what each running counter counts at each access
+ * @late:	what counter 2 counts after the next look at iocountovf
+ * @pending:	PMIP
+ * @sticky:	it can not be cleared, as in QEMU
+ * @upper_first: an access of 8 bytes is one of the upper half, and then one of the lower
+ */
+struct fake_iommu {
+	struct hpm	hpm;
+	u64		ctr[HPM_NR_CTRS];
+	u32		of;
+	u64		evt[HPM_NR_CTRS];
+	u32		inhibited;
+	u32		ctrs;
+	unsigned int	width;
+	u64		step;
+	u64		late;
+	bool		pending;
+	bool		sticky;
+	bool		upper_first;
+};
+
+/* Tests of a suite run one after another. */
+static struct fake_iommu *fake;
+
+static u64 fake_mask(unsigned int ctr)
+{
+	return GENMASK_ULL((ctr == HPM_CTR_CYCLES ? 63 : fake->width) - 1, 0);
+}
+
+static void fake_count(unsigned int ctr, u64 requests)
+{
+	u64 was = fake->ctr[ctr];
+
+	if (fake->inhibited & BIT(ctr) || (ctr != HPM_CTR_CYCLES && !fake->evt[ctr]))
+		return;
+
+	fake->ctr[ctr] = (was + requests) & fake_mask(ctr);
+	if (fake->ctr[ctr] >= was || fake->of & BIT(ctr))
+		return;
+	fake->of |= BIT(ctr);
+	fake->pending = true;
+}
+
+static void fake_step(void)
+{
+	for (u32 ctrs = fake->step ? fake->ctrs : 0; ctrs; ctrs &= ctrs - 1)
+		fake_count(__ffs(ctrs), fake->step);
+}
+
+static void fake_set_of(unsigned int ctr, bool of)
+{
+	fake->of = (fake->of & ~BIT(ctr)) | (of ? BIT(ctr) : 0);
+}
+
+/* The counter or event register at @reg, 0 or 4 bytes into it: -1 if it is none. */
+static int fake_ctr_at(unsigned long reg)
+{
+	if (reg >= HPM_REG_IOHPMCYCLES && reg < HPM_REG_IOHPMCTR(HPM_NR_CTRS))
+		return (reg - HPM_REG_IOHPMCYCLES) / 8;
+	return -1;
+}
+
+static int fake_evt_at(unsigned long reg)
+{
+	if (reg >= HPM_REG_IOHPMEVT(1) && reg < HPM_REG_IOHPMEVT(HPM_NR_CTRS))
+		return (reg - HPM_REG_IOHPMEVT(1)) / 8 + 1;
+	return -1;
+}
+
+static u64 fake_get(unsigned int ctr)
+{
+	u64 of = ctr == HPM_CTR_CYCLES && fake->of & BIT(ctr) ? HPM_IOHPMCYCLES_OF : 0;
+
+	return fake->ctr[ctr] | of;
+}
+
+static void fake_set(unsigned int ctr, u64 value)
+{
+	if (!(fake->ctrs & BIT(ctr)))
+		return;
+	fake->ctr[ctr] = value & fake_mask(ctr);
+	if (ctr == HPM_CTR_CYCLES)
+		fake_set_of(ctr, value & HPM_IOHPMCYCLES_OF);
+}
+
+static u32 fake_readl(const void __iomem *addr)
+{
+	unsigned long reg = (unsigned long)addr - FAKE_REGS;
+	u32 of = fake->of;
+
+	fake_step();
+	switch (reg) {
+	case HPM_REG_IPSR:
+		return fake->pending || fake->sticky ? HPM_IPSR_PMIP : 0;
+	case HPM_REG_IOCOUNTINH:
+		return fake->inhibited & fake->ctrs;
+	case HPM_REG_IOCOUNTOVF:
+		fake_count(2, fake->late);
+		fake->late = 0;
+		return of;
+	}
+	if (fake_ctr_at(reg) < 0)
+		return 0;
+	return fake_get(fake_ctr_at(reg)) >> (reg & 4 ? 32 : 0);
+}
+
+static void fake_writel(u32 value, void __iomem *addr)
+{
+	unsigned long reg = (unsigned long)addr - FAKE_REGS;
+
+	fake_step();
+	if (reg == HPM_REG_IPSR && value & HPM_IPSR_PMIP)
+		fake->pending = false;
+	else if (reg == HPM_REG_IOCOUNTINH)
+		fake->inhibited = value & fake->ctrs;
+}
+
+static u64 fake_readq(const void __iomem *addr)
+{
+	u32 low = fake_readl(addr);
+
+	return (u64)fake_readl(addr + 4) << 32 | low;
+}
+
+static void fake_write_half(unsigned int ctr, u64 value, bool upper)
+{
+	u64 half = upper ? GENMASK_ULL(63, 32) : GENMASK_ULL(31, 0);
+
+	fake_step();
+	fake_set(ctr, (fake_get(ctr) & ~half) | (value & half));
+}
+
+static void fake_writeq(u64 value, void __iomem *addr)
+{
+	unsigned long reg = (unsigned long)addr - FAKE_REGS;
+	int evt = fake_evt_at(reg);
+
+	if (evt >= 0) {
+		fake_step();
+		fake->evt[evt] = value & HPM_CONFIG_BITS;
+		fake_set_of(evt, value & HPM_IOHPMEVT_OF);
+	} else if (fake_ctr_at(reg) >= 0) {
+		fake_write_half(fake_ctr_at(reg), value, fake->upper_first);
+		fake_write_half(fake_ctr_at(reg), value, !fake->upper_first);
+	}
+}
+
+/* --- a monitor, its events, and its interrupt --- */
+
+static void fake_create(struct kunit *test, unsigned int width)
+{
+	struct device *dev = kunit_device_register(test, "fake-iommu");
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dev);
+	fake = kunit_kzalloc(test, sizeof(*fake), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	fake->ctrs = U32_MAX;
+	fake->width = width;
+	fake->hpm.dev = dev;
+	fake->hpm.reg = (void __iomem *)FAKE_REGS;
+	raw_spin_lock_init(&fake->hpm.lock);
+	hpm_init_pmu(&fake->hpm);
+	/* As a firmware may have left it. */
+	for (unsigned int ctr = 0; ctr < HPM_NR_CTRS; ctr++) {
+		fake->ctr[ctr] = 5;
+		fake->evt[ctr] = 1;
+	}
+	hpm_find_ctrs(&fake->hpm);
+}
+
+static struct perf_event *fake_add(struct kunit *test, u64 config)
+{
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->pmu = &fake->hpm.pmu;
+	event->attr.config = config;
+	KUNIT_ASSERT_EQ(test, hpm_event_add(event, PERF_EF_START), 0);
+	return event;
+}
+
+static u64 fake_read(struct perf_event *event)
+{
+	hpm_event_read(event);
+	return local64_read(&event->count);
+}
+
+/* An interrupt for each time that it becomes pending. */
+static void fake_pass(unsigned int ctr, u64 requests)
+{
+	fake_count(ctr, requests);
+	if (fake->pending)
+		hpm_interrupt(0, &fake->hpm);
+}
+
+/* --- the tests --- */
+
+static void iommu_width_is_found(struct kunit *test)
+{
+	static const unsigned int widths[] = { 32, 36, 40, 48, 63, 64 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(widths); i++) {
+		fake_create(test, widths[i]);
+		KUNIT_EXPECT_EQ(test, fake->hpm.ctrs, U32_MAX);
+		KUNIT_EXPECT_EQ(test, fake->hpm.width[HPM_CTR_CYCLES], 63);
+		for (unsigned int ctr = 1; ctr < HPM_NR_CTRS; ctr++) {
+			KUNIT_EXPECT_EQ(test, fake->hpm.width[ctr], widths[i]);
+			KUNIT_EXPECT_EQ(test, fake->evt[ctr], 0);
+		}
+		KUNIT_EXPECT_EQ(test, hpm_min_width(&fake->hpm), widths[i]);
+		KUNIT_EXPECT_EQ(test, hpm_check_ctrs(&fake->hpm), 0);
+		KUNIT_EXPECT_EQ(test, fake->inhibited, 0);
+		kunit_device_unregister(test, fake->hpm.dev);
+	}
+}
+
+static void iommu_few_counters(struct kunit *test)
+{
+	fake_create(test, 40);
+	fake->ctrs = BIT(1) | BIT(2);
+	hpm_find_ctrs(&fake->hpm);
+	KUNIT_EXPECT_EQ(test, fake->hpm.ctrs, BIT(1) | BIT(2));
+	fake_add(test, 1);
+	KUNIT_EXPECT_EQ(test, fake_add(test, 1)->hw.idx, 2);
+	KUNIT_EXPECT_EQ(test, fake->hpm.used, BIT(1) | BIT(2));
+}
+
+static void iommu_too_narrow(struct kunit *test)
+{
+	fake_create(test, 31);
+	KUNIT_EXPECT_EQ(test, hpm_check_ctrs(&fake->hpm), -ENODEV);
+	fake->ctrs = 0;
+	hpm_find_ctrs(&fake->hpm);
+	KUNIT_EXPECT_EQ(test, hpm_check_ctrs(&fake->hpm), -ENODEV);
+}
+
+/* Wraps that are interrupted for, and late: the half behind the overflow is for that. */
+static void iommu_narrow_counts(struct kunit *test)
+{
+	static const unsigned int widths[] = { 32, 36, 63, 64 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(widths); i++) {
+		u64 much = (1ULL << (widths[i] - 1)) + (1ULL << (widths[i] - 2)) + 12345;
+		struct perf_event *event;
+
+		fake_create(test, widths[i]);
+		event = fake_add(test, 1);
+		KUNIT_EXPECT_EQ(test, fake->ctr[1], 1ULL << (widths[i] - 1));
+		for (u64 turn = 1; turn <= 100; turn++) {
+			fake_pass(1, much);
+			KUNIT_EXPECT_EQ(test, fake_read(event), turn * much);
+		}
+		KUNIT_EXPECT_FALSE(test, fake->hpm.polled);
+		kunit_device_unregister(test, fake->hpm.dev);
+	}
+}
+
+static void iommu_cycles_count(struct kunit *test)
+{
+	struct perf_event *event;
+
+	fake_create(test, 40);
+	event = fake_add(test, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.idx, HPM_CTR_CYCLES);
+	KUNIT_EXPECT_EQ(test, fake->ctr[HPM_CTR_CYCLES], 1ULL << 62);
+	for (u64 turn = 1; turn <= 100; turn++) {
+		fake_pass(HPM_CTR_CYCLES, 3ULL << 61);
+		KUNIT_EXPECT_EQ(test, fake_read(event), turn * (3ULL << 61));
+	}
+	KUNIT_EXPECT_FALSE(test, fake->of & BIT(HPM_CTR_CYCLES));
+}
+
+/* A carry at any of the accesses that a read makes: what is read was there meanwhile. */
+static void iommu_torn_reads(struct kunit *test)
+{
+	fake_create(test, 48);
+	fake_add(test, 1);
+	for (u64 step = 1; step <= 3; step++) {
+		for (u64 before = 1; before <= 16; before++) {
+			u64 first = (7ULL << 32) - before, value;
+
+			fake->step = 0;
+			fake_set(1, first);
+			fake->step = step;
+			value = hpm_read_ctr(&fake->hpm, 1);
+			KUNIT_EXPECT_GE(test, value, first + step);
+			KUNIT_EXPECT_LE(test, value, fake->ctr[1]);
+		}
+	}
+}
+
+/* And of a write: it counts on from there. */
+static void iommu_torn_writes(struct kunit *test)
+{
+	const u64 first = 5ULL << 32;
+
+	fake_create(test, 48);
+	fake_add(test, 1);
+	for (unsigned int order = 0; order <= 1; order++) {
+		fake->upper_first = order;
+		for (u64 before = 1; before <= 16; before++) {
+			fake->step = 0;
+			fake_set(1, (7ULL << 32) - before);
+			fake->step = 1;
+			hpm_write_ctr(&fake->hpm, 1, first);
+			KUNIT_EXPECT_GE(test, fake->ctr[1], first);
+			KUNIT_EXPECT_LE(test, fake->ctr[1], first + 16);
+		}
+	}
+}
+
+/* One overflows after the look at the flags: it is seen, by this interrupt or the next. */
+static void iommu_overflow_in_interrupt(struct kunit *test)
+{
+	const u64 half = 1ULL << 35;
+	struct perf_event *first, *second;
+
+	fake_create(test, 36);
+	first = fake_add(test, 1);
+	second = fake_add(test, 2);
+	for (u64 turn = 1; turn <= 100; turn++) {
+		fake->late = half + 2;
+		fake_pass(1, half + 1);
+		while (fake->pending)
+			KUNIT_ASSERT_EQ(test, hpm_interrupt(0, &fake->hpm), IRQ_HANDLED);
+		KUNIT_EXPECT_EQ(test, fake->of, 0);
+		KUNIT_EXPECT_EQ(test, fake_read(first), turn * (half + 1));
+		KUNIT_EXPECT_EQ(test, fake_read(second), turn * (half + 2));
+	}
+	KUNIT_EXPECT_EQ(test, hpm_interrupt(0, &fake->hpm), IRQ_NONE);
+}
+
+/* A pending bit that stays: a timer takes over, and no flag asks for an interrupt again. */
+static void iommu_pending_stays(struct kunit *test)
+{
+	const u64 half = 1ULL << 35;
+	struct perf_event *event, *cycles;
+
+	fake_create(test, 36);
+	event = fake_add(test, 1);
+	cycles = fake_add(test, 0);
+	fake->sticky = true;
+	fake_pass(1, half + 1);
+	KUNIT_EXPECT_TRUE(test, fake->hpm.polled);
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&fake->hpm.poll));
+	hrtimer_cancel(&fake->hpm.poll);
+	KUNIT_EXPECT_EQ(test, fake->of, BIT(HPM_CTR_CYCLES) | BIT(1));
+	for (u64 turn = 1; turn <= 100; turn++) {
+		fake_count(1, half - 1);
+		fake_count(HPM_CTR_CYCLES, half);
+		hpm_poll(&fake->hpm.poll);
+		KUNIT_EXPECT_EQ(test, fake_read(event), half + 1 + turn * (half - 1));
+		KUNIT_EXPECT_EQ(test, fake_read(cycles), turn * half);
+	}
+	KUNIT_EXPECT_FALSE(test, fake->pending);
+	hpm_event_del(event, 0);
+	hpm_event_del(cycles, 0);
+	KUNIT_EXPECT_EQ(test, hpm_poll(&fake->hpm.poll), HRTIMER_NORESTART);
+}
+
+/* A stopped counter keeps what it had, and counts nothing that comes then. */
+static void iommu_stopped(struct kunit *test)
+{
+	struct perf_event *event;
+
+	fake_create(test, 36);
+	event = fake_add(test, 1);
+	fake_count(1, 1000);
+	hpm_event_stop(event, 0);
+	fake_count(1, 1000);
+	KUNIT_EXPECT_EQ(test, fake_read(event), 1000);
+	hpm_event_start(event, 0);
+	fake_count(1, 1000);
+	hpm_event_del(event, 0);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 2000);
+	KUNIT_EXPECT_EQ(test, fake->evt[1], 0);
+	KUNIT_EXPECT_EQ(test, fake->hpm.used, 0);
+}
+
+struct iommu_config {
+	const char	*what;
+	u64		config;
+	u64		config1;
+	bool		valid;
+};
+
+static const struct iommu_config iommu_configs[] = {
+	{ "cycles", 0, 0, true },
+	{ "cycles of a device", BIT_ULL(61), 0, false },
+	{ "an event", 1, 0, true },
+	{ "an event of a vendor", 0x4001, 0, true },
+	{ "OF", BIT_ULL(63) | 1, 0, false },
+	{ "config1", 1, 1, false },
+	{ "a device", BIT_ULL(61) | 8ULL << 36 | 1, 0, true },
+	{ "IDT of TLB misses", HPM_CONFIG_IDT | 4, 0, true },
+	{ "IDT of first-stage walks", HPM_CONFIG_IDT | 7, 0, true },
+	{ "IDT of second-stage walks", HPM_CONFIG_IDT | 8, 0, true },
+	{ "IDT of requests", HPM_CONFIG_IDT | 1, 0, false },
+	{ "IDT of ATS requests", HPM_CONFIG_IDT | 3, 0, false },
+	{ "IDT of device directory walks", HPM_CONFIG_IDT | 5, 0, false },
+	{ "IDT of process directory walks", HPM_CONFIG_IDT | 6, 0, false },
+	{ "IDT of an event of a vendor", HPM_CONFIG_IDT | 0x4001, 0, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(iommu_config, iommu_configs, what);
+
+static void iommu_configs_are_judged(struct kunit *test)
+{
+	const struct iommu_config *param = test->param_value;
+	struct perf_event_attr attr = { .config = param->config, .config1 = param->config1 };
+
+	KUNIT_EXPECT_EQ(test, hpm_config_is_valid(&attr), param->valid);
+}
+
+static struct kunit_case iommu_cases[] = {
+	KUNIT_CASE(iommu_width_is_found),
+	KUNIT_CASE(iommu_few_counters),
+	KUNIT_CASE(iommu_too_narrow),
+	KUNIT_CASE(iommu_narrow_counts),
+	KUNIT_CASE(iommu_cycles_count),
+	KUNIT_CASE(iommu_torn_reads),
+	KUNIT_CASE(iommu_torn_writes),
+	KUNIT_CASE(iommu_overflow_in_interrupt),
+	KUNIT_CASE(iommu_pending_stays),
+	KUNIT_CASE(iommu_stopped),
+	KUNIT_CASE_PARAM(iommu_configs_are_judged, iommu_config_gen_params),
+	{ }
+};
+
+static struct kunit_suite iommu_suite = {
+	.name		= "riscv_pmu_iommu",
+	.test_cases	= iommu_cases,
+};
+
+kunit_test_suite(iommu_suite);
