@@ -110,7 +110,7 @@ TEST_F(tracer, may_stop_a_handler)
 {
 	struct user_regs_struct regs;
 	/* A fifth of a second, or what has fewer branches and no certain speed. */
-	pid_t pid = spawn_traced(&self->attr, pmu_is_exact() ? 10 * N : 100 * N);
+	pid_t pid = spawn_traced(&self->attr, pmu_is_exact() ? 10 * N : 50 * N);
 	int stops = 0;
 
 	ASSERT_LT(0, pid);
