@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/riscv_pmu.h>
 #include <linux/seccomp.h>
 #include <sched.h>

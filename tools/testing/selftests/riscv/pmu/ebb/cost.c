@@ -3,6 +3,7 @@
 
 #define COST_PERIOD	10000
 #define COST_TIMES	1000
+#define COST_RUNS	5
 
 static volatile long calls;
 
@@ -16,13 +17,11 @@ static void on_empty_signal(int sig)
 	calls++;
 }
 
-/* In ns, which under -icount are instructions. */
-static long time_of_loop(int fd)
+/* Once, in ns, which under -icount are instructions; in @calls the handler's calls. */
+static long time_of_loop_once(int fd)
 {
 	struct timespec begin, end;
 
-	/* The first run faults all in. */
-	pmu_run(fd, 0, pmu_loop, 10 * COST_PERIOD);
 	calls = 0;
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -30,6 +29,21 @@ static long time_of_loop(int fd)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	return (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec;
+}
+
+/* The shortest of some: what else the kernel has to do after a boot is not the handler's. */
+static long time_of_loop(int fd)
+{
+	long best = LONG_MAX;
+
+	/* The first run faults all in. */
+	pmu_run(fd, 0, pmu_loop, 10 * COST_PERIOD);
+	for (int i = 0; i < COST_RUNS; i++) {
+		long took = time_of_loop_once(fd);
+
+		best = took < best ? took : best;
+	}
+	return best;
 }
 
 static long cost_of_branch(struct perf_event_attr attr, long plain)
