@@ -141,6 +141,20 @@ static void wait_for_pending(void)
 		pmu_loop(N / 10);
 }
 
+/* An event of this thread that has a branch waiting, disabled; a descriptor, or -1. */
+static int open_pending(struct perf_event_attr *attr)
+{
+	int fd = open_ebb(attr, PERIOD);
+
+	if (fd < 0)
+		return fd;
+
+	ebb_disable();
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	wait_for_pending();
+	return ebb_page()->status == RISCV_EBB_PENDING ? fd : -1;
+}
+
 /* body(n) with an event enabled, and whatever it takes to see a branch without -icount. */
 static long run(int fd, pmu_body *body, long n)
 {
