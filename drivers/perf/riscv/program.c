@@ -146,24 +146,38 @@ static void program_check(struct riscv_pmu_hart *hart, unsigned int ctr)
 	}
 }
 
-/* Gives all readers of a clock another one; what they have counted goes with them. */
+/*
+ * A reader continues on another counter: what it has counted and how far its deadline is
+ * go with it. What the polling timer has seen of the old counter says nothing of the new.
+ */
+static void reader_move(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader,
+			unsigned int to, u64 now)
+{
+	reader->ctr = to;
+	reader->clock = &hart->clock[to];
+	if (reader->polled && reader->state != RISCV_PMU_READER_OFF) {
+		reader->look_ns = 0;
+		hart->polled |= BIT_ULL(to);
+	}
+	if (unlikely(reader->user) && reader->state != RISCV_PMU_READER_OFF)
+		riscv_pmu_user_refresh(hart, reader);
+	if (reader->state != RISCV_PMU_READER_ON)
+		return;
+
+	reader->carry = now - reader->prev;
+	reader->left = reader->deadline - now;
+	reader->state = RISCV_PMU_READER_FRESH;
+}
+
+/* Gives all readers of a clock another one. */
 static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		       unsigned int from, unsigned int to)
 {
 	u64 now = hart->frozen ? hart->clock[from].now : riscv_pmu_clock_now(pmu, hart, from);
 	struct riscv_pmu_reader *reader;
 
-	list_for_each_entry(reader, &hart->clock[from].readers, node) {
-		reader->ctr = to;
-		reader->clock = &hart->clock[to];
-		if (unlikely(reader->user) && reader->state != RISCV_PMU_READER_OFF)
-			riscv_pmu_user_refresh(hart, reader);
-		if (reader->state != RISCV_PMU_READER_ON)
-			continue;
-		reader->carry = now - reader->prev;
-		reader->left = reader->deadline - now;
-		reader->state = RISCV_PMU_READER_FRESH;
-	}
+	list_for_each_entry(reader, &hart->clock[from].readers, node)
+		reader_move(hart, reader, to, now);
 	list_splice_init(&hart->clock[from].readers, &hart->clock[to].readers);
 	riscv_pmu_layout_move(&hart->layout, from, to);
 	hart->wrong &= ~BIT_ULL(from);

@@ -1326,6 +1326,34 @@ static void polled_and_interrupting_events_go_side_by_side(struct kunit *test)
 	sched_out(test, polled);
 }
 
+/* Another event needs its counter: the timer goes on to watch it on the next one. */
+static void polled_event_is_sampled_after_a_move(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3) | C(4), 100);
+	struct state_event *other = new_event(test, 5, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, s->reader.ctr, 3);
+	fake_advance(fake, 30);
+	poll(fake, NSEC_PER_SEC);
+	sched_in(test, other);
+	KUNIT_EXPECT_EQ(test, s->reader.ctr, 4);
+	/* Before the end of the period, which the move must not change. */
+	fake_advance(fake, 69);
+	poll(fake, 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 0);
+	fake_advance(fake, 1);
+	KUNIT_EXPECT_NE(test, poll(fake, 3 * NSEC_PER_SEC), 0);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, s->last_count, 100);
+	fake_advance(fake, 100);
+	poll(fake, 4 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 2);
+	sched_out(test, s);
+	sched_out(test, other);
+}
+
 static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3), 100);
@@ -1393,6 +1421,7 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(timer_waits_longer_while_nothing_happens),		\
 	KUNIT_CASE(polled_sample_that_is_due_is_not_dropped),		\
 	KUNIT_CASE(polled_and_interrupting_events_go_side_by_side),	\
+	KUNIT_CASE(polled_event_is_sampled_after_a_move),		\
 	KUNIT_CASE(verdict_leaves_a_polled_event_stopped)
 
 static struct kunit_case state_cases[] = {
