@@ -11,10 +11,12 @@
 
 #include <linux/cpu.h>
 #include <linux/init.h>
+#include <linux/irq_work.h>
 #include <linux/math64.h>
 #include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
+#include <linux/ratelimit.h>
 #include <linux/slab.h>
 
 #include <asm/cpufeature.h>
@@ -146,21 +148,47 @@ void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->at_once = true;
 }
 
-/* Readers whose program the hardware refused: their events are switched off, not left idle. */
-static noinline void core_drop_failed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+/* What the hardware has refused here may be tried elsewhere, or here once more. */
+static void core_warn_refused(unsigned int ctr, const struct riscv_pmu_prog *prog)
+{
+	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
+
+	/* The run queue's lock may be held. */
+	if (__ratelimit(&limit))
+		printk_deferred(KERN_WARNING pr_fmt("counter %u of hart %u refuses event_idx 0x%x, event_data 0x%llx: the event does not run there for now; is the firmware's PMU support complete?\n"),
+				ctr, smp_processor_id(), prog->event_idx, prog->event_data);
+}
+
+/* perf takes the hart's events off and adds them anew: add() fails for those that were refused. */
+static void core_resched(struct irq_work *work)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+
+	if (pmu)
+		perf_pmu_resched(&pmu->pmu);
+}
+
+static DEFINE_PER_CPU(struct irq_work, core_resched_work) = IRQ_WORK_INIT_HARD(core_resched);
+
+/*
+ * Readers whose counter the hardware refused in the apply that should have started it. To
+ * perf their events run, which is not true: as soon as interrupts are on it schedules
+ * them again. Each time they have fewer counters left, so that comes to an end.
+ */
+static noinline void core_drop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				       u64 ctrs)
 {
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 		struct riscv_pmu_reader *reader;
 
-		pr_warn_once("counter %u could not be programmed or started (event_idx 0x%x): its events are disabled; is the firmware's PMU support complete?\n",
-			     ctr, hart->layout.prog[ctr].event_idx);
+		core_warn_refused(ctr, &hart->layout.prog[ctr]);
 		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
 			core_update(pmu, hart, reader->event);
 			reader->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-			perf_event_disable_inatomic(reader->event);
 		}
 	}
+	irq_work_queue(this_cpu_ptr(&core_resched_work));
 }
 
 static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
@@ -172,7 +200,7 @@ static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 
 	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
-		core_drop_failed(pmu, hart, failed);
+		core_drop_refused(pmu, hart, failed);
 	if (unlikely(pmu->poll_ctrs | hart->polled))
 		riscv_pmu_poll_start(pmu, hart);
 }
@@ -276,7 +304,7 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 	struct riscv_pmu_reader *reader = to_reader(event);
 	u64 left = 0;
 
-	if (!(event->hw.state & PERF_HES_STOPPED) || unlikely(reader->failed))
+	if (!(event->hw.state & PERF_HES_STOPPED))
 		return;
 	if (unlikely(reader->ebb) && !riscv_pmu_ebb_start(event))
 		return;
@@ -336,6 +364,21 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 		riscv_pmu_finish(pmu, hart);
 }
 
+/* A counter that takes the event's program. Each refusal leaves one counter less to try. */
+static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			 struct riscv_pmu_reader *reader)
+{
+	for (;;) {
+		int err = riscv_pmu_reader_attach(pmu, hart, reader);
+
+		if (err || !riscv_pmu_hart_prove(pmu, hart, reader))
+			return err;
+
+		core_warn_refused(reader->ctr, &reader->want.prog);
+		riscv_pmu_reader_detach(hart, reader);
+	}
+}
+
 /* A new event, or its clock has another program by now: will hardware take its own? */
 static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				struct perf_event *event)
@@ -347,17 +390,9 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 		return -EAGAIN;
 
 	riscv_pmu_hart_refresh(pmu, hart);
-	err = riscv_pmu_reader_attach(pmu, hart, reader);
+	err = core_find_ctr(pmu, hart, reader);
 	if (err)
 		return err;
-
-	err = riscv_pmu_hart_prove(pmu, hart, reader);
-	if (err) {
-		pr_warn_once("firmware refuses event_idx 0x%x on counter %d, which it offered before: not counted\n",
-			     reader->want.prog.event_idx, reader->ctr);
-		riscv_pmu_reader_detach(hart, reader);
-		return err;
-	}
 
 	event->hw.idx = reader->ctr;
 	riscv_pmu_irq_enable(pmu, hart);
@@ -394,8 +429,8 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * neither a search nor anything else that a first time does.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
- * Return: 0; -EAGAIN if no counter is free for it, or the machine is being shut
- * down; -EIO if the hardware refuses its program.
+ * Return: 0; -EAGAIN if no counter is free for it, if all that could hold it have
+ * refused, or if the machine is being shut down. perf tries again later.
  */
 int riscv_pmu_add(struct perf_event *event, int flags)
 {

@@ -48,8 +48,6 @@ enum riscv_pmu_reader_state {
  * @state:	enum riscv_pmu_reader_state
  * @sampling:	it has a deadline
  * @polled:	a timer watches the deadline, for no counter can interrupt for it
- * @proven:	hardware has taken its program once
- * @failed:	hardware has refused its program
  * @user:	its own process has mapped it and may read the counter (user.c)
  * @user_idx:	what the mapping says: the number of the counter's CSR, counted from 1; or 0
  * @clean:	the counter tells nothing of what others have counted with it
@@ -66,6 +64,10 @@ enum riscv_pmu_reader_state {
  * @look_ns:	polled: when it was last looked at; 0 for not since it was started
  * @look_at:	polled: the clock's time then
  * @want:	its program, and the counters that can hold it
+ * @accepted:	counters that have taken its program, on whichever hart
+ * @refused:	counters of @hart that have refused its program; it is not placed there
+ * @retry:	jiffies from which on it may be placed there again, if all have refused
+ * @owner:	who opened it; only compared
  * @mm:		by whom
  * @task:	what its task has of such events
  * @event:	the perf event; only core.c, irq.c and user.c look at it
@@ -82,8 +84,6 @@ struct riscv_pmu_reader {
 	u8			state;
 	bool			sampling;
 	bool			polled;
-	bool			proven;
-	bool			failed;
 	bool			user;
 	u8			user_idx;
 	bool			clean;
@@ -102,6 +102,9 @@ struct riscv_pmu_reader {
 	struct mm_struct	*mm;
 	struct riscv_pmu_task	*task;
 	struct riscv_pmu_event	want;
+	u64			accepted;
+	u64			refused;
+	unsigned long		retry;
 	struct perf_event	*event;
 };
 

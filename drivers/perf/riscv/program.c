@@ -8,6 +8,7 @@
 
 #include <linux/bitops.h>
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 
@@ -186,6 +187,25 @@ static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	hart->dirty |= BIT_ULL(from) | BIT_ULL(to);
 }
 
+/* All counters of this hart have refused a reader: how long until they are asked again. */
+#define READER_RETRY_JIFFIES	max(HZ / 10, 1)
+
+/*
+ * Counters where a reader may be placed. Those that have refused it are left out. If all
+ * of them have, they are asked again on another hart, or later.
+ */
+static u64 reader_candidates(const struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+{
+	if (likely(!reader->refused))
+		return reader->want.ctrs;
+
+	if (!(reader->want.ctrs & ~reader->refused) &&
+	    (reader->hart != hart || time_after_eq(jiffies, reader->retry)))
+		reader->refused = 0;
+
+	return reader->want.ctrs & ~reader->refused;
+}
+
 /* Where the programs in use could go instead: wherever all readers of one can. */
 static void program_survey(struct riscv_pmu_hart *hart)
 {
@@ -195,7 +215,7 @@ static void program_survey(struct riscv_pmu_hart *hart)
 		u64 may = ~0ULL;
 
 		list_for_each_entry(reader, &hart->clock[ctr].readers, node)
-			may &= reader->want.ctrs;
+			may &= reader->want.ctrs & ~reader->refused;
 		hart->layout.sched.may[ctr] = may;
 	}
 }
@@ -234,11 +254,13 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * It takes the clock that it had if that still holds its program; else one is
  * searched, and others may move for it.
  *
- * Return: 0, or -EAGAIN if there is no assignment of all programs.
+ * Return: 0, or -EAGAIN if there is no assignment of all programs, or if every
+ * counter that could hold its program has refused it on this hart.
  */
 int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_reader *reader)
 {
+	struct riscv_pmu_event want;
 	int ctr;
 
 	if (riscv_pmu_reader_can_return(hart, reader)) {
@@ -246,7 +268,9 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return 0;
 	}
 
-	ctr = program_place(pmu, hart, &reader->want);
+	want = reader->want;
+	want.ctrs = reader_candidates(hart, reader);
+	ctr = program_place(pmu, hart, &want);
 	if (ctr < 0)
 		return ctr;
 
@@ -254,7 +278,7 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	reader->hart = hart;
 	reader->ctr = ctr;
 	reader->clock = &hart->clock[ctr];
-	riscv_pmu_layout_put(&hart->layout, ctr, &reader->want);
+	riscv_pmu_layout_put(&hart->layout, ctr, &want);
 	program_check(hart, ctr);
 	reader->gen = hart->wrong & BIT_ULL(ctr) ? 0 : reader->clock->gen;
 	riscv_pmu_reader_join(hart, reader);
@@ -749,16 +773,15 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 }
 
-/* This counter will not take it; another one may, the next time the reader is added. */
-static void reader_refused(struct riscv_pmu_reader *reader, unsigned int ctr)
+/* This counter does not take it now; another one may, the next time the reader is added. */
+static void reader_refuse(struct riscv_pmu_reader *reader, unsigned int ctr)
 {
-	if (reader->want.ctrs == BIT_ULL(ctr))
-		reader->failed = true;
-	else
-		reader->want.ctrs &= ~BIT_ULL(ctr);
+	reader->accepted &= ~BIT_ULL(ctr);
+	reader->refused |= BIT_ULL(ctr);
+	reader->retry = jiffies + READER_RETRY_JIFFIES;
 }
 
-/* The hardware would not: nobody counts on these clocks, and their readers know why. */
+/* The hardware has refused: these clocks count for nobody, and their readers avoid them. */
 static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	hart->held &= ~ctrs;
@@ -774,7 +797,7 @@ static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
 			if (reader->state == RISCV_PMU_READER_ON)
 				reader->carry = hart->clock[ctr].now - reader->prev;
-			reader_refused(reader, ctr);
+			reader_refuse(reader, ctr);
 			riscv_pmu_reader_stop(hart, reader);
 		}
 	}
@@ -828,28 +851,29 @@ static u64 program_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  * @reader:	a newly attached reader
  *
  * So that add() of an event that the firmware refuses fails, instead of
- * leaving an event that looks alive and never counts.
+ * leaving an event that looks alive and never counts. A counter that has taken the
+ * program before, on any hart, is not asked again: harts of one PMU are alike.
  *
  * Context: the hart is collecting changes, so that no deadline is pending.
- * Return: 0, or -EIO if it was refused, now or before.
+ * Return: 0, or -EIO if the counter has refused, and is to be avoided.
  */
 int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader)
 {
-	if (reader->failed)
-		return -EIO;
-	if (!(hart->wrong & BIT_ULL(reader->ctr)))
-		reader->proven = true;
-	if (reader->proven)
+	u64 bit = BIT_ULL(reader->ctr);
+
+	if (!(hart->wrong & bit))
+		reader->accepted |= bit;
+	if (reader->accepted & bit)
 		return 0;
 
-	program_stop(pmu, hart, BIT_ULL(reader->ctr));
+	program_stop(pmu, hart, bit);
 	program_plan_program(pmu, hart, reader->ctr);
 	if (program_commit(pmu, hart))
 		return -EIO;
 
 	reader->gen = hart->clock[reader->ctr].gen;
-	reader->proven = true;
+	reader->accepted |= bit;
 	return 0;
 }
 
@@ -1037,7 +1061,7 @@ static noinline u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *
  * Clocks that nobody has touched, and counting readers that come to a clock
  * that runs, cost no hardware access beyond a read.
  *
- * Return: counters that the hardware refused; their readers are marked failed.
+ * Return: counters that the hardware refused; their readers are stopped, and avoid them.
  */
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {

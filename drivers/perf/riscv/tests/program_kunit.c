@@ -7,6 +7,7 @@
 #include <kunit/test.h>
 #include <linux/bitops.h>
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/prandom.h>
 #include <linux/time64.h>
 
@@ -992,19 +993,63 @@ static void refused_program_fails_the_reader(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(fake, &good, 0), 0);
 	KUNIT_EXPECT_EQ(test, add(fake, &bad, 0), -EIO);
 	KUNIT_EXPECT_EQ(test, finish(fake), 0);
-	KUNIT_EXPECT_TRUE(test, bad.failed);
-	KUNIT_EXPECT_FALSE(test, good.failed);
+	KUNIT_EXPECT_EQ(test, bad.refused, C(3));
+	KUNIT_EXPECT_EQ(test, good.refused, 0);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(4));
 
-	/* It is not asked again. */
+	/* The counter is not asked again at once. */
 	batches = fake->nr_batches;
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &bad, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &bad, 0), -EAGAIN);
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &good), 60);
+
+	/* But later it is, and may have changed its mind. */
+	fake->fail_program = 0;
+	bad.retry = jiffies;
+	switch_in(test, fake, &bad, 0);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &bad), 50);
+}
+
+/* Which counters can hold a raw event may be believed and not known: the next one is tried. */
+static void refused_reader_takes_another_counter(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader reader;
+
+	fake->fail_program = C(3) | C(4);
+	counting(&reader, 5, C(3) | C(4) | C(5));
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), 0);
+	KUNIT_EXPECT_EQ(test, finish(fake), 0);
+	KUNIT_EXPECT_EQ(test, reader.ctr, 5);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 50);
+}
+
+/* On another hart its counters may be free, or of another opinion. */
+static void refused_reader_is_tried_on_another_hart(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct fake_pmu *other = fake_create(test);
+	struct riscv_pmu_reader reader;
+
+	fake->fail_program = C(3);
+	counting(&reader, 5, C(3));
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), -EAGAIN);
+	finish(fake);
+	switch_in(test, other, &reader, 0);
+	fake_advance(other, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(other, &reader), 50);
+	fake_expect_idle(test, other, &other->hart);
 }
 
 static void refused_start_fails_all_readers(struct kunit *test)
@@ -1022,8 +1067,8 @@ static void refused_start_fails_all_readers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(fake, &good, 0), 0);
 	KUNIT_EXPECT_EQ(test, finish(fake), C(3));
 
-	KUNIT_EXPECT_TRUE(test, a.failed && b.failed);
-	KUNIT_EXPECT_FALSE(test, a.state || b.state || good.failed);
+	KUNIT_EXPECT_EQ(test, a.refused & b.refused, C(3));
+	KUNIT_EXPECT_FALSE(test, a.state || b.state || good.refused);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(33));
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_FALSE(test, is_due(fake, &b));
@@ -1402,6 +1447,8 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(reader_does_not_return_to_a_hart_that_was_reset),
 	KUNIT_CASE(a_counter_is_spared_for_trying),
 	KUNIT_CASE(refused_program_fails_the_reader),
+	KUNIT_CASE(refused_reader_takes_another_counter),
+	KUNIT_CASE(refused_reader_is_tried_on_another_hart),
 	KUNIT_CASE(refused_start_fails_all_readers),
 	KUNIT_CASE(refused_restart_keeps_the_share),
 	KUNIT_CASE(counter_that_failed_serves_another),

@@ -520,14 +520,31 @@ static void add_fails_where_hardware_refuses(struct kunit *test)
 
 	fake->fail_program = C(3);
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(s, PERF_EF_START), -EIO);
+	KUNIT_EXPECT_EQ(test, add(s, PERF_EF_START), -EAGAIN);
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, s->event.hw.state, STOPPED);
 	KUNIT_EXPECT_FALSE(test, fake_is_attached(&s->reader));
 }
 
-/* Too late to refuse it: perf is asked to disable the event. */
-static void event_that_can_not_start_is_disabled(struct kunit *test)
+/* add() itself goes on to the next counter. */
+static void add_tries_all_counters(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 5, C(3) | C(4) | C(33), 0);
+	struct fake_pmu *fake = test->priv;
+
+	fake->fail_program = C(3) | C(4);
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, s->event.hw.idx, 33);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, count_of(s), 50);
+	sched_out(test, s);
+}
+
+/*
+ * Too late for add() to fail. The event stays enabled: perf schedules it again, in vain at
+ * first, and after a while, when the hardware has changed its mind, it counts.
+ */
+static void event_that_can_not_start_is_tried_again(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 5, C(3), 0);
 	struct fake_pmu *fake = test->priv;
@@ -535,10 +552,21 @@ static void event_that_can_not_start_is_disabled(struct kunit *test)
 	fake->fail_start = C(3);
 	sched_in(test, s);
 	irq_work_sync(&s->event.pending_disable_irq);
-	KUNIT_EXPECT_TRUE(test, s->disabled);
+	KUNIT_EXPECT_FALSE(test, s->disabled);
 	KUNIT_EXPECT_EQ(test, s->event.hw.state, STOPPED);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, count_of(s), 0);
+	sched_out(test, s);
+
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(s, PERF_EF_START), -EAGAIN);
+	finish(fake);
+
+	fake->fail_start = 0;
+	s->reader.retry = jiffies;
+	sched_in(test, s);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, count_of(s), 50);
 	sched_out(test, s);
 }
 
@@ -1388,7 +1416,8 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(read_leaves_the_state),				\
 	KUNIT_CASE(add_fails_where_no_counter_is_free),			\
 	KUNIT_CASE(add_fails_where_hardware_refuses),			\
-	KUNIT_CASE(event_that_can_not_start_is_disabled),		\
+	KUNIT_CASE(add_tries_all_counters),				\
+	KUNIT_CASE(event_that_can_not_start_is_tried_again),		\
 	KUNIT_CASE_PARAM(period_begins_when_the_last_has_ended, period_gen_params),	\
 	KUNIT_CASE(left_is_at_least_one),				\
 	KUNIT_CASE(period_that_is_changed_stands_for_all_that_came_in_it),	\

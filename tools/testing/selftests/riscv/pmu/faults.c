@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
@@ -309,6 +310,58 @@ static int fail_each_call(struct __test_metadata *_metadata, FIXTURE_DATA(firmwa
 TEST_F(firmware_faults, an_event_counts)
 {
 	fail_each_call(_metadata, self, &self->attr);
+}
+
+/* Longer than it takes until a counter that has refused an event is asked again. */
+#define RETRY_NS	300000000LL
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void loop_for_a_while(long unused)
+{
+	int64_t end = now_ns() + RETRY_NS;
+
+	while (now_ns() < end)
+		pmu_loop(N);
+}
+
+/*
+ * A counter that refuses an event once, when it is to be programmed or started, does not
+ * end it: it stays enabled, does not run, and counts as soon as the counter takes it.
+ */
+TEST_F_TIMEOUT(firmware_faults, an_event_that_is_refused_counts_later, 120)
+{
+	struct {
+		int64_t value, enabled, running;
+	} it;
+	bool failed = true;
+
+	self->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	for (int nth = 1; failed && nth < MOST_CALLS; nth++) {
+		int fd;
+
+		ASSERT_TRUE(fail_call(nth));
+		fd = pmu_open(&self->attr);
+		if (fd >= 0)
+			pmu_run(fd, 0, loop_for_a_while, 0);
+		failed = call_has_failed();
+		if (fd < 0)
+			continue;
+		ASSERT_EQ((ssize_t)sizeof(it), read(fd, &it, sizeof(it)));
+		EXPECT_LT(0, it.value)
+			TH_LOG("after a failure of call %d", nth);
+		EXPECT_LT(0, it.running);
+		EXPECT_LE(it.running, it.enabled);
+		EXPECT_LE(RETRY_NS, it.enabled);
+		close(fd);
+	}
+	EXPECT_FALSE(failed);
 }
 
 /* A deadline is a value that the firmware has to write. */
