@@ -281,6 +281,7 @@ static inline unsigned int riscv_pmu_min_width(const struct riscv_pmu *pmu, u64 
 
 /* program.c: clocks and readers */
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+bool riscv_pmu_prog_is_equal(const struct riscv_pmu_prog *a, const struct riscv_pmu_prog *b);
 int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
 			  const struct riscv_pmu_event *want);
 void riscv_pmu_layout_put(struct riscv_pmu_layout *layout, unsigned int ctr,

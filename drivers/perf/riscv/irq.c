@@ -181,7 +181,8 @@ void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	bool stop;
 
 	irq_freeze_group(pmu, hart, reader);
-	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
+	if (likely(reader->state == RISCV_PMU_READER_ON))
+		riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
 	if (!riscv_pmu_event_set_period(event))
 		return;
 	if (unlikely(reader->ebb)) {
@@ -208,6 +209,8 @@ void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	/* Otherwise its handler has restarted it, as KVM's does. */
 	if (reader->state == RISCV_PMU_READER_ON)
 		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
+	else if (reader->state == RISCV_PMU_READER_FRESH)
+		reader->left = riscv_pmu_event_left(event);
 }
 
 /* Its counter overflowed early, or for another: it stands meanwhile, and so does its group. */
@@ -233,6 +236,90 @@ static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			riscv_pmu_reader_serve(pmu, hart, reader, regs);
 		else if (reader->sampling && reader->state == RISCV_PMU_READER_ON)
 			irq_stand(pmu, hart, reader);
+	}
+}
+
+/* Other events count this interrupt on the same counter. */
+static bool irq_is_shared(const struct riscv_pmu_clock *clock)
+{
+	const struct riscv_pmu_reader *reader;
+
+	if (likely(list_is_singular(&clock->readers) || clock->prog.inh & RISCV_PMU_INH_S))
+		return false;
+
+	list_for_each_entry(reader, &clock->readers, node) {
+		if (reader->state == RISCV_PMU_READER_ON && !riscv_pmu_reader_is_armed(reader))
+			return true;
+	}
+
+	return false;
+}
+
+/* Of the counters that have overflowed, those that run on for the counting events they have. */
+static u64 irq_find_shared(const struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	u64 shared = 0;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		if (irq_is_shared(&hart->clock[__ffs64(ctrs)]))
+			shared |= ctrs & -ctrs;
+	}
+
+	return shared;
+}
+
+/*
+ * A sampling event does not count the interrupt that takes its sample, although its counter
+ * runs on: it has its share of what came before, and starts again with the next apply.
+ */
+static void irq_pause_sampling(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader,
+			       u64 now)
+{
+	u64 left = reader->deadline - now;
+
+	riscv_pmu_event_add(reader->event, riscv_pmu_reader_advance(reader, now));
+	riscv_pmu_reader_stop(hart, reader);
+	riscv_pmu_reader_start(hart, reader, left);
+}
+
+/* Its counter runs on. What comes from now on is counted by those who only count. */
+static void irq_serve_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     struct riscv_pmu_clock *clock, struct pt_regs *regs)
+{
+	struct riscv_pmu_reader *reader, *next;
+	u64 now = clock->now;
+
+	list_for_each_entry_safe(reader, next, &clock->readers, node) {
+		bool due = riscv_pmu_reader_is_due(reader, now);
+
+		if (!riscv_pmu_reader_is_armed(reader) || reader->state != RISCV_PMU_READER_ON)
+			continue;
+		irq_pause_sampling(hart, reader, now);
+		if (due)
+			riscv_pmu_reader_serve(pmu, hart, reader, regs);
+		else
+			irq_stand(pmu, hart, reader);
+	}
+}
+
+static void irq_serve_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
+			   struct pt_regs *regs)
+{
+	u64 shared = irq_find_shared(hart, ctrs);
+
+	riscv_pmu_hart_park(pmu, hart, ctrs & ~shared);
+	if (unlikely(shared)) {
+		riscv_pmu_hart_advance(pmu, hart, shared);
+		hart->dirty |= shared;
+		hart->fresh |= shared;
+	}
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (unlikely(shared & BIT_ULL(ctr)))
+			irq_serve_shared(pmu, hart, &hart->clock[ctr], regs);
+		else
+			irq_serve_clock(pmu, hart, &hart->clock[ctr], regs);
 	}
 }
 
@@ -294,7 +381,8 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
  * @regs:	what was interrupted
  *
  * Only the clocks of counters that overflowed stand meanwhile, and only of those
- * that have a deadline, or would wrap again unseen. One batch stops and starts
+ * that have a deadline, or would wrap again unseen. Not those that counting events
+ * share: for these nothing is to be lost. One batch stops and starts
  * their counters at the end. A counter that overflowed without a
  * deadline (its sampling event has gone, others count on) costs nothing and
  * does not interrupt again. One that overflowed before its deadline, since it
@@ -320,9 +408,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 
 	hart->collecting = true;
-	riscv_pmu_hart_park(pmu, hart, ctrs);
-	for (; ctrs; ctrs &= ctrs - 1)
-		irq_serve_clock(pmu, hart, &hart->clock[__ffs64(ctrs)], regs);
+	irq_serve_ctrs(pmu, hart, ctrs, regs);
 	if (unlikely(hart->stats.samples == samples))
 		irq_without_sample(pmu, hart);
 	riscv_pmu_finish(pmu, hart);

@@ -16,7 +16,14 @@
 #include "internal.h"
 #include "trace.h"
 
-static bool program_is_equal(const struct riscv_pmu_prog *a, const struct riscv_pmu_prog *b)
+/**
+ * riscv_pmu_prog_is_equal() - whether two programs are the same to the hardware
+ * @a:		one
+ * @b:		the other
+ *
+ * Return: true if one counter can serve both.
+ */
+bool riscv_pmu_prog_is_equal(const struct riscv_pmu_prog *a, const struct riscv_pmu_prog *b)
 {
 	return a->event_idx == b->event_idx && a->event_data == b->event_data && a->inh == b->inh;
 }
@@ -24,7 +31,7 @@ static bool program_is_equal(const struct riscv_pmu_prog *a, const struct riscv_
 static bool clock_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
 			const struct riscv_pmu_prog *prog)
 {
-	return hart->held & BIT_ULL(ctr) && program_is_equal(&hart->clock[ctr].prog, prog);
+	return hart->held & BIT_ULL(ctr) && riscv_pmu_prog_is_equal(&hart->clock[ctr].prog, prog);
 }
 
 /* From here on, readers that remember the clock's program are wrong. */
@@ -67,7 +74,7 @@ int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
 	for (u64 ctrs = layout->sched.used & want->ctrs; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
-		if (program_is_equal(&layout->prog[ctr], &want->prog))
+		if (riscv_pmu_prog_is_equal(&layout->prog[ctr], &want->prog))
 			return ctr;
 	}
 
@@ -96,17 +103,19 @@ void riscv_pmu_layout_put(struct riscv_pmu_layout *layout, unsigned int ctr,
 }
 
 /**
- * riscv_pmu_layout_move() - note that a program moves to a free counter
+ * riscv_pmu_layout_move() - note that a program moves to another counter
  * @layout:	the programs in use
  * @from:	where it was; free afterwards
- * @to:		where it goes
+ * @to:		where it goes; free, or in use for the same program
  */
 void riscv_pmu_layout_move(struct riscv_pmu_layout *layout, unsigned int from, unsigned int to)
 {
 	struct riscv_pmu_sched *sched = &layout->sched;
 
-	sched->used ^= BIT_ULL(from) | BIT_ULL(to);
-	sched->may[to] = sched->may[from];
+	sched->may[to] = sched->used & BIT_ULL(to) ? sched->may[to] & sched->may[from] :
+						     sched->may[from];
+	sched->used &= ~BIT_ULL(from);
+	sched->used |= BIT_ULL(to);
 	layout->prog[to] = layout->prog[from];
 }
 
@@ -128,7 +137,7 @@ static void program_prefer(const struct riscv_pmu *pmu, const struct riscv_pmu_h
 	     ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
-		if (program_is_equal(&hart->clock[ctr].prog, &want->prog))
+		if (riscv_pmu_prog_is_equal(&hart->clock[ctr].prog, &want->prog))
 			prefer[0] |= BIT_ULL(ctr);
 	}
 }
@@ -170,7 +179,7 @@ static void reader_move(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *re
 	reader->state = RISCV_PMU_READER_FRESH;
 }
 
-/* Gives all readers of a clock another one. */
+/* Gives all readers of a clock another one: a free one, or one with the same program. */
 static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		       unsigned int from, unsigned int to)
 {
@@ -220,18 +229,44 @@ static void program_survey(struct riscv_pmu_hart *hart)
 	}
 }
 
-/* A counter for the newcomer, found the long way; others may move for it. */
-static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			 const struct riscv_pmu_event *want)
+/* Whether a counter has to be written for the sampling readers that it has. */
+static bool clock_is_sampled(const struct riscv_pmu_clock *clock)
+{
+	const struct riscv_pmu_reader *reader;
+
+	list_for_each_entry(reader, &clock->readers, node) {
+		if (riscv_pmu_reader_is_armed(reader))
+			return true;
+	}
+
+	return false;
+}
+
+/*
+ * A counter that the newcomer can share at no loss: counting readers share with counting
+ * ones, sampling with sampling ones. A counter that is written at each overflow misses the
+ * few events that come between its stop and its start.
+ */
+static int program_find_alike(const struct riscv_pmu_hart *hart, bool sampled,
+			      const struct riscv_pmu_event *want)
+{
+	for (u64 ctrs = hart->layout.sched.used & want->ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (riscv_pmu_prog_is_equal(&hart->layout.prog[ctr], &want->prog) &&
+		    clock_is_sampled(&hart->clock[ctr]) == sampled)
+			return ctr;
+	}
+
+	return -ENOENT;
+}
+
+/* A counter of its own; others may move for it. */
+static int program_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    const struct riscv_pmu_event *want)
 {
 	struct riscv_pmu_sched_path path;
 	u64 prefer[PROGRAM_NR_PREFER];
-	int ctr = riscv_pmu_layout_join(&hart->layout, want);
-
-	if (ctr >= 0) {
-		hart->stats.shared++;
-		return ctr;
-	}
 
 	program_survey(hart);
 	program_prefer(pmu, hart, want, prefer);
@@ -243,6 +278,62 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		clock_move(pmu, hart, path.ctr[i - 1], path.ctr[i]);
 
 	return path.ctr[0];
+}
+
+/* Another counter with the same program to which all readers of @ctr can go. */
+static int program_find_same(const struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	const struct riscv_pmu_layout *layout = &hart->layout;
+	u64 ctrs = layout->sched.used & layout->sched.may[ctr] & ~BIT_ULL(ctr);
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		if (riscv_pmu_prog_is_equal(&layout->prog[ctr], &layout->prog[__ffs64(ctrs)]))
+			return __ffs64(ctrs);
+	}
+
+	return -ENOENT;
+}
+
+/* Frees a counter: counting and sampling readers of one program share after all. */
+static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
+		unsigned int from = __ffs64(ctrs);
+		int to = program_find_same(hart, from);
+
+		if (to >= 0) {
+			clock_move(pmu, hart, from, to);
+			return true;
+		}
+	}
+
+	return false;
+}
+
+/* A counter for the newcomer, found the long way. */
+static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, bool sampled,
+			 const struct riscv_pmu_event *want)
+{
+	int ctr = program_find_alike(hart, sampled, want);
+
+	if (ctr < 0) {
+		ctr = program_find_own(pmu, hart, want);
+		if (ctr >= 0)
+			return ctr;
+		ctr = riscv_pmu_layout_join(&hart->layout, want);
+	}
+	if (ctr >= 0) {
+		hart->stats.shared++;
+		return ctr;
+	}
+
+	while (program_merge(pmu, hart)) {
+		ctr = program_find_own(pmu, hart, want);
+		if (ctr >= 0)
+			return ctr;
+	}
+
+	return -EAGAIN;
 }
 
 /**
@@ -270,7 +361,7 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	want = reader->want;
 	want.ctrs = reader_candidates(hart, reader);
-	ctr = program_place(pmu, hart, &want);
+	ctr = program_place(pmu, hart, riscv_pmu_reader_is_armed(reader), &want);
 	if (ctr < 0)
 		return ctr;
 

@@ -478,6 +478,67 @@ static void counting_and_sampling_share_a_clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 175);
 }
 
+/* It would lose what comes while its counter is written for the sampling one. */
+static void counting_reader_takes_a_free_counter_beside_a_sampling_one(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader sampled, a, b;
+
+	sampling(&sampled, 5, C(3) | C(4));
+	counting(&a, 5, C(3) | C(4));
+	counting(&b, 5, C(3) | C(4));
+	switch_in(test, fake, &sampled, 1000);
+	switch_in(test, fake, &a, 0);
+	KUNIT_EXPECT_NE(test, a.ctr, sampled.ctr);
+	/* Two that only count share. */
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_EQ(test, b.ctr, a.ctr);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 50);
+}
+
+/* The counting reader was there first, on the only counter that can interrupt. */
+static void counting_reader_makes_room_for_a_sampling_one(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader sampled, a;
+
+	counting(&a, 5, C(3) | C(4));
+	sampling(&sampled, 5, C(3));
+	switch_in(test, fake, &a, 0);
+	fake_advance(fake, 10);
+	switch_in(test, fake, &sampled, 1000);
+	KUNIT_EXPECT_EQ(test, sampled.ctr, 3);
+	KUNIT_EXPECT_EQ(test, a.ctr, 4);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 100);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 50);
+}
+
+/* To share is better than to take turns. */
+static void counting_and_sampling_share_where_another_needs_the_counter(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader sampled, a, other;
+
+	sampling(&sampled, 5, C(3) | C(4));
+	counting(&a, 5, C(3) | C(4));
+	counting(&other, 7, C(3) | C(4));
+	switch_in(test, fake, &sampled, 1000);
+	switch_in(test, fake, &a, 0);
+	fake_advance(fake, 10);
+	switch_in(test, fake, &other, 0);
+	KUNIT_EXPECT_EQ(test, a.ctr, sampled.ctr);
+	KUNIT_EXPECT_NE(test, other.ctr, a.ctr);
+	KUNIT_EXPECT_LE(test, fake_until_wrap(fake, a.ctr), 950);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 100);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 100);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
+}
+
 /*
  * The period has just ended when the sampling reader leaves, and the counter
  * runs on. If it is ever started again it must not be from the few events since,
@@ -1424,6 +1485,9 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(counting_readers_share_a_clock),
 	KUNIT_CASE(different_filters_do_not_share),
 	KUNIT_CASE(counting_and_sampling_share_a_clock),
+	KUNIT_CASE(counting_reader_takes_a_free_counter_beside_a_sampling_one),
+	KUNIT_CASE(counting_reader_makes_room_for_a_sampling_one),
+	KUNIT_CASE(counting_and_sampling_share_where_another_needs_the_counter),
 	KUNIT_CASE(clock_that_overflowed_starts_far_from_either_end),
 	KUNIT_CASE(clock_without_deadline_runs_on_when_the_sampling_reader_leaves),
 	KUNIT_CASE(the_earlier_deadline_wins),

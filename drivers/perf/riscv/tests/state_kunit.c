@@ -1072,6 +1072,39 @@ static void timed_interrupt(struct fake_pmu *fake, unsigned int ctr, u32 gap, u3
 	riscv_pmu_irq_end(hart, now, now + ticks);
 }
 
+/* What the interrupt takes: the handler of the sampling event lets time pass. */
+static void long_overflow(struct perf_event *event, struct perf_sample_data *data,
+			  struct pt_regs *regs)
+{
+	state_overflow(event, data, regs);
+	fake_advance(kunit_get_current_test()->priv, 10);
+}
+
+/*
+ * Two events on one counter, one of which samples: the other counts the interrupt, as it
+ * would on a counter of its own; the sampling one does not.
+ */
+static void counting_beside_a_sampling_event_loses_nothing(struct kunit *test)
+{
+	struct state_event *sampled = new_event(test, 1, C(3), 100);
+	struct state_event *counted = new_event(test, 1, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+
+	sampled->event.overflow_handler = long_overflow;
+	sched_in(test, sampled);
+	sched_in(test, counted);
+	for (int i = 1; i <= 5; i++) {
+		fake_advance(fake, 101);
+		interrupt(fake);
+		KUNIT_EXPECT_EQ(test, sampled->samples, i);
+		KUNIT_EXPECT_EQ(test, count_of(sampled), 101 * i);
+		KUNIT_EXPECT_EQ(test, count_of(counted), 111 * i);
+		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 100 - i);
+	}
+	sched_out(test, counted);
+	sched_out(test, sampled);
+}
+
 static void deadlines_move_away_from_a_storm_and_come_back(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 10);
@@ -1441,6 +1474,7 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(late_sample_stands_for_all_that_ended),		\
 	KUNIT_CASE(sample_that_can_not_be_shown_is_part_of_the_next),	\
 	KUNIT_CASE(group_stands_still_while_its_sample_is_taken),	\
+	KUNIT_CASE(counting_beside_a_sampling_event_loses_nothing),	\
 	KUNIT_CASE(deadlines_move_away_from_a_storm_and_come_back),	\
 	KUNIT_CASE(in_the_kernel_a_storm_may_leave_twice_the_time),	\
 	KUNIT_CASE(periods_that_end_together_make_no_storm),		\

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -654,6 +655,87 @@ TEST_F(sampled, a_sampling_event_that_comes_and_goes_does_not_disturb_the_count)
 		EXPECT_EQ(2 * SAMPLED_N, count - empty);
 	EXPECT_SAMPLES(&guest, 0);
 	sampler_close(&guest);
+}
+
+/* --- counting beside a sampler that counts the kernel --- */
+
+#define BESIDE_PERIOD	20000
+#define BESIDE_N	(20 * N)
+/* The two are read one after the other, less than 32 instructions apart, at begin and end. */
+#define BESIDE_READS_APART	64
+
+FIXTURE(beside) {
+	struct pmu_limits limits;
+	struct perf_event_attr cycles, instructions;
+	int fd[3];		/* counts cycles, counts instructions, samples cycles */
+	int cpu;
+};
+
+FIXTURE_VARIANT(beside) {
+	bool sampler_is_first;
+};
+
+FIXTURE_VARIANT_ADD(beside, sampler_first) {
+	.sampler_is_first = true,
+};
+
+FIXTURE_VARIANT_ADD(beside, sampler_last) {
+	.sampler_is_first = false,
+};
+
+FIXTURE_SETUP(beside)
+{
+	/* With -icount a cycle is an instruction: two events whose counts must be equal. */
+	if (!pmu_samples_by_interrupt() || !pmu_is_exact())
+		SKIP(return, "needs an overflow interrupt, and QEMU's -icount");
+
+	pmu_limits_save(&self->limits);
+	self->cpu = sched_getcpu();
+	self->cycles = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	self->instructions = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	self->instructions.disabled = 0;
+}
+
+FIXTURE_TEARDOWN(beside)
+{
+	for (int i = 0; i < 3; i++)
+		close(self->fd[i]);
+	pmu_limits_restore(&self->limits);
+}
+
+static void beside_open_sampler(FIXTURE_DATA(beside) *self)
+{
+	struct perf_event_attr attr = self->cycles;
+
+	attr.disabled = 0;
+	attr.sample_period = BESIDE_PERIOD;
+	self->fd[2] = pmu_open_on(&attr, -1, self->cpu, -1);
+}
+
+/* perf record -a -e cycles, and perf stat -a -e cycles,instructions, one before the other. */
+TEST_F(beside, cycles_and_instructions_are_equal)
+{
+	int64_t cycles, instructions, samples;
+
+	if (variant->sampler_is_first)
+		beside_open_sampler(self);
+	self->fd[0] = pmu_open_on(&self->cycles, -1, self->cpu, -1);
+	ASSERT_LE(0, self->fd[0]);
+	self->fd[1] = pmu_open_on(&self->instructions, -1, self->cpu, self->fd[0]);
+	ASSERT_LE(0, self->fd[1]);
+	if (!variant->sampler_is_first)
+		beside_open_sampler(self);
+	ASSERT_LE(0, self->fd[2]);
+
+	ASSERT_EQ(0, pmu_run(self->fd[0], PERF_IOC_FLAG_GROUP, pmu_loop, BESIDE_N));
+	cycles = pmu_read(self->fd[0]);
+	instructions = pmu_read(self->fd[1]);
+	samples = instructions / BESIDE_PERIOD;
+	TH_LOG("%ld cycles, %ld instructions, %ld samples", (long)cycles, (long)instructions,
+	       (long)samples);
+	EXPECT_LT(BESIDE_N, instructions);
+	EXPECT_LT(0, samples);
+	EXPECT_GE(BESIDE_READS_APART, labs(instructions - cycles));
 }
 
 struct record {
