@@ -622,6 +622,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 		return err;
 
 	reader->event = event;
+	reader->owner = event->parent ? to_reader(event->parent)->owner : current;
 	reader->ctr = -1;
 	reader->sampling = is_sampling_event(event);
 	reader->polled = reader->sampling && !(reader->want.ctrs & pmu->irq_ctrs);

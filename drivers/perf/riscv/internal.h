@@ -99,6 +99,7 @@ struct riscv_pmu_reader {
 	u64			look_ns;
 	u64			look_at;
 	unsigned int		maps;
+	const void		*owner;
 	struct mm_struct	*mm;
 	struct riscv_pmu_task	*task;
 	struct riscv_pmu_event	want;
@@ -258,6 +259,24 @@ struct riscv_pmu_hart {
 	u32			irq_ended;
 	u32			irq_cost;
 };
+
+#define RISCV_PMU_MAX_IDENTICAL	16
+
+/**
+ * riscv_pmu_max_identical() - how many identical events of one owner run at once on a hart
+ * @want:	what they ask for
+ *
+ * They could all share one counter. But programs open the same event again and again,
+ * until one does not run all the time, to learn how many counters there are (LTP's
+ * perf_event_open02, for one): without a limit they would never learn. Groups that each
+ * have the same event, as perf's metrics do, stay below it.
+ *
+ * Return: as many as there are counters for them, or 16 if that is more.
+ */
+static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_event *want)
+{
+	return max_t(unsigned long, hweight64(want->ctrs), RISCV_PMU_MAX_IDENTICAL);
+}
 
 static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)
 {

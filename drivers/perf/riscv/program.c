@@ -336,6 +336,43 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, boo
 	return -EAGAIN;
 }
 
+static unsigned int clock_count_owner(const struct riscv_pmu_clock *clock, const void *owner)
+{
+	const struct riscv_pmu_reader *reader;
+	unsigned int nr = 0;
+
+	list_for_each_entry(reader, &clock->readers, node)
+		nr += reader->owner == owner;
+
+	return nr;
+}
+
+/*
+ * Whether as many events of this owner as may run at once do so. If so, those that run
+ * have to be looked at here the next time they come, too.
+ */
+static bool program_is_crowded(struct riscv_pmu_hart *hart, const struct riscv_pmu_reader *reader)
+{
+	const struct riscv_pmu_layout *layout = &hart->layout;
+	unsigned int nr = 0;
+	u64 same = 0;
+
+	for (u64 ctrs = layout->sched.used; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (!riscv_pmu_prog_is_equal(&layout->prog[ctr], &reader->want.prog))
+			continue;
+		same |= ctrs & -ctrs;
+		nr += clock_count_owner(&hart->clock[ctr], reader->owner);
+	}
+	if (nr < riscv_pmu_max_identical(&reader->want))
+		return false;
+
+	for (; same; same &= same - 1)
+		clock_renew(hart, __ffs64(same));
+	return true;
+}
+
 /**
  * riscv_pmu_reader_attach() - find a clock for a reader, and attach it
  * @pmu:	the PMU
@@ -345,8 +382,9 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, boo
  * It takes the clock that it had if that still holds its program; else one is
  * searched, and others may move for it.
  *
- * Return: 0, or -EAGAIN if there is no assignment of all programs, or if every
- * counter that could hold its program has refused it on this hart.
+ * Return: 0, or -EAGAIN if there is no assignment of all programs, if every
+ * counter that could hold its program has refused it on this hart, or if its owner
+ * runs riscv_pmu_max_identical() of these events here.
  */
 int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_reader *reader)
@@ -358,6 +396,9 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		riscv_pmu_reader_join(hart, reader);
 		return 0;
 	}
+
+	if (program_is_crowded(hart, reader))
+		return -EAGAIN;
 
 	want = reader->want;
 	want.ctrs = reader_candidates(hart, reader);

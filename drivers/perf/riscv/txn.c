@@ -38,6 +38,24 @@ static int txn_place(struct riscv_pmu_layout *layout, const struct pmu *pmu,
 	return 0;
 }
 
+static bool txn_is_identical(const struct perf_event *a, const struct perf_event *b)
+{
+	return a->pmu == b->pmu && riscv_pmu_prog_is_equal(&to_reader(a)->want.prog,
+							   &to_reader(b)->want.prog);
+}
+
+/* Whether a group with one more of this event would have more than can run at once. */
+static bool txn_has_too_many(const struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	unsigned int nr = 1 + txn_is_identical(event, leader);
+
+	for_each_sibling_event(sibling, leader)
+		nr += txn_is_identical(event, sibling);
+
+	return nr > riscv_pmu_max_identical(&to_reader(event)->want);
+}
+
 /**
  * riscv_pmu_group_validate() - whether an event's group fits on an idle hart
  * @event:	the event that is being opened
@@ -54,6 +72,8 @@ int riscv_pmu_group_validate(struct perf_event *event)
 
 	if (leader == event)
 		return 0;
+	if (txn_has_too_many(event))
+		return -EINVAL;
 
 	layout = kzalloc(sizeof(*layout), GFP_KERNEL);
 	if (!layout)

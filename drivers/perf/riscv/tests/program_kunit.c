@@ -539,6 +539,53 @@ static void counting_and_sampling_share_where_another_needs_the_counter(struct k
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
 }
 
+#define MANY	(RISCV_PMU_MAX_IDENTICAL + 1)
+
+/* Else a program that counts counters by opening the same event again would never end. */
+static void one_owner_runs_some_identical_events(struct kunit *test)
+{
+	struct riscv_pmu_reader *reader = kunit_kcalloc(test, MANY, sizeof(*reader), GFP_KERNEL);
+	struct riscv_pmu_reader other;
+	struct fake_pmu *fake = test->priv;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, reader);
+	for (i = 0; i < MANY; i++)
+		counting(&reader[i], 5, C(3));
+	for (i = 0; i < MANY - 1; i++)
+		switch_in(test, fake, &reader[i], 0);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &reader[i], 0), -EAGAIN);
+	finish(fake);
+
+	/* Somebody else may. */
+	counting(&other, 5, C(3));
+	other.owner = test;
+	switch_in(test, fake, &other, 0);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 50);
+
+	/* It is the last one's turn: then the first, which was here before, has to wait. */
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader[0]), 50);
+	switch_in(test, fake, &reader[i], 0);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &reader[0], 0), -EAGAIN);
+	finish(fake);
+	fake_advance(fake, 10);
+	for (i = 1; i < MANY; i++)
+		KUNIT_EXPECT_EQ(test, switch_out(fake, &reader[i]), i == MANY - 1 ? 50 : 100);
+}
+
+/* As many as there are counters, if these are more. */
+static void one_owner_runs_as_many_identical_events_as_counters(struct kunit *test)
+{
+	struct riscv_pmu_event want = { .ctrs = GENMASK_ULL(31, 3) };
+
+	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&want), 29);
+	want.ctrs = C(3);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&want), 16);
+}
+
 /*
  * The period has just ended when the sampling reader leaves, and the counter
  * runs on. If it is ever started again it must not be from the few events since,
@@ -1488,6 +1535,8 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(counting_reader_takes_a_free_counter_beside_a_sampling_one),
 	KUNIT_CASE(counting_reader_makes_room_for_a_sampling_one),
 	KUNIT_CASE(counting_and_sampling_share_where_another_needs_the_counter),
+	KUNIT_CASE(one_owner_runs_some_identical_events),
+	KUNIT_CASE(one_owner_runs_as_many_identical_events_as_counters),
 	KUNIT_CASE(clock_that_overflowed_starts_far_from_either_end),
 	KUNIT_CASE(clock_without_deadline_runs_on_when_the_sampling_reader_leaves),
 	KUNIT_CASE(the_earlier_deadline_wins),

@@ -520,6 +520,60 @@ TEST_F(twins, an_event_counts_nothing_of_another_task_with_the_same_event)
 	close(other);
 }
 
+/* --- one program that opens the same event again and again --- */
+
+#define MOST_IDENTICAL	100
+
+/*
+ * That is how LTP's perf_event_open02 finds out how many counters there are: it opens one
+ * more until one of them does not run all the time. As many as can hold the event run at
+ * once, or 16: there are never more than 31 hardware counters (Privileged ISA, 3.1.10).
+ */
+TEST_F(sharing, a_program_that_counts_counters_comes_to_an_end)
+{
+	struct perf_event_attr attr = self->set.attr[0];
+	int fd[MOST_IDENTICAL], nr = 0;
+	bool all_run = true;
+
+	while (all_run && nr < MOST_IDENTICAL) {
+		fd[nr] = pmu_open(&attr);
+		ASSERT_LE(0, fd[nr]);
+		nr++;
+		/* Two ticks: an event that waits has its turn at the second. */
+		pmu_run_all(pmu_loop, 10 * N);
+		for (int i = 0; i < nr; i++) {
+			struct count it;
+
+			ASSERT_EQ((ssize_t)sizeof(it), read(fd[i], &it, sizeof(it)));
+			all_run &= it.running == it.enabled;
+		}
+	}
+	close_set(fd, nr);
+	EXPECT_LT(16, nr);
+	EXPECT_GE(32, nr);
+	EXPECT_FALSE(all_run);
+}
+
+/* A group of more than can run at once would never run at all: perf's weak groups go by that. */
+TEST_F(sharing, a_group_of_too_many_identical_events_is_einval)
+{
+	struct perf_event_attr attr = self->set.attr[0];
+	int fd[MOST_IDENTICAL], nr;
+
+	attr.read_format = 0;
+	for (nr = 0; nr < MOST_IDENTICAL; nr++) {
+		attr.disabled = !nr;
+		fd[nr] = pmu_open_on(&attr, 0, -1, nr ? fd[0] : -1);
+		if (fd[nr] < 0)
+			break;
+	}
+	EXPECT_LE(16, nr);
+	EXPECT_GE(31, nr);
+	EXPECT_EQ(-EINVAL, fd[nr]);
+	EXPECT_LT(0, pmu_count(fd[0], pmu_loop, N));
+	close_set(fd, nr);
+}
+
 /* --- a counter with deadlines on it --- */
 
 struct sampler {
