@@ -525,6 +525,7 @@ static void core_event_destroy(struct perf_event *event)
 
 	riscv_pmu_user_forget(event);
 	riscv_pmu_irq_put(pmu);
+	riscv_pmu_event_closed();
 	kfree(to_reader(event));
 	event->pmu_private = NULL;
 }
@@ -639,6 +640,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	}
 
 	retain_and_null_ptr(reader);
+	riscv_pmu_event_opened();
 	event->destroy = core_event_destroy;
 	return 0;
 }

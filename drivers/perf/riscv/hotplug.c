@@ -3,12 +3,14 @@
  * Harts that come up and go down, and that lose their counters in between.
  */
 
+#include <linux/atomic.h>
 #include <linux/cpu_pm.h>
 #include <linux/cpuhotplug.h>
 #include <linux/init.h>
 #include <linux/notifier.h>
 #include <linux/reboot.h>
 #include <linux/smp.h>
+#include <linux/workqueue.h>
 
 #include "internal.h"
 
@@ -110,6 +112,53 @@ static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action
 static struct notifier_block hotplug_reboot_nb = {
 	.notifier_call = hotplug_reboot_notify,
 };
+
+/* --- harts that nobody counts on --- */
+
+/* How long counters run on after the last event. */
+#define HOTPLUG_UNUSED_JIFFIES	HZ
+
+static atomic_t hotplug_nr_events = ATOMIC_INIT(0);
+
+static void hotplug_stop_unused(void *unused)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+
+	if (pmu && !riscv_pmu_this_hart(pmu)->down)
+		riscv_pmu_hart_stop_unused(pmu, riscv_pmu_this_hart(pmu));
+}
+
+static void hotplug_all_unused(struct work_struct *work)
+{
+	if (!atomic_read(&hotplug_nr_events))
+		on_each_cpu(hotplug_stop_unused, NULL, 1);
+}
+
+static DECLARE_DELAYED_WORK(hotplug_unused_work, hotplug_all_unused);
+
+/**
+ * riscv_pmu_event_opened() - there is one event more
+ *
+ * Context: any.
+ */
+void riscv_pmu_event_opened(void)
+{
+	atomic_inc(&hotplug_nr_events);
+}
+
+/**
+ * riscv_pmu_event_closed() - there is one event less
+ *
+ * A second after the last one the counters of all harts are stopped: not at once, for that
+ * interrupts every hart, and another event may be opened soon.
+ *
+ * Context: any.
+ */
+void riscv_pmu_event_closed(void)
+{
+	if (atomic_dec_and_test(&hotplug_nr_events))
+		schedule_delayed_work(&hotplug_unused_work, HOTPLUG_UNUSED_JIFFIES);
+}
 
 /**
  * riscv_pmu_hotplug_init() - bring the counters of every hart to a known state, now and later

@@ -316,6 +316,7 @@ void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 u64 riscv_pmu_hart_find_awaited(struct riscv_pmu_hart *hart, u64 overflowed);
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader);
 void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
@@ -403,6 +404,8 @@ void riscv_pmu_poll_probe(struct riscv_pmu *pmu);
 
 /* hotplug.c */
 int riscv_pmu_hotplug_init(void);
+void riscv_pmu_event_opened(void);
+void riscv_pmu_event_closed(void);
 
 /* debugfs.c */
 #ifdef CONFIG_DEBUG_FS

@@ -673,6 +673,27 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 }
 
 /**
+ * riscv_pmu_hart_stop_unused() - stop the counters that run on for nobody
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * They run on when their last event has gone, since another may come soon. If none does,
+ * that only costs power, and interrupts for nobody where these can not be masked.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 ctrs = hart->running & ~hart->layout.sched.used;
+
+	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
+	hart->dirty &= ~ctrs;
+	hart->armed &= ~ctrs;
+	/* One that can not be stopped is read again before it is counted with. */
+	hart->loaded &= ~(ctrs & pmu->fixed_ctrs);
+}
+
+/**
  * riscv_pmu_hart_park() - let clocks stand from now on, for the next apply to stop or start
  * @pmu:	the PMU
  * @hart:	this hart
