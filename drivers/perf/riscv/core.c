@@ -395,7 +395,6 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 		return err;
 
 	event->hw.idx = reader->ctr;
-	riscv_pmu_irq_enable(pmu, hart);
 	return 0;
 }
 
@@ -521,10 +520,7 @@ int riscv_pmu_check_period(struct perf_event *event, u64 value)
 
 static void core_event_destroy(struct perf_event *event)
 {
-	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-
 	riscv_pmu_user_forget(event);
-	riscv_pmu_irq_put(pmu);
 	riscv_pmu_event_closed();
 	kfree(to_reader(event));
 	event->pmu_private = NULL;
@@ -632,8 +628,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	reader->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
 	reader->sampling |= reader->ebb;
 	reader->special = reader->ebb;
-	err = riscv_pmu_ebb_check(event) ?: riscv_pmu_group_validate(event) ?:
-	      riscv_pmu_irq_get(pmu);
+	err = riscv_pmu_ebb_check(event) ?: riscv_pmu_group_validate(event);
 	if (err) {
 		event->pmu_private = NULL;
 		return err;

@@ -24,6 +24,7 @@ static int hotplug_start_hart(unsigned int cpu)
 	riscv_pmu_hart_reset(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_poll_hart_start(riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_start(pmu);
+	riscv_pmu_irq_enable(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_user_hart_start(riscv_pmu_this_hart(pmu));
 	return 0;
 }

@@ -203,9 +203,8 @@ struct riscv_pmu_stats {
  * @down:	the machine is being shut down: what is wanted is not carried out any more
  * @in_poll:	the timer is looking; it will see to its next expiry itself
  * @stormy:	interrupts in a row that left the interrupted next to no time
- * @irq_enabled: the overflow interrupt, if there is one, is enabled on this hart
- * @irq_muted:	but masked, while there is nobody who waits for it
- * @irq_mask:	its bit in sip and sie, or 0 if it is not enabled or not there
+ * @irq_muted:	the overflow interrupt is masked, since nobody waits for it
+ * @irq_mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
  * @user_mask:	what scounteren holds
  * @branched:	an overflow of this interrupt has branched
  * @user_shown:	user space may read counters of events here, or shall as of the next apply
@@ -243,7 +242,6 @@ struct riscv_pmu_hart {
 	bool			stale;
 	bool			down;
 	bool			in_poll;
-	bool			irq_enabled;
 	bool			irq_muted;
 	unsigned long		irq_mask;
 	u32			user_mask;
@@ -380,8 +378,6 @@ int riscv_pmu_group_validate(struct perf_event *event);
 
 /* irq.c */
 void riscv_pmu_irq_probe(struct riscv_pmu *pmu);
-int riscv_pmu_irq_get(struct riscv_pmu *pmu);
-void riscv_pmu_irq_put(struct riscv_pmu *pmu);
 void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);

@@ -10,14 +10,12 @@
 #include <linux/irqdomain.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
-#include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/time64.h>
 #include <linux/timex.h>
-#include <linux/workqueue.h>
 
 #include <asm/delay.h>
 #include <asm/irq_regs.h>
@@ -28,9 +26,6 @@
 #include "fault.h"
 #include "internal.h"
 #include "trace.h"
-
-/* Without a user for this long, the interrupt is given back. */
-#define IRQ_RELEASE_JIFFIES	HZ
 
 /* Farther away no deadline is put, however bad the storm. */
 #define IRQ_FLOOR_MAX		BIT(30)
@@ -49,11 +44,8 @@ static u32 irq_calm_ticks __ro_after_init;
 static u32 irq_tick_ns __ro_after_init;
 #define IRQ_TICK_NS_SHIFT	10
 
-/* Events that need the interrupt to stay reserved; it may stay so for a while after the last. */
-static unsigned int irq_users;
-/* One of the PMUs: all harts have the same interrupt. */
-static const struct riscv_pmu *irq_reserved;
-static DEFINE_MUTEX(irq_users_lock);
+/* One for all PMUs: a local interrupt has the same number on each hart. */
+static bool irq_is_requested __initdata;
 
 /*
  * What the sample shall show. An overflow in user mode may be told only after
@@ -486,116 +478,49 @@ static irqreturn_t irq_handler(int irq, void *dev)
 }
 
 /**
- * riscv_pmu_irq_enable() - let counters interrupt this hart
+ * riscv_pmu_irq_enable() - let counters interrupt this hart, as soon as an event waits for it
  * @pmu:	the PMU
- * @hart:	this hart
+ * @hart:	this hart, which comes up
  *
- * Context: interrupts off; an event holds the interrupt reserved.
+ * Until then its bit in sie stays clear, see core_mute().
+ *
+ * Context: CPU hotplug, interrupts off.
  */
 void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (hart->irq_enabled)
-		return;
-
-	hart->irq_enabled = true;
-	hart->irq_muted = false;
+	hart->irq_muted = true;
 	if (!pmu->irq)
 		return;
+
 	hart->irq_mask = pmu->hwirq < BITS_PER_LONG ? BIT(pmu->hwirq) : 0;
-	/* What an earlier user left pending is nobody's now. */
+	/* What was left pending before is nobody's now. */
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	enable_percpu_irq(pmu->irq, IRQ_TYPE_NONE);
+	riscv_pmu_csr_mask_irqs(hart->irq_mask);
 }
 
 /**
  * riscv_pmu_irq_disable() - let counters interrupt this hart no more
  * @pmu:	the PMU
- * @hart:	this hart
+ * @hart:	this hart, which goes down; its counters are about to be stopped
  *
  * Context: interrupts off.
  */
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (!hart->irq_enabled)
-		return;
-
-	hart->irq_enabled = false;
 	hart->irq_mask = 0;
-	if (!pmu->irq)
-		return;
-	/* An overflow that nobody takes would keep its flag, and hide those after it. */
-	riscv_pmu_hart_stop_ctrs(pmu, hart, hart->running & pmu->irq_ctrs);
-	disable_percpu_irq(pmu->irq);
+	if (pmu->irq)
+		disable_percpu_irq(pmu->irq);
 }
 
-static void irq_disable_here(void *unused)
+static int __init irq_request(struct riscv_pmu *pmu)
 {
-	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	int err = riscv_pmu_should_fail() ? -ENOMEM : 0;
 
-	if (pmu)
-		riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
-}
-
-/**
- * riscv_pmu_irq_get() - reserve the overflow interrupt for one more event
- * @pmu:	the PMU
- *
- * The first event requests it; harts enable it when they get their first
- * event, which needs no lock against harts that come and go.
- *
- * Context: process, may sleep.
- * Return: 0 or a negative errno.
- */
-int riscv_pmu_irq_get(struct riscv_pmu *pmu)
-{
-	int err;
-
-	if (!pmu->irq)
-		return 0;
-
-	guard(mutex)(&irq_users_lock);
-	if (!irq_reserved) {
-		err = riscv_pmu_should_fail() ? -ENOMEM :
-		      request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts);
-		if (err)
-			return err;
-		irq_reserved = pmu;
-	}
-	irq_users++;
-	return 0;
-}
-
-static void irq_release(struct work_struct *work)
-{
-	guard(mutex)(&irq_users_lock);
-	if (irq_users || !irq_reserved)
-		return;
-
-	on_each_cpu(irq_disable_here, NULL, 1);
-	free_percpu_irq(irq_reserved->irq, irq_reserved->harts);
-	irq_reserved = NULL;
-}
-
-static DECLARE_DELAYED_WORK(irq_release_work, irq_release);
-
-/**
- * riscv_pmu_irq_put() - one event less needs the overflow interrupt
- * @pmu:	the PMU
- *
- * After the last one it is released, but not at once: that takes an interrupt
- * on every hart, and another event may be opened soon. A hart that goes down
- * meanwhile disables it itself; one that comes up gets no event any more.
- *
- * Context: process, may sleep.
- */
-void riscv_pmu_irq_put(struct riscv_pmu *pmu)
-{
-	if (!pmu->irq)
-		return;
-
-	guard(mutex)(&irq_users_lock);
-	if (!--irq_users)
-		schedule_delayed_work(&irq_release_work, IRQ_RELEASE_JIFFIES);
+	if (!err && !irq_is_requested)
+		err = request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts);
+	irq_is_requested |= !err;
+	return err;
 }
 
 static const char *__init irq_find(struct riscv_pmu *pmu)
@@ -616,14 +541,19 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 	if (!domain)
 		return "no interrupt controller for it";
 	pmu->irq = riscv_pmu_should_fail() ? 0 : irq_create_mapping(domain, pmu->hwirq);
+	if (!pmu->irq)
+		return "its interrupt can not be mapped";
+	if (!irq_request(pmu))
+		return NULL;
 
-	return pmu->irq ? NULL : "its interrupt can not be mapped";
+	pmu->irq = 0;
+	return "its interrupt can not be requested";
 }
 
 /**
- * riscv_pmu_irq_probe() - find the overflow interrupt
- * @pmu:	the PMU, its counters known; without the interrupt, irq_ctrs
- *		becomes 0 and no_irq_why says why
+ * riscv_pmu_irq_probe() - find the overflow interrupt, and request it for good
+ * @pmu:	the PMU, its counters and &riscv_pmu.harts known; without the interrupt,
+ *		irq_ctrs becomes 0 and no_irq_why says why
  */
 void __init riscv_pmu_irq_probe(struct riscv_pmu *pmu)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The overflow interrupt is reserved with the first event and released with the last. */
+/* The overflow interrupt comes for samples only; counters stop when the last event has gone. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,7 @@
 #include "../../kselftest_harness.h"
 #include "lib/pmu.h"
 
-#define EVENTS	100
-
-/* How often it was taken, on all CPUs; -1 if nobody has reserved it. */
+/* How often it was taken, on all CPUs; -1 if there is none. */
 static long taken(void)
 {
 	FILE *file = fopen("/proc/interrupts", "r");
@@ -36,18 +34,129 @@ static long taken(void)
 	return sum;
 }
 
-/* The same, once it has been given back: a second after the last event, or soon after. */
-static long taken_in_the_end(void)
+/* Counters that run, on all CPUs together; -1 if nothing tells. */
+static long running(void)
 {
-	long sum = taken();
+	char path[64];
+	long all = 0;
 
-	for (int tenths = 0; sum != -1 && tenths < 50; tenths++) {
-		usleep(100000);
-		sum = taken();
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		unsigned long ctrs = 0;
+		bool found = false;
+		char line[PMU_TEXT];
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/sys/kernel/debug/riscv_pmu/cpu%d", cpu);
+		file = fopen(path, "r");
+		while (file && !found && fgets(line, sizeof(line), file))
+			found = sscanf(line, "counters_running %lx", &ctrs) == 1;
+		if (file)
+			fclose(file);
+		if (!found)
+			return -1;
+		all |= ctrs;
 	}
 
-	return sum;
+	return all;
 }
+
+/* The same, once they have been stopped: a second after the last event, or soon after. */
+static long running_in_the_end(void)
+{
+	long ctrs = running();
+
+	for (int tenths = 0; ctrs > 0 && tenths < 50; tenths++) {
+		usleep(100000);
+		ctrs = running();
+	}
+
+	return ctrs;
+}
+
+/* --- counters that run for nobody --- */
+
+FIXTURE(unused) {
+	struct perf_event_attr attr;
+};
+
+FIXTURE_SETUP(unused)
+{
+	long ctrs = running_in_the_end();
+
+	if (ctrs < 0)
+		SKIP(return, "no debugfs");
+	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	ASSERT_EQ(0, ctrs)
+		TH_LOG("somebody else has an event open");
+}
+
+FIXTURE_TEARDOWN(unused)
+{
+}
+
+TEST_F(unused, counters_stop_after_the_last_of_two_events)
+{
+	int a = pmu_open(&self->attr), b = pmu_open(&self->attr);
+
+	ASSERT_LE(0, a);
+	ASSERT_LE(0, b);
+	EXPECT_LT(0, pmu_count(a, pmu_loop, 1000));
+	EXPECT_LT(0, pmu_count(b, pmu_loop, 1000));
+	close(a);
+	/* Twice as long as it takes when there is none. */
+	usleep(2000000);
+	EXPECT_LT(0, running());
+	close(b);
+	EXPECT_EQ(0, running_in_the_end());
+}
+
+TEST_F(unused, counters_of_a_sampling_event_stop)
+{
+	int fd;
+
+	if (!pmu_can_sample())
+		SKIP(return, "no sampling here (caps/sampling)");
+
+	self->attr.sample_period = 100000;
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, fd);
+	EXPECT_LT(0, pmu_count(fd, pmu_loop, 1000000));
+	EXPECT_LT(0, running());
+	close(fd);
+	EXPECT_EQ(0, running_in_the_end());
+}
+
+/* What a counter that was stopped has missed is nobody's. */
+TEST_F(unused, the_next_event_counts_right)
+{
+	int64_t first, second;
+	int fd = pmu_open(&self->attr);
+
+	ASSERT_LE(0, fd);
+	first = pmu_count_net(fd, pmu_loop, 100000);
+	close(fd);
+	EXPECT_EQ(0, running_in_the_end());
+	pmu_loop(1000000);
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, fd);
+	second = pmu_count_net(fd, pmu_loop, 100000);
+	close(fd);
+	EXPECT_LE(pmu_least(100000), first);
+	EXPECT_LE(pmu_least(100000), second);
+	if (pmu_is_exact() && pmu_can_filter()) {
+		EXPECT_EQ(100000, first);
+		EXPECT_EQ(100000, second);
+	}
+}
+
+TEST_F(unused, an_event_that_is_refused_starts_nothing)
+{
+	self->attr.exclude_idle = 1;
+	EXPECT_GT(0, pmu_open(&self->attr));
+	EXPECT_EQ(0, running_in_the_end());
+}
+
+/* --- the interrupt --- */
 
 FIXTURE(interrupt) {
 	struct perf_event_attr attr;
@@ -59,67 +168,11 @@ FIXTURE_SETUP(interrupt)
 		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
 
 	self->attr = pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-	ASSERT_EQ(-1, taken_in_the_end())
-		TH_LOG("somebody else has an event open");
+	ASSERT_LE(0, taken());
 }
 
 FIXTURE_TEARDOWN(interrupt)
 {
-}
-
-TEST_F(interrupt, it_is_reserved_while_an_event_is_open)
-{
-	int fd = pmu_open(&self->attr);
-
-	ASSERT_LE(0, fd);
-	EXPECT_LE(0, taken());
-	close(fd);
-	EXPECT_EQ(-1, taken_in_the_end());
-}
-
-TEST_F(interrupt, it_is_released_with_the_last_of_two_events)
-{
-	int a = pmu_open(&self->attr), b = pmu_open(&self->attr);
-
-	ASSERT_LE(0, a);
-	ASSERT_LE(0, b);
-	close(a);
-	EXPECT_LE(0, taken());
-	close(b);
-	EXPECT_EQ(-1, taken_in_the_end());
-}
-
-TEST_F(interrupt, an_event_that_is_refused_leaves_it_free)
-{
-	self->attr.exclude_idle = 1;
-	EXPECT_GT(0, pmu_open(&self->attr));
-	EXPECT_EQ(-1, taken_in_the_end());
-}
-
-TEST_F(interrupt, opening_and_closing_a_hundred_times_leaves_it_free)
-{
-	for (int i = 0; i < EVENTS; i++) {
-		int fd = pmu_open(&self->attr);
-
-		ASSERT_LE(0, fd);
-		close(fd);
-	}
-	EXPECT_EQ(-1, taken_in_the_end());
-}
-
-TEST_F(interrupt, a_hundred_events_at_once_leave_it_free)
-{
-	int fd[EVENTS];
-
-	for (int i = 0; i < EVENTS; i++) {
-		fd[i] = pmu_open(&self->attr);
-		ASSERT_LE(0, fd[i]);
-	}
-	for (int i = 0; i < EVENTS; i++) {
-		EXPECT_LE(0, taken());
-		close(fd[i]);
-	}
-	EXPECT_EQ(-1, taken_in_the_end());
 }
 
 /* Except where a counter is so narrow that it wraps: once for each half of its range. */
@@ -163,7 +216,31 @@ TEST_F(interrupt, sampling_takes_it_once_for_each_sample)
 	close(fd);
 }
 
-TEST(without_sampling_no_interrupt_is_reserved)
+/*
+ * perf's core adds events with the lock of their context held, under the run queue's. To
+ * enable an interrupt takes the lock of its descriptor, which others hold while they wake
+ * tasks or print: one inside the other can deadlock.
+ */
+TEST(adding_an_event_takes_no_lock_of_the_interrupt)
+{
+	struct perf_event_attr attr = pmu_attr_best(PERF_TYPE_HARDWARE,
+						    PERF_COUNT_HW_INSTRUCTIONS);
+	int fd;
+
+	attr.sample_period = pmu_can_sample() ? 100000 : 0;
+	fd = pmu_open(&attr);
+	ASSERT_LE(0, fd);
+	EXPECT_LT(0, pmu_count(fd, pmu_loop, 1000000));
+	close(fd);
+	if (pmu_lock_takes("&ctx->lock", "irq_desc_lock_class") < 0)
+		SKIP(return, "no /proc/lockdep: no CONFIG_PROVE_LOCKING");
+
+	EXPECT_EQ(1, pmu_lock_takes("&rq->__lock", "&ctx->lock"));
+	EXPECT_EQ(0, pmu_lock_takes("&ctx->lock", "irq_desc_lock_class"));
+	EXPECT_EQ(0, pmu_lock_takes("&rq->__lock", "irq_desc_lock_class"));
+}
+
+TEST(without_sampling_there_is_no_interrupt)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	int fd;

@@ -240,6 +240,11 @@ void pmu_limits_save(struct pmu_limits *limits);
 void pmu_limits_restore(const struct pmu_limits *limits);
 
 /* Events that are on counters now, of all harts; -1 where the driver does not say. */
+/*
+ * Whether the kernel has ever taken the lock @inner while it had @outer (/proc/lockdep): 0 or
+ * 1, or -1 where lockdep does not tell.
+ */
+int pmu_lock_takes(const char *outer, const char *inner);
 long pmu_events_held(void);
 /* Calls of the firmware's PMU since boot, of all harts; -1 where the driver does not say. */
 long pmu_calls_made(void);

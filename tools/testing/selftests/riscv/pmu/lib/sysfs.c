@@ -276,3 +276,24 @@ long pmu_events_left(void)
 
 	return left;
 }
+
+/* A class has a line with its "FD:" count and its name at the end, then one for each "->". */
+int pmu_lock_takes(const char *outer, const char *inner)
+{
+	FILE *file = fopen("/proc/lockdep", "r");
+	bool in_outer = false;
+	char line[512];
+	int takes = 0;
+
+	if (!file)
+		return -1;
+
+	while (fgets(line, sizeof(line), file)) {
+		if (strstr(line, " FD:"))
+			in_outer = strstr(line, outer);
+		else if (in_outer && strstr(line, inner))
+			takes = 1;
+	}
+	fclose(file);
+	return takes;
+}
