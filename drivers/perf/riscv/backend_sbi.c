@@ -24,6 +24,7 @@
 #include "backend.h"
 #include "csr.h"
 #include "event.h"
+#include "print.h"
 #include "sbi_call.h"
 #include "sbi_flavour.h"
 
@@ -72,7 +73,7 @@ static bool sbi_can_hold(u64 ctrs, u32 event_idx, u64 event_data)
 	local_irq_save(irqs);
 	ctr = sbi_call_cfg_match(ctrs & ~this_cpu_read(sbi_held), 0, event_idx, event_data);
 	if (ctr >= 0 && sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
-		pr_warn_once("counter %d can not be reset\n", ctr);
+		riscv_pmu_warn_once("counter %d can not be reset\n", ctr);
 	local_irq_restore(irqs);
 
 	return ctr >= 0;
@@ -420,8 +421,8 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 
 	err = sbi_flavour->hart_start();
 	if (err)
-		pr_warn_once("a hart shares no page with its firmware (error %d): it takes more calls\n",
-			     err);
+		riscv_pmu_warn_once("a hart shares no page with its firmware (error %d): it takes more calls\n",
+				    err);
 }
 
 static void sbi_hart_stop(struct riscv_pmu *pmu)

@@ -29,6 +29,7 @@
 #include "fault.h"
 #include "internal.h"
 #include "platform.h"
+#include "print.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -153,10 +154,9 @@ static void core_warn_refused(unsigned int ctr, const struct riscv_pmu_prog *pro
 {
 	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
 
-	/* The run queue's lock may be held. */
 	if (__ratelimit(&limit))
-		printk_deferred(KERN_WARNING pr_fmt("counter %u of hart %u refuses event_idx 0x%x, event_data 0x%llx: the event does not run there for now; is the firmware's PMU support complete?\n"),
-				ctr, smp_processor_id(), prog->event_idx, prog->event_data);
+		riscv_pmu_warn("counter %u of hart %u refuses event_idx 0x%x, event_data 0x%llx: the event does not run there for now; is the firmware's PMU support complete?\n",
+			       ctr, smp_processor_id(), prog->event_idx, prog->event_data);
 }
 
 /* perf takes the hart's events off and adds them anew: add() fails for those that were refused. */

@@ -14,11 +14,11 @@
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
-#include <linux/printk.h>
 
 #include <asm/sbi_pmu_batch.h>
 
 #include "event.h"
+#include "print.h"
 #include "sbi_call.h"
 #include "sbi_flavour.h"
 
@@ -100,8 +100,8 @@ static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *ba
 	u64 failed = READ_ONCE(shmem->failed);
 
 	if (err != -EIO || !failed) {
-		pr_warn_once("firmware bug: it refuses a batch (stop 0x%llx, program 0x%llx, start 0x%llx)\n",
-			     batch->stop | batch->release, batch->program, batch->start);
+		riscv_pmu_warn_once("firmware bug: it refuses a batch (stop 0x%llx, program 0x%llx, start 0x%llx)\n",
+				    batch->stop | batch->release, batch->program, batch->start);
 		return sbi_plain_apply(pmu, batch);
 	}
 

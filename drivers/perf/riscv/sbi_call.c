@@ -11,12 +11,12 @@
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
-#include <linux/printk.h>
 #include <linux/wordpart.h>
 
 #include <asm/sbi_pmu_batch.h>
 
 #include "fault.h"
+#include "print.h"
 #include "sbi_call.h"
 
 /* Where calls of the batch extension are counted. */
@@ -65,8 +65,8 @@ unsigned long sbi_call_count(unsigned int cpu, unsigned int fid)
 /* Errors that no function has a reason to give: what comes of them is hard to tell from a bug. */
 static noinline void sbi_call_complain(unsigned int fid, const struct sbiret *ret)
 {
-	pr_warn_once("firmware fails a PMU call (%s, error %ld): events may be missing or stop; a newer firmware may help\n",
-		     sbi_call_name(fid), ret->error);
+	riscv_pmu_warn_once("firmware fails a PMU call (%s, error %ld): events may be missing or stop; a newer firmware may help\n",
+			    sbi_call_name(fid), ret->error);
 }
 
 /**

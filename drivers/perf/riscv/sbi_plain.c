@@ -10,8 +10,8 @@
 #include <linux/errno.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
-#include <linux/printk.h>
 
+#include "print.h"
 #include "sbi_call.h"
 #include "sbi_flavour.h"
 
@@ -48,8 +48,8 @@ static int sbi_program(unsigned int ctr, const struct riscv_pmu_prog *prog)
 				     prog->event_data);
 
 	if (ret == -EIO)
-		pr_warn_once("firmware bug: it configures another counter than %u, the only one it may\n",
-			     ctr);
+		riscv_pmu_warn_once("firmware bug: it configures another counter than %u, the only one it may\n",
+				    ctr);
 	if (ret < 0)
 		return ret;
 
@@ -62,7 +62,7 @@ static int sbi_fail(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
 {
 	batch->failed |= BIT_ULL(ctr);
 	if (sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
-		pr_warn_once("counter %u can not be reset\n", ctr);
+		riscv_pmu_warn_once("counter %u can not be reset\n", ctr);
 	this_cpu_and(sbi_held, ~BIT_ULL(ctr));
 	return err;
 }
@@ -92,7 +92,7 @@ static void sbi_stop(u64 ctrs, unsigned long flags)
 	int err = sbi_call_stop(ctrs, flags);
 
 	if (unlikely(err))
-		pr_warn_once("firmware can not stop counters (error %d)\n", err);
+		riscv_pmu_warn_once("firmware can not stop counters (error %d)\n", err);
 }
 
 static void sbi_stop_batch(struct riscv_pmu_batch *batch)

@@ -13,9 +13,9 @@
 #include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
-#include <linux/printk.h>
 
 #include "fault.h"
+#include "print.h"
 #include "sbi_call.h"
 #include "sbi_flavour.h"
 
@@ -87,8 +87,8 @@ static noinline int snapshot_fail(struct riscv_pmu_batch *batch, u64 ctrs, int e
 	sbi_call_stop(ctrs, 0);
 	ret = sbi_plain_start(batch, ctrs);
 	if (batch->failed == failed) {
-		pr_warn_once("firmware starts no counters from its page (error %d): it takes more calls\n",
-			     err);
+		riscv_pmu_warn_once("firmware starts no counters from its page (error %d): it takes more calls\n",
+				    err);
 		this_cpu_write(snapshot_shmem, NULL);
 	}
 
@@ -132,7 +132,7 @@ static u64 snapshot_overflowed_word(struct riscv_pmu_snapshot_data *shmem, u64 c
 	/* An error is about some of them, and no reason to let the others stand. */
 	sbi_call_stop(ctrs, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT);
 	if (sbi_call_start(ctrs))
-		pr_warn_once("counters 0x%llx do not start again\n", ctrs);
+		riscv_pmu_warn_once("counters 0x%llx do not start again\n", ctrs);
 
 	return READ_ONCE(shmem->ctr_overflow_mask) << base & ctrs;
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Messages of code that runs where perf's core holds the run queue's lock. A console may
+ * have to wake a task, which takes that lock: so they are printed later.
+ */
+#ifndef _RISCV_PMU_PRINT_H
+#define _RISCV_PMU_PRINT_H
+
+#include <linux/printk.h>
+
+#define riscv_pmu_warn_fmt(fmt)	KERN_WARNING pr_fmt(fmt)
+
+#define riscv_pmu_warn(fmt, ...)					\
+	printk_deferred(riscv_pmu_warn_fmt(fmt), ##__VA_ARGS__)
+#define riscv_pmu_warn_once(fmt, ...)					\
+	printk_deferred_once(riscv_pmu_warn_fmt(fmt), ##__VA_ARGS__)
+
+#endif /* _RISCV_PMU_PRINT_H */
