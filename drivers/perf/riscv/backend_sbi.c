@@ -215,13 +215,14 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
 /* Whether what the firmware says of a counter makes sense; if not, it is left out. */
 static bool sbi_check_ctr(unsigned int ctr, const struct sbi_call_ctr_info *info)
 {
+	/* Of a firmware counter, only the type has a meaning (SBI 3.0, COUNTER_GET_INFO). */
+	if (info->is_fw)
+		return true;
 	if (info->width < SBI_MIN_WIDTH || info->width > 64) {
 		pr_warn("firmware bug: counter %u has a width of %u bits, not used\n",
 			ctr, info->width);
 		return false;
 	}
-	if (info->is_fw)
-		return true;
 	if (info->csr < CSR_CYCLE || info->csr >= CSR_CYCLE + PMU_CSR_CTR_NUM ||
 	    info->csr == CSR_CYCLE + PMU_CSR_CTR_TIME) {
 		pr_warn("firmware bug: counter %u is read by CSR 0x%x, which is none, not used\n",
@@ -232,18 +233,25 @@ static bool sbi_check_ctr(unsigned int ctr, const struct sbi_call_ctr_info *info
 	return true;
 }
 
+/* What COUNTER_FW_READ returns: on RV32 the upper half came with SBI 2.0. */
+static unsigned int sbi_fw_width(void)
+{
+	return IS_ENABLED(CONFIG_64BIT) || sbi_spec_version >= sbi_mk_version(2, 0) ? 64 : 32;
+}
+
 static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 			const struct sbi_call_ctr_info *info)
 {
 	u64 bit = BIT_ULL(ctr);
 
 	pmu->ctrs |= bit;
-	pmu->ctr[ctr].width = info->width;
 	if (info->is_fw) {
 		pmu->fw_ctrs |= bit;
+		pmu->ctr[ctr].width = sbi_fw_width();
 		return;
 	}
 
+	pmu->ctr[ctr].width = info->width;
 	pmu->ctr[ctr].csr = info->csr;
 	pmu->ctr[ctr].read = riscv_pmu_csr_reader(info->csr - CSR_CYCLE);
 	if (info->csr != CSR_CYCLE + ctr)

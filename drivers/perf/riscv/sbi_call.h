@@ -11,7 +11,7 @@
 /**
  * struct sbi_call_ctr_info - what COUNTER_GET_INFO says of a counter
  * @csr:	the CSR that reads it; no meaning for a firmware counter
- * @width:	its bits, 1 to 64
+ * @width:	its bits, 1 to 64; no meaning for a firmware counter
  * @is_fw:	the firmware counts it in software
  */
 struct sbi_call_ctr_info {

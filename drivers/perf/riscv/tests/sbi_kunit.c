@@ -735,6 +735,34 @@ static void nonsense_counter_is_left_out(struct kunit *test)
 	expect_all_returned(test);
 }
 
+/* What it says of counter 6, which is its own. On RV32 the calls may read 32 bits only. */
+static const struct info_row own_rows[] = {
+	{ "1 bit", 0, 1 },
+	{ "8 bits", 0, 8 },
+	{ "32 bits", 0, 32 },
+	{ "64 bits, CSR 0xfff", 0xfff, 64 },
+	{ "1 bit, cycle", CSR_CYCLE, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(own, own_rows, name);
+
+static void width_and_csr_of_a_firmware_counter_are_ignored(struct kunit *test)
+{
+	const unsigned int width =
+		IS_ENABLED(CONFIG_64BIT) || sbi_spec_version >= sbi_mk_version(2, 0) ? 64 : 32;
+	const struct info_row *row = test->param_value;
+	struct firmware *fw = test->priv;
+
+	fw->lies_info = C(6);
+	fw->info[6] = info_of(row->csr, row->width, true);
+	KUNIT_ASSERT_EQ(test, probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS);
+	KUNIT_EXPECT_EQ(test, fw->pmu.fw_ctrs, FW_OWN);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[6].width, width);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[6].csr, 0);
+	expect_all_returned(test);
+}
+
 static void no_counter_makes_sense(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -1383,6 +1411,7 @@ static struct kunit_case sbi_cases[] = {
 	KUNIT_CASE(firmware_counter_is_read_by_call),
 	KUNIT_CASE_PARAM(counter_count_is_bounded, num_gen_params),
 	KUNIT_CASE_PARAM(nonsense_counter_is_left_out, info_gen_params),
+	KUNIT_CASE_PARAM(width_and_csr_of_a_firmware_counter_are_ignored, own_gen_params),
 	KUNIT_CASE(no_counter_makes_sense),
 	KUNIT_CASE_PARAM(probe_fails_without_counters, error_gen_params),
 	KUNIT_CASE_PARAM(match_outside_the_mask_fails_the_event, match_gen_params),
