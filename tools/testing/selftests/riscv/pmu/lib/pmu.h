@@ -205,6 +205,13 @@ bool pmu_samples_by_interrupt(void);
 bool pmu_samples_by_poll(void);
 /* One way or the other. */
 bool pmu_can_sample(void);
+/*
+ * The counters that the firmware gives to raw events with PMU_RAW_MAPPED's selector and
+ * those that differ from it in the last 12 bits, as a mask; 0 where it has none. The rig
+ * says so in the environment (scripts/guest --raw-events). They count nothing.
+ */
+#define PMU_RAW_MAPPED	0x5a000
+long pmu_raw_ctrs(void);
 /* QEMU's -icount: the rig says so in the environment. */
 bool pmu_is_icount(void);
 /*
@@ -250,6 +257,8 @@ long pmu_events_held(void);
 long pmu_calls_made(void);
 /* Those since this program began. */
 long pmu_calls_since_start(void);
+/* Those of one function (debugfs: "cfg_match"), of all harts; -1 likewise. */
+long pmu_calls_of(const char *function);
 /* A mask of the counters of one hart that have a program; -1 where the driver does not say. */
 long pmu_ctrs_held(long cpu);
 /* The same, once all who are still dying have gone, or after a second. */

@@ -159,6 +159,13 @@ bool pmu_is_icount(void)
 	return icount && !strcmp(icount, "1");
 }
 
+long pmu_raw_ctrs(void)
+{
+	const char *ctrs = getenv("RISCV_PMU_RAW_CTRS");
+
+	return ctrs ? strtol(ctrs, NULL, 16) : 0;
+}
+
 bool pmu_is_exact(void)
 {
 	return pmu_is_icount() && sysconf(_SC_NPROCESSORS_ONLN) == 1;
@@ -241,6 +248,14 @@ long pmu_events_held(void)
 long pmu_calls_made(void)
 {
 	return sysfs_debug("ecall_");
+}
+
+long pmu_calls_of(const char *function)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "ecall_%s", function);
+	return sysfs_debug(name);
 }
 
 static long sysfs_calls_at_start;
