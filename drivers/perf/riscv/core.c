@@ -592,6 +592,18 @@ static int core_resolve(const struct perf_event *event, struct riscv_pmu_event *
 	       req.err;
 }
 
+/* A child of an inherited event asks for what its parent does. */
+static int core_inherit(const struct perf_event *event, struct riscv_pmu_event *want)
+{
+	const struct perf_event *parent = event->parent;
+
+	if (!parent || parent->pmu != event->pmu)
+		return core_resolve(event, want);
+
+	*want = to_reader(parent)->want;
+	return 0;
+}
+
 /**
  * riscv_pmu_event_init() - understand an event, or say why not
  * @event:	the event; its attributes are user input
@@ -614,7 +626,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	if (!reader)
 		return -ENOMEM;
 
-	err = core_resolve(event, &reader->want);
+	err = core_inherit(event, &reader->want);
 	if (err)
 		return err;
 

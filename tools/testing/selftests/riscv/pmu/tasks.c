@@ -338,6 +338,40 @@ TEST_F(task, an_inherited_event_counts_children_and_grandchildren)
 	EXPECT_COUNT(FAMILY * N, self->exact ? count - empty : count);
 }
 
+#define FORKS	20
+
+/* What it takes the firmware to find counters for each child's event: calls, of 20 children. */
+static long calls_of_forks(struct perf_event_attr attr)
+{
+	long before;
+	int fd;
+
+	attr.inherit = 1;
+	attr.disabled = 0;
+	fd = pmu_open(&attr);
+	if (fd < 0)
+		return fd;
+
+	before = pmu_calls_of("cfg_match") + pmu_calls_of("stop");
+	for (int i = 0; i < FORKS; i++)
+		waitpid(pmu_spawn(body_child, 0), NULL, 0);
+	before -= pmu_calls_of("cfg_match") + pmu_calls_of("stop");
+	close(fd);
+	return -before;
+}
+
+/* A child has what its parent's event was found to need: the firmware is not asked again. */
+TEST_F(task, a_child_of_an_inherited_event_costs_no_firmware_call)
+{
+	if (pmu_calls_of("cfg_match") < 0)
+		SKIP(return, "no riscv_pmu in debugfs, or no SBI");
+
+	EXPECT_EQ(0, calls_of_forks(self->attr));
+	if (!pmu_raw_ctrs())
+		SKIP(return, "the firmware maps no raw events (scripts/guest --raw-events)");
+	EXPECT_EQ(0, calls_of_forks(pmu_attr(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 3))));
+}
+
 /* The children's share is added when they end: not before, so not twice. */
 TEST_F(task, reading_an_inherited_event_again_and_again_changes_nothing)
 {
