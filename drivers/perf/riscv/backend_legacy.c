@@ -57,6 +57,12 @@ static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *p
 	return 0;
 }
 
+/* Nothing has to be tried. */
+static u64 base_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+{
+	return 0;
+}
+
 static void base_hart_nop(struct riscv_pmu *pmu)
 {
 }
@@ -83,6 +89,7 @@ const struct riscv_pmu_ops riscv_base_pmu_ops = {
 	.kind		= base_kind,
 	.probe		= base_probe,
 	.event_ctrs	= base_event_ctrs,
+	.untried_ctrs	= base_untried_ctrs,
 	.hart_start	= base_hart_nop,
 	.hart_stop	= base_hart_nop,
 	.apply		= base_apply,

@@ -9,14 +9,15 @@
 
 #include <linux/array_size.h>
 #include <linux/bits.h>
+#include <linux/cleanup.h>
 #include <linux/errno.h>
 #include <linux/irqflags.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/nospec.h>
 #include <linux/perf/riscv_pmu.h>
-#include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 
 #include <asm/pmu_csr.h>
@@ -64,19 +65,113 @@ MODULE_PARM_DESC(sbi, "how the firmware is told what to do: auto, batch, snapsho
 /* The firmware tells which counters can hold an event, and need not be tried. */
 static bool sbi_can_resolve;
 
-/* Lets the firmware take a program and forget it again: the only way to ask what it supports. */
-static bool sbi_can_hold(u64 ctrs, u32 event_idx, u64 event_data)
+/* The firmware tells whether any counter can hold a hardware event (SBI 3.0). */
+static bool sbi_has_event_info;
+
+/* As many raw events, and firmware events of a platform's own, are remembered. */
+#define SBI_NR_KNOWN		64
+
+/**
+ * struct sbi_known - which counters can hold an event, as far as is known
+ * @pmu:	the PMU, or NULL in an entry that is not in use
+ * @event_data:	of the event
+ * @event_idx:	of the event
+ * @able:	counters that can hold it
+ * @unable:	counters that can not
+ */
+struct sbi_known {
+	const struct riscv_pmu	*pmu;
+	u64			event_data;
+	u32			event_idx;
+	u64			able;
+	u64			unable;
+};
+
+/* The newest take the place of the oldest: users choose the selectors. */
+static struct sbi_known sbi_known[SBI_NR_KNOWN];
+static unsigned int sbi_known_next;
+static DEFINE_SPINLOCK(sbi_known_lock);
+
+static struct sbi_known *sbi_find_known(const struct sbi_known *event)
 {
-	unsigned long irqs;
+	for (unsigned int i = 0; i < SBI_NR_KNOWN; i++) {
+		struct sbi_known *known = &sbi_known[i];
+
+		if (known->pmu == event->pmu && known->event_idx == event->event_idx &&
+		    known->event_data == event->event_data)
+			return known;
+	}
+
+	return NULL;
+}
+
+static struct sbi_known sbi_recall(const struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+{
+	struct sbi_known event = {
+		.pmu = pmu,
+		.event_idx = prog->event_idx,
+		.event_data = prog->event_data,
+	};
+	const struct sbi_known *known;
+
+	spin_lock(&sbi_known_lock);
+	known = sbi_find_known(&event);
+	if (known)
+		event = *known;
+	spin_unlock(&sbi_known_lock);
+
+	return event;
+}
+
+/* Others may have found out about the same event meanwhile, on other counters. */
+static void sbi_remember(const struct sbi_known *event)
+{
+	struct sbi_known *known;
+
+	spin_lock(&sbi_known_lock);
+	known = sbi_find_known(event);
+	if (known) {
+		known->able |= event->able;
+		known->unable |= event->unable;
+	} else {
+		sbi_known[sbi_known_next++ % SBI_NR_KNOWN] = *event;
+	}
+	spin_unlock(&sbi_known_lock);
+}
+
+static void sbi_forget_events(void)
+{
+	spin_lock(&sbi_known_lock);
+	memset(sbi_known, 0, sizeof(sbi_known));
+	spin_unlock(&sbi_known_lock);
+}
+
+/*
+ * Lets the firmware take an event on any of some counters that hold no program, and
+ * forget it again: the only way to ask which counters can. Returns the counter or an
+ * errno: -EAGAIN if all hold a program, -ENOENT if none of those in @tried can.
+ */
+static int sbi_try(u64 ctrs, u32 event_idx, u64 event_data, u64 *tried)
+{
 	int ctr;
 
-	local_irq_save(irqs);
-	ctr = sbi_call_cfg_match(ctrs & ~this_cpu_read(sbi_held), 0, event_idx, event_data);
+	guard(irqsave)();
+	*tried = ctrs & ~this_cpu_read(sbi_held);
+	if (!*tried)
+		return -EAGAIN;
+
+	ctr = sbi_call_cfg_match(*tried, 0, event_idx, event_data);
 	if (ctr >= 0 && sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
 		riscv_pmu_warn_once("counter %d can not be reset\n", ctr);
-	local_irq_restore(irqs);
 
-	return ctr >= 0;
+	return ctr;
+}
+
+static bool sbi_can_hold(u64 ctrs, u32 event_idx, u64 event_data)
+{
+	u64 tried;
+
+	return sbi_try(ctrs, event_idx, event_data, &tried) >= 0;
 }
 
 static u64 sbi_try_ctrs(u64 ctrs, u32 event_idx, u64 event_data)
@@ -97,38 +192,78 @@ static u64 sbi_try_ctrs(u64 ctrs, u32 event_idx, u64 event_data)
 	return able;
 }
 
-/* Which of some counters can hold an event; they are free. */
+/* Which of some counters can hold a standard event; at boot, when all are free. */
 static u64 sbi_find_able(u64 ctrs, u32 event_idx, u64 event_data)
 {
 	u64 able;
 
-	if (!sbi_can_resolve)
-		return sbi_try_ctrs(ctrs, event_idx, event_data);
+	if (sbi_can_resolve && !sbi_flavour->event_ctrs(event_idx, event_data, &able))
+		return able & ctrs;
 
-	return sbi_flavour->event_ctrs(event_idx, event_data, &able) ? 0 : able & ctrs;
+	return sbi_try_ctrs(ctrs, event_idx, event_data);
 }
 
 /*
- * Raw events and a platform's own firmware events: too many to try at boot.
- * Counters that are busy on this hart can not be tried. If a free one takes
- * the event they are believed to do so too; if all are busy, so is the event.
- * add() will find out.
+ * Raw events and a platform's own firmware events are too many to find out about at
+ * boot. The firmware chooses among the counters that it is offered, so that each one
+ * that can hold the event costs one trial, and all others one more together. Those
+ * that hold a program now stay unknown. Returns whether the firmware has answered
+ * as the SBI says: another error than SBI_ERR_NOT_SUPPORTED may not be its last word.
  */
-static u64 sbi_try_now(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog, u64 ctrs)
+static bool sbi_try_known(struct sbi_known *event, u64 ctrs)
 {
-	u64 able, busy;
+	u64 tried;
+	int ctr;
 
-	if (sbi_can_resolve)
-		return sbi_find_able(ctrs, prog->event_idx, prog->event_data);
+	do {
+		ctr = sbi_try(ctrs & ~(event->able | event->unable), event->event_idx,
+			      event->event_data, &tried);
+		if (ctr >= 0)
+			event->able |= BIT_ULL(ctr);
+	} while (ctr >= 0);
 
-	/* What is busy must not change under us, as it would on another hart. */
-	guard(preempt)();
-	busy = ctrs & this_cpu_read(sbi_held);
-	if (ctrs == busy)
-		return ctrs;
+	if (ctr != -EAGAIN)
+		event->unable |= tried;
+	return ctr == -EAGAIN || ctr == -ENOENT;
+}
 
-	able = sbi_try_ctrs(ctrs & ~busy, prog->event_idx, prog->event_data);
-	return able ? able | busy : 0;
+static bool sbi_is_raw(u32 event_idx)
+{
+	u32 type = riscv_pmu_event_type(event_idx);
+
+	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
+}
+
+/* The firmware's own word first; what is tried depends on which counters are free. */
+static bool sbi_find_out(struct sbi_known *event, u64 ctrs)
+{
+	u64 able;
+
+	if (sbi_can_resolve &&
+	    !sbi_flavour->event_ctrs(event->event_idx, event->event_data, &able)) {
+		event->able = able & ctrs;
+		event->unable = ctrs & ~able;
+		return true;
+	}
+	if (sbi_has_event_info && sbi_is_raw(event->event_idx) && !event->able &&
+	    !sbi_call_event_is_supported(event->event_idx, event->event_data)) {
+		event->unable = ctrs;
+		return true;
+	}
+
+	return sbi_try_known(event, ctrs);
+}
+
+/* Counters that are not known to be unable may be able: add() will find out. */
+static u64 sbi_other_event_ctrs(const struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog,
+				u64 ctrs)
+{
+	struct sbi_known event = sbi_recall(pmu, prog);
+
+	if (ctrs & ~(event.able | event.unable) && sbi_find_out(&event, ctrs))
+		sbi_remember(&event);
+
+	return ctrs & ~event.unable;
 }
 
 /* The code is a user's: it must not even be guessed to be beyond the table. */
@@ -137,9 +272,27 @@ static u64 sbi_look_up(const u64 *table, u32 code, u32 nr)
 	return code < nr ? table[array_index_nospec(code, nr)] : 0;
 }
 
+/* Those that may hold an event which is in no table; 0 if it is in one. */
+static u64 sbi_candidates(const struct riscv_pmu *pmu, u32 event_idx)
+{
+	switch (riscv_pmu_event_type(event_idx)) {
+	case RISCV_PMU_EVENT_TYPE_HW:
+	case RISCV_PMU_EVENT_TYPE_CACHE:
+		return 0;
+	case RISCV_PMU_EVENT_TYPE_FW:
+		return riscv_pmu_event_code(event_idx) < SBI_NR_FW ? 0 : pmu->fw_ctrs;
+	default:
+		return pmu->ctrs & ~pmu->fw_ctrs & ~pmu->fixed_ctrs;
+	}
+}
+
 static u64 sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
 {
+	u64 candidates = sbi_candidates(pmu, prog->event_idx);
 	u32 code = riscv_pmu_event_code(prog->event_idx);
+
+	if (candidates)
+		return sbi_other_event_ctrs(pmu, prog, candidates);
 
 	switch (riscv_pmu_event_type(prog->event_idx)) {
 	case RISCV_PMU_EVENT_TYPE_HW:
@@ -147,12 +300,22 @@ static u64 sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *pr
 	case RISCV_PMU_EVENT_TYPE_CACHE:
 		return sbi_look_up(sbi_cache_ctrs, code, SBI_NR_CACHE);
 	case RISCV_PMU_EVENT_TYPE_FW:
-		if (code < SBI_NR_FW)
-			return sbi_look_up(sbi_fw_ctrs, code, SBI_NR_FW);
-		return sbi_try_now(pmu, prog, pmu->fw_ctrs);
+		return sbi_look_up(sbi_fw_ctrs, code, SBI_NR_FW);
 	default:
-		return sbi_try_now(pmu, prog, pmu->ctrs & ~pmu->fw_ctrs & ~pmu->fixed_ctrs);
+		return 0;
 	}
+}
+
+static u64 sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+{
+	u64 candidates = sbi_candidates(pmu, prog->event_idx);
+	struct sbi_known event;
+
+	if (!candidates)
+		return 0;
+
+	event = sbi_recall(pmu, prog);
+	return candidates & ~(event.able | event.unable);
 }
 
 static u64 sbi_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
@@ -475,7 +638,10 @@ static void sbi_find_resolver(void)
 	u64 ctrs;
 
 	sbi_can_resolve = sbi_flavour->event_ctrs &&
-			  !sbi_flavour->event_ctrs(RISCV_PMU_EVENT_CYCLES, 0, &ctrs);
+			  !sbi_flavour->event_ctrs(RISCV_PMU_EVENT_CYCLES, 0, &ctrs) && ctrs;
+	/* Firmware before SBI 3.0 does not have the function. */
+	sbi_has_event_info = !sbi_can_resolve &&
+			     sbi_call_event_is_supported(RISCV_PMU_EVENT_CYCLES, 0) >= 0;
 }
 
 static void sbi_name_firmware(struct riscv_pmu *pmu)
@@ -504,6 +670,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	local_irq_save(irqs);
 	sbi_hart_start(pmu);
 	local_irq_restore(irqs);
+	sbi_forget_events();
 	sbi_find_resolver();
 	sbi_find_events(pmu);
 	sbi_find_fixed_filters(pmu);
@@ -517,6 +684,7 @@ const struct riscv_pmu_ops riscv_pmu_sbi_ops = {
 	.name		= "sbi",
 	.probe		= sbi_probe,
 	.event_ctrs	= sbi_event_ctrs,
+	.untried_ctrs	= sbi_untried_ctrs,
 	.hart_start	= sbi_hart_start,
 	.hart_stop	= sbi_hart_stop,
 	.apply		= sbi_plain_apply,

@@ -406,6 +406,27 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 	return able || busy == raw_ctrs ? able | busy : 0;
 }
 
+/* Without a free counter, a raw event that does not exist could not be told from one that does. */
+static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+{
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
+	const u64 *written;
+
+	if (riscv_pmu_event_type(prog->event_idx) == RISCV_PMU_EVENT_TYPE_FW)
+		return pmu->fw_ctrs ? ssccfg->sbi.ops.untried_ctrs(&ssccfg->sbi, prog) : 0;
+	if (!ssccfg_is_raw(prog->event_idx) || ssccfg_find_selector(ssccfg, prog->event_data))
+		return 0;
+
+	guard(preempt)();
+	written = *this_cpu_ptr(&ssccfg_written);
+	for (u64 ctrs = ssccfg->raw_ctrs; ctrs; ctrs &= ctrs - 1) {
+		if (!written[__ffs64(ctrs)])
+			return 0;
+	}
+
+	return ssccfg->raw_ctrs;
+}
+
 static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
@@ -909,6 +930,7 @@ const struct riscv_pmu_ops riscv_pmu_ssccfg_ops = {
 	.kind		= ssccfg_kind,
 	.probe		= ssccfg_probe,
 	.event_ctrs	= ssccfg_event_ctrs,
+	.untried_ctrs	= ssccfg_untried_ctrs,
 	.hart_start	= ssccfg_hart_start,
 	.hart_stop	= ssccfg_hart_stop,
 	.apply		= ssccfg_apply,

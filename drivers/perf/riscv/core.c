@@ -544,52 +544,62 @@ static bool core_filter(struct pmu *p, int cpu)
 	return riscv_pmu_of(cpu) != to_riscv_pmu(p);
 }
 
-/* Raw and platform events are not known beforehand: the backend tries them on a counter. */
-static void core_spare_ctrs(struct riscv_pmu *pmu)
+/* Counters of this hart that hold the program of an event which has gone. */
+static void core_spare_ctrs(struct riscv_pmu *pmu, u64 ctrs)
 {
 	struct riscv_pmu_hart *hart;
 
 	guard(irqsave)();
 	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_hart_refresh(pmu, hart);
-	riscv_pmu_hart_spare(pmu, hart, pmu->fw_ctrs);
-	riscv_pmu_hart_spare(pmu, hart, pmu->ctrs & ~pmu->fw_ctrs & ~pmu->fixed_ctrs);
+	riscv_pmu_hart_spare(pmu, hart, ctrs);
 }
 
 /**
  * struct core_request - an event to be understood on a hart of its PMU
  * @event:	the event
  * @want:	out: what it asks for
- * @err:	out: 0 or an errno
  */
 struct core_request {
 	const struct perf_event *event;
 	struct riscv_pmu_event *want;
-	int err;
 };
 
-/* Tried on the hart that spares a counter for it. */
-static void core_resolve_here(void *data)
+/*
+ * What counters hold that nobody reads any more is given up only if there is something
+ * to be found out: who has left it there would have to program it anew.
+ */
+static long core_resolve_here(void *data)
 {
-	struct core_request *req = data;
+	const struct core_request *req = data;
 	const struct perf_event *event = req->event;
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-
-	if (event->attr.type == event->pmu->type)
-		core_spare_ctrs(pmu);
-
 	/* Only an event that the kernel made for itself has a handler with a context. */
-	req->err = riscv_pmu_event_resolve(pmu, &event->attr, event->overflow_handler_context,
-					   req->want);
+	bool in_kernel = event->overflow_handler_context;
+	int err = riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->want);
+	u64 untried = err ? 0 : pmu->ops.untried_ctrs(pmu, &req->want->prog);
+
+	if (!untried)
+		return err;
+
+	core_spare_ctrs(pmu, untried);
+	return riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->want);
 }
 
+/* The hart that we are on, if it is of this kind. */
 static int core_resolve(const struct perf_event *event, struct riscv_pmu_event *want)
 {
+	const struct cpumask *cpus = &to_riscv_pmu(event->pmu)->cpus;
 	struct core_request req = { .event = event, .want = want };
+	unsigned int cpu;
 
-	/* The hart that we are on, if it is of this kind. */
-	return smp_call_function_any(&to_riscv_pmu(event->pmu)->cpus, core_resolve_here, &req, 1) ?:
-	       req.err;
+	scoped_guard(migrate) {
+		if (cpumask_test_cpu(smp_processor_id(), cpus))
+			return core_resolve_here(&req);
+	}
+
+	cpu = cpumask_any_and(cpus, cpu_online_mask);
+	return cpu < nr_cpu_ids ? work_on_cpu(cpu, core_resolve_here, &req) : -ENXIO;
 }
 
 /* A child of an inherited event asks for what its parent does. */

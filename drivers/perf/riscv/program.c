@@ -792,25 +792,22 @@ static void program_apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 }
 
 /**
- * riscv_pmu_hart_spare() - have one counter without a program, for a backend to try events on
+ * riscv_pmu_hart_spare() - take their programs from counters that nobody reads
  * @pmu:	the PMU
  * @hart:	this hart
- * @ctrs:	one of these
- *
- * If all of them hold a program, one that nobody reads loses it. Without such
- * a counter an event that does not exist could not be told from one that does.
+ * @ctrs:	counters that a backend would like to try an event on
  *
  * Context: interrupts off.
  */
 void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	u64 idle = ctrs & ~hart->layout.sched.used;
+	u64 idle = ctrs & hart->held & ~hart->layout.sched.used;
 
-	if (ctrs & ~hart->held || !idle)
+	if (!idle)
 		return;
 
 	program_clear_batch(&hart->batch);
-	hart->batch.release = idle & -idle;
+	hart->batch.release = idle;
 	program_apply_stop(pmu, hart);
 }
 

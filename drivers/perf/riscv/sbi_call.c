@@ -9,8 +9,10 @@
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
+#include <linux/io.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
+#include <linux/slab.h>
 #include <linux/wordpart.h>
 
 #include <asm/sbi_pmu_batch.h>
@@ -41,6 +43,7 @@ const char *sbi_call_name(unsigned int fid)
 		[SBI_EXT_PMU_COUNTER_FW_READ]	= "fw_read",
 		[SBI_EXT_PMU_COUNTER_FW_READ_HI] = "fw_read_hi",
 		[SBI_EXT_PMU_SNAPSHOT_SET_SHMEM] = "snapshot_set_shmem",
+		[SBI_CALL_PMU_EVENT_GET_INFO]	= "event_get_info",
 		[SBI_CALL_BATCH(SBI_PMU_BATCH_GET_VERSION)] = "batch_get_version",
 		[SBI_CALL_BATCH(SBI_PMU_BATCH_SET_SHMEM)] = "batch_set_shmem",
 		[SBI_CALL_BATCH(SBI_PMU_BATCH_APPLY)]	= "batch_apply",
@@ -163,6 +166,12 @@ int sbi_call_ctr_info(unsigned int ctr, struct sbi_call_ctr_info *info)
 	return 0;
 }
 
+/* The firmware's error, never 0 for one that Linux has no number for. */
+static int sbi_call_errno(struct sbiret ret)
+{
+	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
+}
+
 /**
  * sbi_call_cfg_match() - give one of several counters an event
  * @ctrs:	the counters to choose from
@@ -174,11 +183,14 @@ int sbi_call_ctr_info(unsigned int ctr, struct sbi_call_ctr_info *info)
  * base and index for firmware counters.
  *
  * Context: interrupts off, on the hart whose counters are meant.
- * Return: the counter that the firmware chose, -ENOENT if none of them can
- * hold the event now, or -EIO if it chose one that it was not offered.
+ * Return: the counter that the firmware chose; -ENOENT if none of them can
+ * hold the event now (SBI_ERR_NOT_SUPPORTED), -EIO if it chose one that it was not
+ * offered; another errno for another error.
  */
 int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data)
 {
+	int err = -ENOENT;
+
 	for (unsigned int base = 0; base < 64; base += SBI_CALL_CTRS_PER_MASK) {
 		unsigned long mask = ctrs >> base;
 		struct sbiret ret;
@@ -187,6 +199,8 @@ int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_d
 			continue;
 		ret = sbi_call_pmu(SBI_EXT_PMU_COUNTER_CFG_MATCH, base, mask, flags, event_idx,
 				   event_data);
+		if (ret.error && ret.error != SBI_ERR_NOT_SUPPORTED)
+			err = sbi_call_errno(ret);
 		if (ret.error)
 			continue;
 		if (ret.value < 0 || ret.value >= 64 || !(ctrs & BIT_ULL(ret.value)))
@@ -194,7 +208,41 @@ int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_d
 		return ret.value;
 	}
 
-	return -ENOENT;
+	return err;
+}
+
+/**
+ * sbi_call_event_is_supported() - whether any counter can count an event
+ * @event_idx:	type and code of the event
+ * @event_data:	its data
+ *
+ * EVENT_GET_INFO (SBI 3.0, 11.13), which says nothing about which counters. OpenSBI
+ * (1.6 to 1.9) says of every firmware event that it is not supported.
+ *
+ * Context: process, may sleep.
+ * Return: 1 or 0; a negative errno if the firmware can not tell.
+ */
+int sbi_call_event_is_supported(u32 event_idx, u64 event_data)
+{
+	/* It must be aligned to its size of 16 bytes, as what is allocated is. */
+	struct sbi_call_event_info *info __free(kfree) = NULL;
+	struct sbiret ret;
+	phys_addr_t addr;
+
+	if (!riscv_pmu_should_fail())
+		info = kzalloc(sizeof(*info), GFP_KERNEL);
+	if (!info)
+		return -ENOMEM;
+
+	info->event_idx = event_idx;
+	info->event_data = event_data;
+	addr = virt_to_phys(info);
+	ret = sbi_call_pmu(SBI_CALL_PMU_EVENT_GET_INFO, addr,
+			   IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(addr) : 0, 1, 0, 0);
+	if (ret.error)
+		return sbi_call_errno(ret);
+
+	return !!(READ_ONCE(info->output) & SBI_CALL_EVENT_INFO_SUPPORTED);
 }
 
 /* One call per word of the mask that has a counter in it. */
@@ -261,12 +309,6 @@ int sbi_call_start_at(unsigned int ctr, u64 value)
 int sbi_call_stop(u64 ctrs, unsigned long flags)
 {
 	return sbi_call_by_mask(SBI_EXT_PMU_COUNTER_STOP, ctrs, flags, SBI_ERR_ALREADY_STOPPED);
-}
-
-/* The firmware's error, never 0 for one that Linux has no number for. */
-static int sbi_call_errno(struct sbiret ret)
-{
-	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
 }
 
 /**
@@ -446,12 +488,14 @@ int sbi_call_batch_apply(u64 stop, u64 program, u64 start)
  * @event_data:	its data
  *
  * Context: interrupts off.
- * Return: 0 or a negative errno.
+ * Return: 0; -ENOENT for SBI_ERR_NOT_SUPPORTED: no counter can, or the firmware can
+ * tell of none; another errno for another error.
  */
 int sbi_call_batch_resolve(u32 event_idx, u64 event_data)
 {
 	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(event_data) : 0;
+	struct sbiret ret = sbi_call_batch(SBI_PMU_BATCH_RESOLVE, event_idx, event_data, high,
+					   0, 0, 0);
 
-	return sbi_call_errno(sbi_call_batch(SBI_PMU_BATCH_RESOLVE, event_idx, event_data, high,
-					     0, 0, 0));
+	return ret.error == SBI_ERR_NOT_SUPPORTED ? -ENOENT : sbi_call_errno(ret);
 }

@@ -20,14 +20,31 @@ struct sbi_call_ctr_info {
 	bool	is_fw;
 };
 
+/**
+ * struct sbi_call_event_info - an entry of the list that EVENT_GET_INFO takes (SBI 3.0, 11.13)
+ * @event_idx:	type and code of the event
+ * @output:	out: bit 0: some counter can count it
+ * @event_data:	its data
+ */
+struct sbi_call_event_info {
+	u32	event_idx;
+	u32	output;
+	u64	event_data;
+};
+
+#define SBI_CALL_EVENT_INFO_SUPPORTED	BIT(0)
+
 /* Who answers the calls, where that matters (SBI 3.0, 4.9: implementation IDs). */
 #define SBI_CALL_IMP_ID_KVM	3
 
 /* Counters that one call can name; the mask's base is a multiple of it. */
 #define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
 
+/* SBI 3.0; older headers end with function 7. */
+#define SBI_CALL_PMU_EVENT_GET_INFO	8
+
 /* Functions that are called here, from FID 0 on: of the one, then of the other. */
-#define SBI_CALL_NR_PMU_FIDS	8
+#define SBI_CALL_NR_PMU_FIDS	9
 #define SBI_CALL_NR_FIDS	(SBI_CALL_NR_PMU_FIDS + 4)
 
 const char *sbi_call_name(unsigned int fid);
@@ -39,6 +56,7 @@ bool sbi_call_has_pmu(void);
 int sbi_call_num_ctrs(unsigned int *num);
 int sbi_call_ctr_info(unsigned int ctr, struct sbi_call_ctr_info *info);
 int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data);
+int sbi_call_event_is_supported(u32 event_idx, u64 event_data);
 int sbi_call_start(u64 ctrs);
 int sbi_call_start_at(unsigned int ctr, u64 value);
 int sbi_call_start_snapshot(u64 ctrs);

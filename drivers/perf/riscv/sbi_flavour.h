@@ -15,8 +15,9 @@
  *		error the hart's batches are carried out call by call. May be NULL
  * @hart_stop:	undo @hart_start. May be NULL. Interrupts off
  * @apply:	as &riscv_pmu_ops.apply
- * @event_ctrs:	which of the given counters can hold an event, in use or not.
- *		-EOPNOTSUPP where the firmware can not tell. May be NULL. Process context
+ * @event_ctrs:	which counters can hold an event, in use or not; none of them, if the
+ *		firmware says so or can not tell of any event. An errno where it
+ *		can not tell of this one. May be NULL. Process context
  * @overflowed:	which of the given counters, all running, have overflowed, where no
  *		CSR tells; one too many is no harm. They run afterwards. May be NULL.
  *		Interrupts off

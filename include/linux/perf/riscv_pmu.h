@@ -138,7 +138,12 @@ struct riscv_pmu;
  *		masks beside it. Process context. -ENODEV: not on this machine
  * @event_ctrs:	which counters can hold the program's event, whatever its
  *		filters: bits of &riscv_pmu.ctrs, 0 for an event that this
- *		machine does not have. Process context
+ *		machine does not have. A backend that has to try does so on those
+ *		counters of this hart that hold no program; those that do are in
+ *		the answer unless they are known not to be able. Process context,
+ *		on one of &riscv_pmu.cpus
+ * @untried_ctrs: which counters it would help @event_ctrs to have without a program, since
+ *		it is not known whether they can hold the event. Process context
  * @hart_start:	bring this hart's counters to a known state: none runs, none
  *		holds a program, except those that can not be stopped. Hart
  *		coming up or booting, interrupts off
@@ -170,6 +175,7 @@ struct riscv_pmu_ops {
 	int (*kind)(struct cpumask *cpus);
 	int (*probe)(struct riscv_pmu *pmu);
 	u64 (*event_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog);
+	u64 (*untried_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog);
 	void (*hart_start)(struct riscv_pmu *pmu);
 	void (*hart_stop)(struct riscv_pmu *pmu);
 	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);

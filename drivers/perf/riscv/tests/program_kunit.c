@@ -1058,8 +1058,8 @@ static void reader_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &x), 10);
 }
 
-/* The least of what is idle is given up, and only if there is nothing else to try on. */
-static void a_counter_is_spared_for_trying(struct kunit *test)
+/* What is idle is given up; what is read is not. */
+static void idle_counters_are_spared_for_trying(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_reader a, b;
@@ -1558,7 +1558,7 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(running_clock_is_preferred),
 	KUNIT_CASE(each_filter_keeps_its_counter),
 	KUNIT_CASE(reader_does_not_return_to_a_hart_that_was_reset),
-	KUNIT_CASE(a_counter_is_spared_for_trying),
+	KUNIT_CASE(idle_counters_are_spared_for_trying),
 	KUNIT_CASE(refused_program_fails_the_reader),
 	KUNIT_CASE(refused_reader_takes_another_counter),
 	KUNIT_CASE(refused_reader_is_tried_on_another_hart),

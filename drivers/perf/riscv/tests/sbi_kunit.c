@@ -46,7 +46,7 @@
 #define FW_CTRS		(FW_FIXED | FW_PROG | FW_OWN)
 #define FW_NR		41
 
-#define FW_NR_FIDS	(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM + 1)
+#define FW_NR_FIDS	SBI_CALL_NR_PMU_FIDS
 #define FW_NR_BATCH	(SBI_PMU_BATCH_RESOLVE + 1)
 
 /* Of START and STOP alike. */
@@ -85,6 +85,8 @@ struct fw_ctr {
  * @has_batch:	it has the batch extension
  * @page:	that for snapshots, while it has it
  * @shmem:	that for batches
+ * @raw_ctrs:	counters that can hold raw events
+ * @has_info:	it tells whether events exist (SBI 3.0)
  * @overflowed:	counters that have, and have not started since
  * @batch_calls: calls of the batch extension, by function
  * @batch_error: error code that they give
@@ -109,6 +111,8 @@ struct firmware {
 	bool			has_batch;
 	struct riscv_pmu_snapshot_data *page;
 	struct sbi_pmu_batch_shmem *shmem;
+	u64			raw_ctrs;
+	bool			has_info;
 	u64			overflowed;
 	unsigned int		batch_calls[FW_NR_BATCH];
 	long			batch_error[FW_NR_BATCH];
@@ -151,7 +155,7 @@ static struct sbiret fw_get_info(struct firmware *fw, unsigned long ctr)
 }
 
 /* All but bus cycles and every firmware event but the timer's */
-static u64 fw_able(u32 event_idx)
+static u64 fw_able(const struct firmware *fw, u32 event_idx)
 {
 	switch (event_idx >> 16) {
 	case 0x0:
@@ -160,6 +164,8 @@ static u64 fw_able(u32 event_idx)
 		return FW_PROG | (event_idx == 1 ? C(0) : 0) | (event_idx == 2 ? C(2) : 0);
 	case 0xf:
 		return event_idx == EVENT_FW_TIMER ? FW_OWN : 0;
+	case EVENT_RAW >> 16:
+		return fw->raw_ctrs;
 	}
 
 	return FW_PROG;
@@ -168,7 +174,7 @@ static u64 fw_able(u32 event_idx)
 static struct sbiret fw_match(struct firmware *fw, u64 ctrs, unsigned long flags, u32 event_idx,
 			      u64 event_data)
 {
-	for (ctrs &= fw_able(event_idx); ctrs; ctrs &= ctrs - 1) {
+	for (ctrs &= fw_able(fw, event_idx); ctrs; ctrs &= ctrs - 1) {
 		struct fw_ctr *c = &fw->ctr[__ffs64(ctrs)];
 
 		if (c->state != FW_FREE)
@@ -275,6 +281,22 @@ static struct sbiret fw_set_page(struct firmware *fw, void **page, unsigned long
 	return fw_value(0);
 }
 
+/* One entry is all that anyone asks for. */
+static struct sbiret fw_event_info(struct firmware *fw, unsigned long low, unsigned long high,
+				   unsigned long entries, unsigned long flags)
+{
+	u64 addr = IS_ENABLED(CONFIG_32BIT) ? low | (u64)high << 32 : low;
+	struct sbi_call_event_info *info = phys_to_virt(addr);
+
+	if (!fw->has_info)
+		return fw_error(SBI_ERR_NOT_SUPPORTED);
+	if (flags || entries != 1 || low % sizeof(*info) || (IS_ENABLED(CONFIG_64BIT) && high))
+		return fw_error(SBI_ERR_INVALID_PARAM);
+
+	info->output = fw_able(fw, info->event_idx) ? 1 : 0;
+	return fw_value(0);
+}
+
 static struct sbiret fw_call(unsigned long fid, unsigned long a0, unsigned long a1,
 			     unsigned long a2, unsigned long a3, u64 arg)
 {
@@ -304,6 +326,9 @@ static struct sbiret fw_call(unsigned long fid, unsigned long a0, unsigned long 
 	case SBI_EXT_PMU_SNAPSHOT_SET_SHMEM:
 		if (fw->has_snapshot)
 			return fw_set_page(fw, (void **)&fw->page, a0, a1, a2);
+		break;
+	case SBI_CALL_PMU_EVENT_GET_INFO:
+		return fw_event_info(fw, a0, a1, a2, a3);
 	}
 
 	return fw_error(SBI_ERR_NOT_SUPPORTED);
@@ -319,7 +344,7 @@ static bool fw_program_one(struct firmware *fw, unsigned int ctr)
 	c->state = FW_FREE;
 	if (slot->event_idx == SBI_PMU_BATCH_NO_EVENT)
 		return true;
-	if (!(fw_able(slot->event_idx) & C(ctr)))
+	if (!(fw_able(fw, slot->event_idx) & C(ctr)))
 		return false;
 
 	c->state = FW_STOPPED;
@@ -362,7 +387,7 @@ static struct sbiret fw_resolve(struct firmware *fw, u32 event_idx)
 	if (!fw->shmem)
 		return fw_error(SBI_ERR_NO_SHMEM);
 
-	fw->shmem->ctrs = fw_able(event_idx) | fw->says;
+	fw->shmem->ctrs = fw_able(fw, event_idx) | fw->says;
 	return fw_error(fw->shmem->ctrs ? 0 : SBI_ERR_NOT_SUPPORTED);
 }
 
@@ -407,6 +432,7 @@ static int fw_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, fw);
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id())), 0);
 	fw->num = FW_NR;
+	fw->raw_ctrs = FW_PROG;
 	fw->pmu.hwirq = RV_IRQ_PMU;
 	fw->pmu.has_filters = true;
 	fw->pmu.pending_csr = CSR_IP;
@@ -499,6 +525,13 @@ static u64 event_ctrs(struct firmware *fw, u32 event_idx, u64 event_data)
 	const struct riscv_pmu_prog prog = { .event_idx = event_idx, .event_data = event_data };
 
 	return riscv_pmu_sbi_ops.event_ctrs(&fw->pmu, &prog);
+}
+
+static u64 untried_ctrs(struct firmware *fw, u32 event_idx, u64 event_data)
+{
+	const struct riscv_pmu_prog prog = { .event_idx = event_idx, .event_data = event_data };
+
+	return riscv_pmu_sbi_ops.untried_ctrs(&fw->pmu, &prog);
 }
 
 static int apply(struct firmware *fw)
@@ -655,6 +688,131 @@ static void busy_counters_are_not_excluded(struct kunit *test)
 	plan(fw, C(3), EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	expect_all_returned(test);
+}
+
+static void expect_tried(struct kunit *test, unsigned int matches, unsigned int stops)
+{
+	struct firmware *fw = test->priv;
+
+	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_CFG_MATCH], matches);
+	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_STOP], stops);
+	memset(fw->calls, 0, sizeof(fw->calls));
+	KUNIT_EXPECT_EQ_MSG(test, in_state(fw, FW_FREE), FW_CTRS, "trials leave programs behind");
+}
+
+/* One trial for each counter that can, and one for all that can not, if there are any. */
+static void raw_event_is_tried_once(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->raw_ctrs = C(4) | C(5);
+	probe_as(test, fw->flavour);
+	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), C(4) | C(5));
+	expect_tried(test, 3, 2);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), C(4) | C(5));
+	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), 0);
+	expect_tried(test, 0, 0);
+	/* Another selector is another event. */
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 8), C(4) | C(5));
+	expect_tried(test, 3, 2);
+	expect_all_returned(test);
+}
+
+static void absent_raw_event_is_tried_once(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->raw_ctrs = 0;
+	probe_as(test, fw->flavour);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
+	expect_tried(test, 1, 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
+	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), 0);
+	expect_tried(test, 0, 0);
+	expect_all_returned(test);
+}
+
+/* Those that hold a program are unknown, whatever is known of the others; until they are free. */
+static void busy_counters_stay_unknown(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->raw_ctrs = C(4);
+	KUNIT_ASSERT_EQ(test, probe(fw), 0);
+	plan(fw, C(3) | C(4), EVENT_L1D_MISS);
+	KUNIT_EXPECT_EQ(test, apply(fw), 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), C(3) | C(4));
+	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), C(3) | C(4));
+
+	memset(&fw->batch, 0, sizeof(fw->batch));
+	fw->batch.release = C(3) | C(4);
+	KUNIT_EXPECT_EQ(test, apply(fw), 0);
+	memset(fw->calls, 0, sizeof(fw->calls));
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), C(4));
+	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), 0);
+	expect_tried(test, 2, 1);
+	expect_all_returned(test);
+}
+
+/* Users choose the selectors: the oldest are forgotten, and then tried again. */
+static void known_events_are_bounded(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	probe_as(test, fw->flavour);
+	for (u64 selector = 1; selector <= 64; selector++)
+		KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, selector), FW_PROG);
+	expect_tried(test, 3 * 64, 3 * 64);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 1), FW_PROG);
+	expect_tried(test, 0, 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 65), FW_PROG);
+	expect_tried(test, 3, 3);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 1), FW_PROG);
+	expect_tried(test, 3, 3);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 65), FW_PROG);
+	expect_tried(test, 0, 0);
+	expect_all_returned(test);
+}
+
+/* SBI_ERR_NOT_SUPPORTED means that no counter can; what else goes wrong may be mended. */
+static void other_error_is_not_remembered(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	probe_as(test, fw->flavour);
+	fw->error[SBI_EXT_PMU_COUNTER_CFG_MATCH] = SBI_ERR_FAILURE;
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
+	fw->error[SBI_EXT_PMU_COUNTER_CFG_MATCH] = 0;
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	expect_all_returned(test);
+}
+
+/* Whether it exists, the firmware says; where, it does not. */
+static void event_info_spares_the_trials_of_absent_events(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->has_info = true;
+	probe_as(test, fw->flavour);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	KUNIT_EXPECT_EQ(test, fw->calls[SBI_CALL_PMU_EVENT_GET_INFO], 1);
+	expect_tried(test, 3, 3);
+
+	fw->raw_ctrs = 0;
+	plan(fw, C(3), EVENT_L1D_MISS);
+	KUNIT_EXPECT_EQ(test, apply(fw), 0);
+	memset(fw->calls, 0, sizeof(fw->calls));
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 8), 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 8), 0);
+	KUNIT_EXPECT_EQ(test, fw->calls[SBI_CALL_PMU_EVENT_GET_INFO], 1);
+	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_CFG_MATCH], 0);
+
+	/* A firmware that does not know any more is as good as one that never did. */
+	fw->has_info = false;
+	fw->raw_ctrs = FW_PROG;
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 9), FW_PROG);
 	expect_all_returned(test);
 }
 
@@ -1371,7 +1529,7 @@ static void resolved_nonsense_is_masked(struct kunit *test)
 	expect_all_returned(test);
 }
 
-/* From the start: then counters are tried. From some event on: it is none. */
+/* From the start, or from some event on: then counters are tried, unless it says that none can. */
 static void refused_resolve_is_survived(struct kunit *test)
 {
 	const struct errno_row *row = test->param_value;
@@ -1386,7 +1544,8 @@ static void refused_resolve_is_survived(struct kunit *test)
 	fw->batch_error[SBI_PMU_BATCH_RESOLVE] = 0;
 	probe_as(test, fw->flavour);
 	fw->batch_error[SBI_PMU_BATCH_RESOLVE] = row->error;
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7),
+			row->error == SBI_ERR_NOT_SUPPORTED ? 0 : FW_PROG);
 	expect_all_returned(test);
 }
 
@@ -1408,6 +1567,12 @@ static void refused_resolve_is_survived(struct kunit *test)
 
 static struct kunit_case sbi_cases[] = {
 	SBI_EACH_CASE,
+	KUNIT_CASE(raw_event_is_tried_once),
+	KUNIT_CASE(absent_raw_event_is_tried_once),
+	KUNIT_CASE(busy_counters_stay_unknown),
+	KUNIT_CASE(known_events_are_bounded),
+	KUNIT_CASE(other_error_is_not_remembered),
+	KUNIT_CASE(event_info_spares_the_trials_of_absent_events),
 	KUNIT_CASE(firmware_counter_is_read_by_call),
 	KUNIT_CASE_PARAM(counter_count_is_bounded, num_gen_params),
 	KUNIT_CASE_PARAM(nonsense_counter_is_left_out, info_gen_params),

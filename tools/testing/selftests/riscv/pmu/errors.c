@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,71 @@ TEST(a_raw_selector_that_the_machine_lacks_is_enoent)
 		SKIP(return, "QEMU's harts take any selector if no firmware refuses it");
 
 	EXPECT_EQ(-ENOENT, try_config(PERF_TYPE_RAW, PMU_RAW(0x1234)));
+}
+
+/*
+ * QEMU's five events, which the driver spreads over the first counters that are
+ * programmable: 3 to 7. What they leave there when they are closed is nobody's.
+ */
+static void use_counters(struct __test_metadata *_metadata, int fd[5])
+{
+	struct perf_event_attr attr[5] = {
+		pmu_attr_best(PERF_TYPE_RAW, PMU_STD(0x00001)),
+		pmu_attr_best(PERF_TYPE_RAW, PMU_STD(0x00002)),
+		pmu_attr_best(PERF_TYPE_RAW, PMU_STD(0x10019)),
+		pmu_attr_best(PERF_TYPE_RAW, PMU_STD(0x1001b)),
+		pmu_attr_best(PERF_TYPE_RAW, PMU_STD(0x10021)),
+	};
+
+	for (int i = 0; i < 5; i++) {
+		fd[i] = pmu_open(&attr[i]);
+		ASSERT_LE(0, fd[i]);
+		ASSERT_EQ(0, pmu_run(fd[i], 0, pmu_loop, 1000));
+	}
+}
+
+FIXTURE(raw) {
+	long ctrs;
+	int fd[5];
+};
+
+FIXTURE_SETUP(raw)
+{
+	self->ctrs = pmu_raw_ctrs();
+	if (!self->ctrs || pmu_is_legacy() || sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		SKIP(return, "needs one hart, and raw events (scripts/guest --raw-events)");
+
+	use_counters(_metadata, self->fd);
+}
+
+FIXTURE_TEARDOWN(raw)
+{
+}
+
+/* They hold a config still, but not for long if somebody else wants the counter. */
+TEST_F(raw, an_event_opens_where_closed_events_have_left_configs)
+{
+	for (int i = 0; i < 5; i++)
+		close(self->fd[i]);
+	EXPECT_EQ(self->ctrs, self->ctrs & pmu_ctrs_held(0));
+	EXPECT_EQ(0, try_config(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 1)));
+	EXPECT_EQ(-ENOENT, try_config(PERF_TYPE_RAW, PMU_RAW(0x1234)));
+}
+
+/* Nothing says that the counters which are in use can not hold it. */
+TEST_F(raw, an_event_opens_while_others_use_its_counters)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 2));
+	int fd;
+
+	for (int i = 0; i < 5; i++)
+		ASSERT_EQ(0, ioctl(self->fd[i], PERF_EVENT_IOC_ENABLE, 0));
+	fd = pmu_open(&attr);
+	EXPECT_LE(0, fd);
+	for (int i = 0; i < 5; i++)
+		close(self->fd[i]);
+	close(fd);
+	EXPECT_EQ(0, try_config(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 2)));
 }
 
 TEST(a_malformed_raw_selector_is_einval)
