@@ -199,6 +199,17 @@ static u64 event_filter_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 }
 
 /*
+ * An event counts the same on whichever counter it gets: if some can leave machine mode
+ * out, only those. Where there is none, all count the firmware alike. Who names
+ * counters by config2 that all count it gets one of them.
+ */
+static u64 event_equal_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
+{
+	return event_filter_ctrs(pmu, ctrs, inh | RISCV_PMU_INH_M) ?:
+	       event_filter_ctrs(pmu, ctrs, inh);
+}
+
+/*
  * Counters to sample on. One that interrupts is never passed over; where there
  * is none, a timer does. Not for the firmware's: its own events, that timer's
  * among them, are what those count, and each look is a call of it.
@@ -300,7 +311,7 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	if (!ctrs)
 		return -EINVAL;
 
-	event->ctrs = event_filter_ctrs(pmu, ctrs, inh);
+	event->ctrs = event_equal_ctrs(pmu, ctrs, inh);
 	if (!event->ctrs)
 		return event_no_filter_error(pmu, ctrs, inh);
 

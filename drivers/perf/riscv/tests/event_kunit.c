@@ -238,7 +238,8 @@ struct filter_row {
 };
 
 static const struct filter_row filter_rows[] = {
-	{ "all modes", 0, false, U | S | VU | VS | M, 0, M, FAKE_PROG | 1 },
+	{ "all modes", 0, false, U | S | VU | VS | M, 0, M, FAKE_PROG },
+	{ "all modes, all but machine mode", 0, false, U | S | VU | VS, 0, M, FAKE_PROG | 1 },
 	{ "all modes, no filters here", 0, false, 0, 0, M, FAKE_PROG | 1 },
 	{ "no user", EX_USER, false, U | S | VU | VS | M, 0, U | M, FAKE_PROG },
 	{ "no user, guests", EX_USER, true, U | S | VU | VS | M, 0, U | VU | M, FAKE_PROG },
@@ -249,7 +250,7 @@ static const struct filter_row filter_rows[] = {
 	{ "no host", EX_HOST, true, U | S | VU | VS | M, 0, U | S | M, FAKE_PROG },
 	{ "no host, no guests", EX_HOST, false, U | S | VU | VS | M, 0, U | S | M, FAKE_PROG },
 	{ "no guest", EX_GUEST, true, U | S | VU | VS | M, 0, VU | VS | M, FAKE_PROG },
-	{ "no guest, no guests", EX_GUEST, false, U | S | VU | VS | M, 0, M, FAKE_PROG | 1 },
+	{ "no guest, no guests", EX_GUEST, false, U | S | VU | VS | M, 0, M, FAKE_PROG },
 	{ "no guest, none, no filters", EX_GUEST, false, 0, 0, M, FAKE_PROG | 1 },
 	{ "guest user only", EX_HOST | EX_KERNEL, true, U | S | VU | VS | M, 0,
 	  U | S | VS | M, FAKE_PROG },
@@ -297,6 +298,22 @@ static void filter_inhibits_modes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.ctrs, row->ctrs);
 }
 
+/* The same set whether it samples or counts, but for counters that do not interrupt. */
+static void sampling_does_not_change_what_is_counted(struct kunit *test)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE };
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event counting, sampling;
+
+	fake->pmu.polled_sampling = true;
+	fake->pmu.irq_ctrs = BIT_ULL(0);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &counting), 0);
+	attr.sample_period = 1000;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &sampling), 0);
+	KUNIT_EXPECT_EQ(test, counting.ctrs, FAKE_PROG);
+	KUNIT_EXPECT_EQ(test, sampling.ctrs, FAKE_PROG);
+}
+
 /* Where counters differ, only those that can filter remain. */
 static void filter_picks_able_counters(struct kunit *test)
 {
@@ -330,8 +347,8 @@ struct attr_row {
 #define TO_USER	BRANCH, .exclude_kernel = 1, .exclude_hv = 1
 
 static const struct attr_row attr_rows[] = {
-	{ "cycles", { HW(0) }, false, 0, FAKE_PROG | BIT_ULL(0) },
-	{ "instructions", { HW(1) }, false, 0, FAKE_PROG | BIT_ULL(2) },
+	{ "cycles", { HW(0) }, false, 0, FAKE_PROG },
+	{ "instructions", { HW(1) }, false, 0, FAKE_PROG },
 	{ "branches", { HW(4) }, false, 0, FAKE_PROG },
 	{ "firmware", { RAW(CLASS_FW | 5) }, false, 0, FAKE_FW },
 	{ "firmware, no kernel", { RAW(CLASS_FW | 5), .exclude_kernel = 1 }, false, -EOPNOTSUPP },
@@ -345,7 +362,7 @@ static const struct attr_row attr_rows[] = {
 	{ "sampled, no kernel", { HW(0), .sample_period = 1, .exclude_kernel = 1 }, false, 0,
 	  FAKE_PROG },
 	{ "config1 guest bit from user", { HW(0), .config1 = 1 }, false, -EINVAL },
-	{ "config1 guest bit from KVM", { HW(0), .config1 = 1 }, true, 0, FAKE_PROG | BIT_ULL(0) },
+	{ "config1 guest bit from KVM", { HW(0), .config1 = 1 }, true, 0, FAKE_PROG },
 	{ "config1 other bit from KVM", { HW(0), .config1 = 2 }, true, -EINVAL },
 	{ "config1 both bits from KVM", { HW(0), .config1 = 3 }, true, -EINVAL },
 	{ "config1 both bits from a user", { HW(0), .config1 = 3 }, false, -EINVAL },
@@ -363,7 +380,8 @@ static const struct attr_row attr_rows[] = {
 	{ "a branch from exec on", { TO_USER, .enable_on_exec = 1, .config2 = 8 }, false, -EINVAL },
 	{ "config2 a counter", { HW(0), .config2 = 1 }, false, 0, BIT_ULL(0) },
 	{ "config2 all counters", { HW(0), .config2 = U32_MAX }, false, 0,
-	  lower_32_bits(FAKE_PROG) | BIT_ULL(0) },
+	  lower_32_bits(FAKE_PROG) },
+	{ "config2 one of each kind", { HW(0), .config2 = 9 }, false, 0, BIT_ULL(3) },
 	{ "config2 and the firmware's", { RAW(CLASS_FW | 5), .config2 = 8 }, false, -EINVAL },
 	{ "config2 no counter", { HW(0), .config2 = 2 }, false, -EINVAL },
 	{ "config2 high bit", { HW(0), .config2 = 1ULL << 32 }, false, -EINVAL },
@@ -434,7 +452,7 @@ static void sampling_prefers_an_interrupt(struct kunit *test)
 
 	fake->pmu.polled_sampling = true;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
-	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_PROG | BIT_ULL(0));
+	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_PROG);
 	fake->pmu.irq_ctrs = BIT_ULL(33);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
 	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(33));
@@ -460,6 +478,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(parse_takes_every_fw_event),
 	KUNIT_CASE_PARAM(parse_refuses, refuse_gen_params),
 	KUNIT_CASE_PARAM(filter_inhibits_modes, filter_gen_params),
+	KUNIT_CASE(sampling_does_not_change_what_is_counted),
 	KUNIT_CASE(filter_picks_able_counters),
 	KUNIT_CASE_PARAM(resolve_judges_attributes, attr_gen_params),
 	KUNIT_CASE(platform_firmware_event_can_not_be_filtered),

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -214,6 +216,113 @@ TEST_F(firmware, an_undefined_event_is_enoent_when_all_counters_have_been_used)
 	for (int code = 0; code < PMU_FW_NR_DEFINED; code++)
 		close(fd[code]);
 	EXPECT_EQ(-ENOENT, open_firmware(PMU_FW_NR_DEFINED, 0, -1));
+}
+
+#define TRAPS		1000
+/* What the firmware does to hand an illegal instruction on takes far more than this. */
+#define TRAP_LEAST	50L
+
+FIXTURE(machine_mode) {
+	struct perf_event_attr attr;
+};
+
+FIXTURE_SETUP(machine_mode)
+{
+	if (!pmu_is_exact())
+		SKIP(return, "counts are not exact (needs -icount and one hart)");
+
+	self->attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	/* The first ones fault code and stack in. */
+	pmu_illegal_loop(1);
+}
+
+FIXTURE_TEARDOWN(machine_mode)
+{
+}
+
+/* What two events count of illegal instructions at once: the second's, less the first's. */
+static int64_t difference(const struct perf_event_attr *one, const struct perf_event_attr *other,
+			  long traps)
+{
+	int64_t count;
+	int fd[2] = { pmu_open(one), pmu_open(other) };
+
+	if (fd[0] < 0 || fd[1] < 0 || pmu_run_all(pmu_illegal_loop, traps))
+		return INT64_MIN;
+
+	count = pmu_read(fd[1]) - pmu_read(fd[0]);
+	close(fd[0]);
+	close(fd[1]);
+	return count;
+}
+
+/*
+ * Whether it samples must not matter, nor which counter that leads to. Two counters start
+ * and stop some hundred instructions apart, and a tick in between takes some thousand.
+ * Machine mode counted by one of them only would be TRAPS * TRAP_LEAST or more (OpenSBI
+ * 1.6: 1337 instructions a trap).
+ */
+TEST_F(machine_mode, counting_and_sampling_count_the_same)
+{
+	struct perf_event_attr sampling = self->attr;
+	int64_t apart;
+
+	if (!pmu_can_sample())
+		SKIP(return, "no sampling here (caps/sampling)");
+
+	sampling.sample_period = 1ULL << 40;
+	apart = difference(&self->attr, &sampling, TRAPS);
+	ASSERT_NE(INT64_MIN, apart);
+	EXPECT_GT(TRAPS * TRAP_LEAST, llabs(apart));
+}
+
+/*
+ * Which of its counters an event gets must not matter: another event takes the first
+ * choice. Each of the two runs takes in some ticks of some thousand instructions.
+ */
+TEST_F(machine_mode, an_event_counts_the_same_beside_others)
+{
+	struct perf_event_attr user = pmu_attr_user(PERF_TYPE_HARDWARE,
+						    PERF_COUNT_HW_INSTRUCTIONS);
+	int64_t alone, beside;
+	int fd, other;
+
+	if (!pmu_uses_fixed_ctrs() || pmu_try(&user))
+		SKIP(return, "there is one counter that it can have");
+
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, fd);
+	alone = pmu_count_net(fd, pmu_illegal_loop, TRAPS);
+	close(fd);
+
+	user.disabled = 0;
+	other = pmu_open(&user);
+	ASSERT_LE(0, other);
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, fd);
+	beside = pmu_count_net(fd, pmu_illegal_loop, TRAPS);
+	close(fd);
+	close(other);
+	EXPECT_GT(TRAPS * TRAP_LEAST, llabs(alone - beside)) {
+		TH_LOG("alone %lld, beside another event %lld", (long long)alone,
+		       (long long)beside);
+	}
+}
+
+/* Who names a counter that counts machine mode gets it, unless he excludes that mode. */
+TEST_F(machine_mode, a_counter_that_counts_it_has_to_be_named)
+{
+	struct perf_event_attr instret = self->attr;
+
+	instret.config2 = 1 << 2;
+	if (pmu_uses_fixed_ctrs())
+		SKIP(return, "no counter counts machine mode, or all do");
+
+	EXPECT_LE(TRAPS * TRAP_LEAST, difference(&self->attr, &instret, TRAPS));
+	instret.exclude_hv = 1;
+	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&instret));
+	instret.config2 = 0;
+	EXPECT_EQ(0, pmu_try(&instret));
 }
 
 TEST(without_firmware_counters_firmware_events_are_enoent)

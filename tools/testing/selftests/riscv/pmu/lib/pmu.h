@@ -212,6 +212,11 @@ bool pmu_can_sample(void);
  */
 #define PMU_RAW_MAPPED	0x5a000
 long pmu_raw_ctrs(void);
+/*
+ * Whether an event without exclude_hv may have cycle or instret: not where these count
+ * machine mode (no Smcntrpmf) and the counters beside them do not (Sscofpmf).
+ */
+bool pmu_uses_fixed_ctrs(void);
 /* QEMU's -icount: the rig says so in the environment. */
 bool pmu_is_icount(void);
 /*

@@ -159,6 +159,18 @@ bool pmu_is_icount(void)
 	return icount && !strcmp(icount, "1");
 }
 
+bool pmu_uses_fixed_ctrs(void)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+
+	attr.exclude_hv = 1;
+	if (pmu_try(&attr))
+		return true;
+
+	attr.config2 = 1;	/* cycle */
+	return !pmu_try(&attr);
+}
+
 long pmu_raw_ctrs(void)
 {
 	const char *ctrs = getenv("RISCV_PMU_RAW_CTRS");
