@@ -71,6 +71,8 @@ static const riscv_pmu_read_fn csr_readers[PMU_CSR_CTR_NUM] = {
  */
 riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 {
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_reader, ctr);
+
 	return csr_readers[ctr];
 }
 
@@ -87,6 +89,8 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 bool riscv_pmu_csr_is_readable(unsigned int ctr)
 {
 	unsigned long ok = 0;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_is_readable, ctr);
 
 	if (ctr == PMU_CSR_CTR_CYCLE)
 		asm volatile("1: csrr zero, " __stringify(CSR_CYCLE) "\n"

@@ -72,6 +72,7 @@ void riscv_pmu_core_apply(struct riscv_pmu *pmu)
 			continue;
 		pmu->selectors = platform_cores[i]->selectors;
 		pmu->nr_selectors = platform_cores[i]->nr_selectors;
+		pmu->is_qemu = platform_cores[i]->is_qemu;
 		return;
 	}
 }

@@ -30,6 +30,7 @@ struct riscv_pmu_vendor {
  * @match:	whether this machine has such cores
  * @selectors:	standard events and what mhpmevent holds for them
  * @nr_selectors: how many
+ * @is_qemu:	QEMU's virt machine
  *
  * For S-mode that programs counters itself, where no firmware tells.
  */
@@ -37,6 +38,7 @@ struct riscv_pmu_core {
 	bool				(*match)(void);
 	const struct riscv_pmu_selector	*selectors;
 	unsigned int			nr_selectors;
+	bool				is_qemu;
 };
 
 extern const struct riscv_pmu_core riscv_pmu_core_qemu;

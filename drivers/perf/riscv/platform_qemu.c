@@ -24,4 +24,5 @@ const struct riscv_pmu_core riscv_pmu_core_qemu = {
 	.match		= qemu_match,
 	.selectors	= qemu_selectors,
 	.nr_selectors	= ARRAY_SIZE(qemu_selectors),
+	.is_qemu	= true,
 };

@@ -208,6 +208,7 @@ struct riscv_pmu_ops {
  * @loads:	a hardware counter starts from a value that it is given, a fixed one too
  * @is_identity: hardware counter n is hpmcounter n
  * @no_calls:	hardware counters are written without a firmware call
+ * @is_qemu:	QEMU's virt machine, whose bugs backends may look for
  * @selectors:	how these cores name events, where that is known without firmware
  * @nr_selectors: how many are in @selectors
  * @raw_bits:	width of a raw selector, 0 where there are no raw events
@@ -244,6 +245,7 @@ struct riscv_pmu {
 	bool				no_calls;
 	bool				loads;
 	bool				is_identity;
+	bool				is_qemu;
 	const struct riscv_pmu_selector	*selectors;
 	unsigned int			nr_selectors;
 	unsigned int			raw_bits;

@@ -12,6 +12,7 @@
 
 #include <kunit/static_stub.h>
 #include <kunit/test.h>
+#include <linux/array_size.h>
 #include <linux/bitops.h>
 #include <linux/cleanup.h>
 #include <linux/errno.h>
@@ -26,6 +27,7 @@
 #include <asm/sbi_pmu_batch.h>
 
 #include "../backend.h"
+#include "../csr.h"
 #include "../internal.h"
 #include "../sbi_call.h"
 #include "../sbi_flavour.h"
@@ -85,6 +87,10 @@ struct fw_ctr {
  * @has_batch:	it has the batch extension
  * @page:	that for snapshots, while it has it
  * @shmem:	that for batches
+ * @reads:	how often a counter's CSR was read
+ * @period:	its counters count one in so many reads, or 0 for not at all
+ * @filters:	counters that heed filters
+ * @once:	it counts cycles on the first counter that has them only
  * @raw_ctrs:	counters that can hold raw events
  * @has_info:	it tells whether events exist (SBI 3.0)
  * @overflowed:	counters that have, and have not started since
@@ -111,6 +117,10 @@ struct firmware {
 	bool			has_batch;
 	struct riscv_pmu_snapshot_data *page;
 	struct sbi_pmu_batch_shmem *shmem;
+	unsigned int		reads;
+	unsigned int		period;
+	u64			filters;
+	bool			once;
 	u64			raw_ctrs;
 	bool			has_info;
 	u64			overflowed;
@@ -422,6 +432,70 @@ static bool fw_has_batch(void)
 	return fw->has_batch;
 }
 
+/* --- its CSRs ----------------------------------------------------------- */
+
+/* Whether a counter before this one counts the same event, which only one can. */
+static bool fw_is_second(const struct firmware *fw, unsigned int ctr)
+{
+	for (unsigned int i = 3; i < ctr; i++) {
+		const struct fw_ctr *c = &fw->ctr[i];
+
+		if (c->state == FW_RUNNING && c->event_idx == fw->ctr[ctr].event_idx)
+			return fw->once;
+	}
+
+	return false;
+}
+
+/* With any filter set, for all that reads these is supervisor mode, and sets all. */
+static u64 fw_csr(unsigned int ctr)
+{
+	struct firmware *fw = kunit_get_current_test()->priv;
+	struct fw_ctr *c = &fw->ctr[ctr];
+	bool filtered = fw->filters & C(ctr) && c->flags;
+
+	fw->reads++;
+	if (c->state == FW_RUNNING && !filtered && !fw_is_second(fw, ctr) &&
+	    fw->period && !(fw->reads % fw->period))
+		c->value++;
+
+	return c->value;
+}
+
+static u64 fw_csr_0(void)
+{
+	return fw_csr(0);
+}
+
+static u64 fw_csr_2(void)
+{
+	return fw_csr(2);
+}
+
+static u64 fw_csr_3(void)
+{
+	return fw_csr(3);
+}
+
+static u64 fw_csr_4(void)
+{
+	return fw_csr(4);
+}
+
+static u64 fw_csr_5(void)
+{
+	return fw_csr(5);
+}
+
+static riscv_pmu_read_fn fw_csr_reader(unsigned int ctr)
+{
+	static const riscv_pmu_read_fn readers[] = {
+		[0] = fw_csr_0, [2] = fw_csr_2, [3] = fw_csr_3, [4] = fw_csr_4, [5] = fw_csr_5,
+	};
+
+	return ctr < ARRAY_SIZE(readers) && readers[ctr] ? readers[ctr] : fw_csr_5;
+}
+
 /* --- each test ---------------------------------------------------------- */
 
 /* The backend notes per CPU what is programmed, so that the thread has to stay. */
@@ -433,6 +507,7 @@ static int fw_init(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id())), 0);
 	fw->num = FW_NR;
 	fw->raw_ctrs = FW_PROG;
+	fw->period = 1;
 	fw->pmu.hwirq = RV_IRQ_PMU;
 	fw->pmu.has_filters = true;
 	fw->pmu.pending_csr = CSR_IP;
@@ -442,6 +517,7 @@ static int fw_init(struct kunit *test)
 	kunit_activate_static_stub(test, sbi_call_pmu, fw_call);
 	kunit_activate_static_stub(test, sbi_call_batch, fw_batch_call);
 	kunit_activate_static_stub(test, sbi_call_has_batch, fw_has_batch);
+	kunit_activate_static_stub(test, riscv_pmu_csr_reader, fw_csr_reader);
 	return 0;
 }
 
@@ -494,6 +570,7 @@ static void fw_suite_exit(struct kunit_suite *suite)
 	scratch->ovf_csr = live->ovf_csr;
 	scratch->selectors = live->selectors;
 	scratch->nr_selectors = live->nr_selectors;
+	scratch->is_qemu = live->is_qemu;
 	scratch->ops = live->ops;
 	cpumask_copy(&scratch->cpus, &live->cpus);
 	if (scratch->ops.probe(scratch) || scratch->ctrs != live->ctrs ||
@@ -823,6 +900,79 @@ static void firmware_counter_is_read_by_call(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	fw->ctr[6].value = 0x123456789abcdef0ULL;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_sbi_ops.read_ctr(&fw->pmu, 6), 0x123456789abcdef0ULL);
+	expect_all_returned(test);
+}
+
+struct move_row {
+	const char	*name;
+	unsigned int	period;
+	unsigned int	reads;
+	u64		filters;
+	u64		able;
+};
+
+/* Fixed counters can filter only if they move all the time without filters, and never with. */
+static const struct move_row move_rows[] = {
+	{ "both filter", 1, 0, FW_FIXED, FW_FIXED },
+	{ "cycle filters", 1, 0, C(0), C(0) },
+	{ "none filters", 1, 0, 0, 0 },
+	{ "none moves", 0, 0, 0, 0 },
+	{ "slow", 3, 0, 0, 0 },
+	{ "slow, just before it counts", 3, 1, 0, 0 },
+	{ "slow, just after", 3, 2, 0, 0 },
+	{ "very slow", 7, 5, 0, 0 },
+	{ "very slow, later", 7, 6, 0, 0 },
+	{ "very slow, filters", 7, 5, FW_FIXED, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(move, move_rows, name);
+
+static void fixed_counter_in_doubt_can_not_filter(struct kunit *test)
+{
+	const struct move_row *row = test->param_value;
+	struct firmware *fw = test->priv;
+
+	fw->period = row->period;
+	fw->reads = row->reads;
+	fw->filters = row->filters;
+	KUNIT_ASSERT_EQ(test, probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[0].inh, row->able & C(0) ? GENMASK(4, 0) : 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[2].inh, row->able & C(2) ? GENMASK(4, 0) : 0);
+	expect_all_returned(test);
+}
+
+struct twin_row {
+	const char	*name;
+	bool		is_qemu;
+	bool		once;
+	unsigned int	period;
+	unsigned int	reads;
+	u64		cycles;
+};
+
+/* Who has QEMU's bug has one programmable counter for cycles left. */
+static const struct twin_row twin_rows[] = {
+	{ "QEMU with the bug", true, true, 1, 0, C(0) | C(3) },
+	{ "QEMU without it", true, false, 1, 0, C(0) | FW_PROG },
+	{ "QEMU without it, slow", true, false, 3, 1, C(0) | FW_PROG },
+	{ "QEMU without it, slow, later", true, false, 3, 2, C(0) | FW_PROG },
+	{ "a board that seems to have it", false, true, 1, 0, C(0) | FW_PROG },
+	{ "a board, slow", false, false, 3, 1, C(0) | FW_PROG },
+};
+
+KUNIT_ARRAY_PARAM_DESC(twin, twin_rows, name);
+
+static void qemus_bug_is_found_on_qemu_only(struct kunit *test)
+{
+	const struct twin_row *row = test->param_value;
+	struct firmware *fw = test->priv;
+
+	fw->pmu.is_qemu = row->is_qemu;
+	fw->once = row->once;
+	fw->period = row->period;
+	fw->reads = row->reads;
+	KUNIT_ASSERT_EQ(test, probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), row->cycles);
 	expect_all_returned(test);
 }
 
@@ -1567,6 +1717,8 @@ static void refused_resolve_is_survived(struct kunit *test)
 
 static struct kunit_case sbi_cases[] = {
 	SBI_EACH_CASE,
+	KUNIT_CASE_PARAM(fixed_counter_in_doubt_can_not_filter, move_gen_params),
+	KUNIT_CASE_PARAM(qemus_bug_is_found_on_qemu_only, twin_gen_params),
 	KUNIT_CASE(raw_event_is_tried_once),
 	KUNIT_CASE(absent_raw_event_is_tried_once),
 	KUNIT_CASE(busy_counters_stay_unknown),

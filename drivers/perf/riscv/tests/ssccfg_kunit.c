@@ -399,6 +399,7 @@ static void file_suite_exit(struct kunit_suite *suite)
 	scratch->ovf_csr = live->ovf_csr;
 	scratch->selectors = live->selectors;
 	scratch->nr_selectors = live->nr_selectors;
+	scratch->is_qemu = live->is_qemu;
 	scratch->ops = live->ops;
 	cpumask_copy(&scratch->cpus, &live->cpus);
 	if (scratch->ops.probe(scratch) || scratch->ctrs != live->ctrs ||
