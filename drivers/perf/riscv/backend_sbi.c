@@ -649,8 +649,10 @@ static void sbi_choose_flavour(struct riscv_pmu *pmu)
 		pr_warn("sbi=%s is not to be had from this firmware, using plain calls; choose auto, batch, snapshot or plain\n",
 			sbi_flavour_param);
 	/* Unless a vendor has its own. */
-	if (pmu->ops.apply == sbi_plain_apply)
+	if (pmu->ops.apply == sbi_plain_apply) {
 		pmu->ops.apply = sbi_flavour->apply;
+		pmu->ops.reload = sbi_flavour->reload;
+	}
 }
 
 /* Cycles have a counter everywhere: who can not tell which can tell nothing. */

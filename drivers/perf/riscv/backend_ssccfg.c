@@ -358,6 +358,13 @@ static int ssccfg_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	return ssccfg_apply_hw(pmu, batch);
 }
 
+static int ssccfg_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
+{
+	*was = riscv_pmu_csr_exchange(ssccfg_ctr_to_hpm(pmu, ctr),
+				      (*this_cpu_ptr(&ssccfg_written))[ctr], value);
+	return 0;
+}
+
 static u64 ssccfg_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
@@ -934,6 +941,7 @@ const struct riscv_pmu_ops riscv_pmu_ssccfg_ops = {
 	.hart_start	= ssccfg_hart_start,
 	.hart_stop	= ssccfg_hart_stop,
 	.apply		= ssccfg_apply,
+	.reload		= ssccfg_reload,
 	.read_ctr	= ssccfg_read_ctr,
 	.overflowed	= ssccfg_overflowed,
 };

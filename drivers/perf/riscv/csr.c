@@ -350,6 +350,15 @@ unsigned long riscv_pmu_csr_select(unsigned long select)
 	return csr_swap(CSR_SISELECT, select);
 }
 
+static u64 csr_read_value(void)
+{
+	u64 value = csr_read(CSR_SIREG);
+
+	if (IS_ENABLED(CONFIG_32BIT))
+		value |= (u64)csr_read(PMU_CSR_SIREG4) << 32;
+	return value;
+}
+
 /**
  * riscv_pmu_csr_read_value() - the selected counter
  *
@@ -358,14 +367,9 @@ unsigned long riscv_pmu_csr_select(unsigned long select)
  */
 u64 riscv_pmu_csr_read_value(void)
 {
-	u64 value;
-
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_read_value);
 
-	value = csr_read(CSR_SIREG);
-	if (IS_ENABLED(CONFIG_32BIT))
-		value |= (u64)csr_read(PMU_CSR_SIREG4) << 32;
-	return value;
+	return csr_read_value();
 }
 
 static void csr_write_value(u64 value)
@@ -424,6 +428,32 @@ void riscv_pmu_csr_write_event(u64 event)
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_write_event, event);
 
 	csr_write_event(event);
+}
+
+/**
+ * riscv_pmu_csr_exchange() - start a counter anew, and tell how far it had come
+ * @ctr:	its number, 0 to 31; it runs before and afterwards
+ * @event:	PMU_HPMEVENT_* bits, as it has them already but for the overflow flag
+ * @value:	what it starts from
+ *
+ * Context: interrupts off.
+ * Return: its value when it stopped. The few instructions until it starts are not counted.
+ */
+u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value)
+{
+	unsigned long select;
+	u64 was;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_exchange, ctr, event, value);
+
+	select = csr_swap(CSR_SISELECT, PMU_ISELECT_CTR + ctr);
+	csr_set(PMU_CSR_SCOUNTINHIBIT, BIT(ctr));
+	was = csr_read_value();
+	csr_write_event(event);
+	csr_write_value(value);
+	csr_clear(PMU_CSR_SCOUNTINHIBIT, BIT(ctr));
+	csr_write(CSR_SISELECT, select);
+	return was;
 }
 
 /**

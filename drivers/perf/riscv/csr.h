@@ -23,6 +23,7 @@ u64 riscv_pmu_csr_read_value(void);
 void riscv_pmu_csr_write_value(u64 value);
 u64 riscv_pmu_csr_read_event(void);
 void riscv_pmu_csr_write_event(u64 event);
+u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value);
 void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value);
 
 /**

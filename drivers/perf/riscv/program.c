@@ -1203,6 +1203,66 @@ static noinline u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 	return hart->batch.failed;
 }
 
+/*
+ * The end of an overflow of a counter that counting events share, which has run on until
+ * now: stopped and started at once, so that they lose next to nothing.
+ */
+static bool program_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
+			       u64 dirty)
+{
+	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->timed & ~dirty)
+		return false;
+	if (hart->joined & (~hart->running | hart->wrong))
+		return false;
+
+	return dirty & hart->fresh & hart->running & hart->layout.sched.used & ~hart->wrong;
+}
+
+/* From where it counts to its first deadline, or without one. */
+static u64 program_reload_value(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				unsigned int ctr)
+{
+	const struct riscv_pmu_clock *clock = &hart->clock[ctr];
+	u64 left = clock_first_deadline(clock), value;
+
+	if (left != U64_MAX) {
+		hart->armed |= BIT_ULL(ctr);
+		return clock_start_value(clock, left);
+	}
+
+	hart->armed &= ~BIT_ULL(ctr);
+	clock_has_room(pmu, ctr, clock->raw, &value);
+	return value;
+}
+
+static noinline u64 program_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				   unsigned int ctr)
+{
+	struct riscv_pmu_clock *clock = &hart->clock[ctr];
+	u64 bit = BIT_ULL(ctr), joined = hart->joined & ~bit, raw = clock->raw, was = raw;
+	int err;
+
+	hart->frozen = false;
+	hart->dirty = 0;
+	hart->joined = 0;
+	hart->timed = 0;
+	hart->fresh = 0;
+	program_clear_batch(&hart->batch);
+	hart->batch.stop = bit;
+	hart->batch.start = bit;
+	program_plan_load(pmu, hart, ctr, program_reload_value(pmu, hart, ctr));
+	err = pmu->ops.reload(pmu, ctr, hart->batch.cfg[ctr].value, &was);
+	clock->now += (was - raw) & clock->mask;
+	clock_refresh(clock);
+	hart->stats.batches++;
+	trace_apply(&hart->batch);
+	if (unlikely(err))
+		program_fail(hart, bit);
+	riscv_pmu_hart_advance(pmu, hart, joined);
+	program_admit(hart, joined);
+	return err ? bit : 0;
+}
+
 /**
  * riscv_pmu_hart_apply() - make the counters do what their readers want
  * @pmu:	the PMU
@@ -1219,6 +1279,8 @@ u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 
 	if (!dirty && program_go_on(pmu, hart))
 		return 0;
+	if (unlikely(hart->fresh) && program_can_reload(pmu, hart, dirty))
+		return program_reload(pmu, hart, __ffs64(dirty));
 
 	return program_can_rearm(hart, dirty) ? program_rearm(pmu, hart, __ffs64(dirty)) :
 						program_apply_all(pmu, hart);

@@ -133,6 +133,25 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	return unlikely(err) ? batch_fail(pmu, batch, shmem, err) : 0;
 }
 
+/* The counter is read last: all that comes before the call is counted. */
+static int batch_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
+{
+	struct sbi_pmu_batch_shmem *shmem = this_cpu_read(batch_shmem);
+	u64 bit = BIT_ULL(ctr);
+
+	if (unlikely(!shmem))
+		return sbi_plain_reload(pmu, ctr, value, was);
+
+	shmem->load = bit;
+	shmem->failed = 0;
+	shmem->slot[ctr].value = value;
+	*was = pmu->ctr[ctr].read();
+	if (likely(!sbi_call_batch_apply(bit, 0, bit)))
+		return 0;
+
+	return sbi_plain_reload(pmu, ctr, value, was);
+}
+
 static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 {
 	struct sbi_pmu_batch_shmem *shmem;
@@ -158,5 +177,6 @@ const struct sbi_flavour sbi_batch_flavour = {
 	.hart_start	= batch_hart_start,
 	.hart_stop	= batch_hart_stop,
 	.apply		= batch_apply,
+	.reload		= batch_reload,
 	.event_ctrs	= batch_event_ctrs,
 };

@@ -15,6 +15,7 @@
  *		error the hart's batches are carried out call by call. May be NULL
  * @hart_stop:	undo @hart_start. May be NULL. Interrupts off
  * @apply:	as &riscv_pmu_ops.apply
+ * @reload:	as &riscv_pmu_ops.reload
  * @event_ctrs:	which counters can hold an event, in use or not; none of them, if the
  *		firmware says so or can not tell of any event. An errno where it
  *		can not tell of this one. May be NULL. Process context
@@ -28,6 +29,7 @@ struct sbi_flavour {
 	int (*hart_start)(void);
 	void (*hart_stop)(void);
 	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
+	int (*reload)(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);
 	int (*event_ctrs)(u32 event_idx, u64 event_data, u64 *ctrs);
 	u64 (*overflowed)(u64 ctrs);
 };
@@ -42,5 +44,6 @@ unsigned long sbi_inh_to_flags(u32 inh);
 int sbi_plain_prepare(struct riscv_pmu_batch *batch);
 int sbi_plain_start(struct riscv_pmu_batch *batch, u64 load);
 int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
+int sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);
 
 #endif /* _RISCV_PMU_SBI_FLAVOUR_H */

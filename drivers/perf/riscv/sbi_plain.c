@@ -58,12 +58,17 @@ static int sbi_program(unsigned int ctr, const struct riscv_pmu_prog *prog)
 }
 
 /* A counter that fails is left as if it had never been asked. */
-static int sbi_fail(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
+static void sbi_forget(unsigned int ctr)
 {
-	batch->failed |= BIT_ULL(ctr);
 	if (sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
 		riscv_pmu_warn_once("counter %u can not be reset\n", ctr);
 	this_cpu_and(sbi_held, ~BIT_ULL(ctr));
+}
+
+static int sbi_fail(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
+{
+	batch->failed |= BIT_ULL(ctr);
+	sbi_forget(ctr);
 	return err;
 }
 
@@ -201,6 +206,29 @@ int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	return sbi_start_at(batch, __ffs64(start), 0);
 }
 
+/**
+ * sbi_plain_reload() - have a counter that runs start from another value
+ * @pmu:	the PMU
+ * @ctr:	a hardware counter that runs
+ * @value:	what it starts from
+ * @was:	out: its value when it stopped
+ *
+ * Context: interrupts off.
+ * Return: 0, or a negative errno: it is left stopped, without a program.
+ */
+int sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
+{
+	int err;
+
+	sbi_stop(BIT_ULL(ctr), 0);
+	*was = pmu->ctr[ctr].read();
+	err = sbi_call_start_at(ctr, value);
+	if (unlikely(err))
+		sbi_forget(ctr);
+
+	return err;
+}
+
 static int sbi_plain_probe(struct riscv_pmu *pmu)
 {
 	return 0;
@@ -210,4 +238,5 @@ const struct sbi_flavour sbi_plain_flavour = {
 	.name		= "plain",
 	.probe		= sbi_plain_probe,
 	.apply		= sbi_plain_apply,
+	.reload		= sbi_plain_reload,
 };

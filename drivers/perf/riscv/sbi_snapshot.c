@@ -167,5 +167,6 @@ const struct sbi_flavour sbi_snapshot_flavour = {
 	.hart_start	= snapshot_hart_start,
 	.hart_stop	= snapshot_hart_stop,
 	.apply		= snapshot_apply,
+	.reload		= sbi_plain_reload,
 	.overflowed	= snapshot_overflowed,
 };

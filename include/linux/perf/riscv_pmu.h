@@ -151,6 +151,11 @@ struct riscv_pmu;
  *		interrupts off
  * @apply:	carry out a batch on this hart. Interrupts off. 0, or the errno
  *		of the first counter in &riscv_pmu_batch.failed
+ * @reload:	have a hardware counter of this hart that runs, and has its program, start
+ *		from another value; @was: out: its value when it stopped. What comes between
+ *		the stop and the start is lost to events that share it: as little as can be.
+ *		Interrupts off. 0, or a negative errno: it is left stopped, without a program.
+ *		NULL: @apply does it, in two batches
  * @read_ctr:	this hart's counter as it stands, for those without a
  *		&riscv_pmu_ctr.read of their own. Interrupts off
  * @overflowed:	which of the given counters of this hart have overflowed since
@@ -158,7 +163,7 @@ struct riscv_pmu;
  *		an overflow after the look raises it again. Interrupts off
  *
  * Every op is optional: NULL takes that of the table below, a vendor's the
- * backend's, a backend's the base implementation's. So a vendor overrides one
+ * backend's, a backend's the base implementation's, which has no @reload. So a vendor overrides one
  * function or all of them. The hardware ops know nothing of perf: counter
  * numbers, masks and programs are all that they see.
  */
@@ -179,6 +184,7 @@ struct riscv_pmu_ops {
 	void (*hart_start)(struct riscv_pmu *pmu);
 	void (*hart_stop)(struct riscv_pmu *pmu);
 	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
+	int (*reload)(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);
 	u64 (*read_ctr)(struct riscv_pmu *pmu, unsigned int ctr);
 	u64 (*overflowed)(struct riscv_pmu *pmu, u64 ctrs);
 };

@@ -274,6 +274,19 @@ static int fake_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	return err;
 }
 
+/* In the log it is one batch. */
+static int fake_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
+{
+	struct fake_pmu *fake = to_fake(pmu);
+
+	fake->log[fake->nr_batches++ % FAKE_LOG_SIZE] = (struct fake_batch){
+		.stop = BIT_ULL(ctr), .start = BIT_ULL(ctr), .load = BIT_ULL(ctr),
+	};
+	fake_stop(fake, ctr);
+	*was = fake->ctr[ctr].value;
+	return fake_start(fake, ctr, &value);
+}
+
 static u64 fake_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	struct fake_pmu *fake = to_fake(pmu);
@@ -355,6 +368,7 @@ static const struct riscv_pmu_ops fake_ops = {
 	.hart_start	= fake_stop_hart,
 	.hart_stop	= fake_stop_hart,
 	.apply		= fake_apply,
+	.reload		= fake_reload,
 	.read_ctr	= fake_read_ctr,
 	.overflowed	= fake_overflowed,
 };
