@@ -369,7 +369,7 @@ static u32 sbi_fixed_event(const struct riscv_pmu *pmu, unsigned int ctr)
 static void sbi_stop_hart(struct riscv_pmu *pmu)
 {
 	/* An error means that some counter was not in use, which is what this is for. */
-	sbi_call_stop(pmu->ctrs, SBI_PMU_STOP_FLAG_RESET);
+	sbi_call_stop(pmu->ctrs & ~pmu->free_running_ctrs, SBI_PMU_STOP_FLAG_RESET);
 	this_cpu_write(sbi_held, 0);
 	if (pmu->hwirq)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
@@ -520,7 +520,7 @@ static int sbi_count_fixed_moves(struct riscv_pmu *pmu, unsigned int ctr, u32 ev
  */
 static void sbi_find_fixed_filters(struct riscv_pmu *pmu)
 {
-	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
+	for (u64 ctrs = pmu->fixed_ctrs & ~pmu->free_running_ctrs; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 		u32 event_idx = sbi_fixed_event(pmu, ctr);
 		unsigned long irqs;
@@ -531,6 +531,66 @@ static void sbi_find_fixed_filters(struct riscv_pmu *pmu)
 			pmu->ctr[ctr].inh = SBI_ALL_MODES;
 		local_irq_restore(irqs);
 	}
+}
+
+/* What the flavour does, but for counters that only run. */
+static int sbi_apply_others(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	const u64 others = ~pmu->free_running_ctrs;
+	u64 stop = batch->stop, release = batch->release, program = batch->program;
+	u64 start = batch->start, load = batch->load;
+	int err = 0;
+
+	batch->stop &= others;
+	batch->release &= others;
+	batch->program &= others;
+	batch->start &= others;
+	batch->load &= others;
+	if (batch->stop | batch->release | batch->program | batch->start)
+		err = sbi_flavour->apply(pmu, batch);
+	batch->stop = stop;
+	batch->release = release;
+	batch->program = program;
+	batch->start = start;
+	batch->load = load;
+
+	return err;
+}
+
+/* sbi_hart_start() has stopped it, as far as the firmware has let it. */
+static bool sbi_is_free_running(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	guard(irqsave)();
+	sbi_call_start(BIT_ULL(ctr));
+
+	return riscv_pmu_csr_is_readable(pmu->ctr[ctr].csr - CSR_CYCLE) &&
+	       sbi_count_moves(pmu, ctr);
+}
+
+/*
+ * Fixed counters that the firmware announces, and then gives no event (OpenSBI 1.9
+ * with Sscofpmf). What counts nevertheless can be read, as without firmware.
+ */
+static void sbi_find_free_running(struct riscv_pmu *pmu)
+{
+	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		u64 *event_ctrs = &sbi_hw_ctrs[riscv_pmu_event_code(sbi_fixed_event(pmu, ctr))];
+		u64 bit = BIT_ULL(ctr);
+
+		if (*event_ctrs & bit)
+			continue;
+		if (sbi_is_free_running(pmu, ctr)) {
+			pmu->free_running_ctrs |= bit;
+			*event_ctrs |= bit;
+		} else {
+			pmu->ctrs &= ~bit;
+			pmu->fixed_ctrs &= ~bit;
+		}
+	}
+
+	if (pmu->free_running_ctrs && pmu->ops.apply == sbi_flavour->apply)
+		pmu->ops.apply = sbi_apply_others;
 }
 
 /* Whether of two counters that are both to count cycles only the first does. */
@@ -608,6 +668,9 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 	int err;
 
 	sbi_stop_hart(pmu);
+	/* An error means that they can not be stopped either. */
+	if (pmu->free_running_ctrs)
+		sbi_call_start(pmu->free_running_ctrs);
 	if (!sbi_flavour->hart_start)
 		return;
 
@@ -696,6 +759,9 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	sbi_forget_events();
 	sbi_find_resolver();
 	sbi_find_events(pmu);
+	/* Who writes the counters without firmware does not depend on what it hands out. */
+	if (!pmu->no_calls)
+		sbi_find_free_running(pmu);
 	sbi_find_fixed_filters(pmu);
 	/* Who writes the counters without firmware sees to that without it. */
 	if (!pmu->no_calls && sbi_has_twin_bug(pmu))

@@ -311,7 +311,8 @@ static bool user_is_own(const struct perf_event *event, const struct mm_struct *
 	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	const struct task_struct *task = event->hw.target;
 
-	if (!pmu->loads || to_reader(event)->want.ctrs & pmu->fw_ctrs)
+	if (!pmu->loads ||
+	    to_reader(event)->want.ctrs & (pmu->fw_ctrs | pmu->free_running_ctrs))
 		return false;
 	/* Each sample would cost a third more. A counting event shares its counter. */
 	if (event->attr.sample_period)

@@ -202,6 +202,8 @@ struct riscv_pmu_ops {
  * @ctrs:	counters that exist
  * @fw_ctrs:	those of @ctrs that the firmware counts in software
  * @fixed_ctrs:	those of @ctrs that can count one event only
+ * @free_running_ctrs: those of @fixed_ctrs that firmware does not hand out, beside others
+ *		that it does: they always run, and can only be read
  * @irq_ctrs:	those of @ctrs that interrupt when they overflow
  * @narrow_ctrs: those of @ctrs that have fewer than 64 bits
  * @poll_ctrs:	those of @ctrs that have to be read now and then, or wraps are lost
@@ -239,6 +241,7 @@ struct riscv_pmu {
 	u64				ctrs;
 	u64				fw_ctrs;
 	u64				fixed_ctrs;
+	u64				free_running_ctrs;
 	u64				irq_ctrs;
 	u64				narrow_ctrs;
 	u64				poll_ctrs;

@@ -91,6 +91,9 @@ struct fw_ctr {
  * @period:	its counters count one in so many reads, or 0 for not at all
  * @filters:	counters that heed filters
  * @once:	it counts cycles on the first counter that has them only
+ * @readable:	counters whose CSRs can be read
+ * @refuses:	counters that it gives no event
+ * @touched:	counters that any call was about that changes them
  * @raw_ctrs:	counters that can hold raw events
  * @has_info:	it tells whether events exist (SBI 3.0)
  * @overflowed:	counters that have, and have not started since
@@ -121,6 +124,9 @@ struct firmware {
 	unsigned int		period;
 	u64			filters;
 	bool			once;
+	u64			readable;
+	u64			refuses;
+	u64			touched;
 	u64			raw_ctrs;
 	bool			has_info;
 	u64			overflowed;
@@ -165,7 +171,7 @@ static struct sbiret fw_get_info(struct firmware *fw, unsigned long ctr)
 }
 
 /* All but bus cycles and every firmware event but the timer's */
-static u64 fw_able(const struct firmware *fw, u32 event_idx)
+static u64 fw_event_ctrs(const struct firmware *fw, u32 event_idx)
 {
 	switch (event_idx >> 16) {
 	case 0x0:
@@ -179,6 +185,11 @@ static u64 fw_able(const struct firmware *fw, u32 event_idx)
 	}
 
 	return FW_PROG;
+}
+
+static u64 fw_able(const struct firmware *fw, u32 event_idx)
+{
+	return fw_event_ctrs(fw, event_idx) & ~fw->refuses;
 }
 
 static struct sbiret fw_match(struct firmware *fw, u64 ctrs, unsigned long flags, u32 event_idx,
@@ -203,7 +214,8 @@ static long fw_start_one(struct firmware *fw, unsigned int ctr, unsigned long fl
 {
 	struct fw_ctr *c = &fw->ctr[ctr];
 
-	if (c->state == FW_FREE)
+	/* Fixed counters always have their event. */
+	if (c->state == FW_FREE && !(FW_FIXED & C(ctr)))
 		return SBI_ERR_INVALID_PARAM;
 	if (c->state == FW_RUNNING)
 		return SBI_ERR_ALREADY_STARTED;
@@ -229,6 +241,7 @@ static long fw_stop_one(struct firmware *fw, unsigned int ctr, unsigned long fla
 static long fw_one(struct firmware *fw, unsigned long fid, unsigned int ctr,
 		   unsigned long flags, u64 value)
 {
+	fw->touched |= C(ctr);
 	if (fw->error[fid] && fw->error_ctrs & C(ctr))
 		return fw->error[fid];
 	if (fid == SBI_EXT_PMU_COUNTER_START)
@@ -351,6 +364,7 @@ static bool fw_program_one(struct firmware *fw, unsigned int ctr)
 	const struct sbi_pmu_batch_slot *slot = &fw->shmem->slot[ctr];
 	struct fw_ctr *c = &fw->ctr[ctr];
 
+	fw->touched |= C(ctr);
 	c->state = FW_FREE;
 	if (slot->event_idx == SBI_PMU_BATCH_NO_EVENT)
 		return true;
@@ -487,6 +501,13 @@ static u64 fw_csr_5(void)
 	return fw_csr(5);
 }
 
+static bool fw_csr_is_readable(unsigned int ctr)
+{
+	struct firmware *fw = kunit_get_current_test()->priv;
+
+	return fw->readable & C(ctr);
+}
+
 static riscv_pmu_read_fn fw_csr_reader(unsigned int ctr)
 {
 	static const riscv_pmu_read_fn readers[] = {
@@ -508,6 +529,7 @@ static int fw_init(struct kunit *test)
 	fw->num = FW_NR;
 	fw->raw_ctrs = FW_PROG;
 	fw->period = 1;
+	fw->readable = FW_FIXED | FW_PROG;
 	fw->pmu.hwirq = RV_IRQ_PMU;
 	fw->pmu.has_filters = true;
 	fw->pmu.pending_csr = CSR_IP;
@@ -518,6 +540,7 @@ static int fw_init(struct kunit *test)
 	kunit_activate_static_stub(test, sbi_call_batch, fw_batch_call);
 	kunit_activate_static_stub(test, sbi_call_has_batch, fw_has_batch);
 	kunit_activate_static_stub(test, riscv_pmu_csr_reader, fw_csr_reader);
+	kunit_activate_static_stub(test, riscv_pmu_csr_is_readable, fw_csr_is_readable);
 	return 0;
 }
 
@@ -643,15 +666,19 @@ static u64 in_state(const struct firmware *fw, enum fw_state state)
 	return ctrs;
 }
 
-/* Every test ends like this: the hart stops, and the firmware has all its counters back. */
+/*
+ * Every test ends like this: the hart stops, and the firmware has all its counters back,
+ * but for those that it has not handed out, which run on.
+ */
 static void expect_all_returned(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
+	u64 ctrs = fw->pmu.ctrs & ~fw->pmu.free_running_ctrs;
 
 	memset(fw->error, 0, sizeof(fw->error));
 	scoped_guard(irqsave)
 		riscv_pmu_sbi_ops.hart_stop(&fw->pmu);
-	KUNIT_EXPECT_EQ(test, in_state(fw, FW_FREE) & fw->pmu.ctrs, FW_CTRS & fw->pmu.ctrs);
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_FREE) & ctrs, FW_CTRS & ctrs);
 	KUNIT_EXPECT_NULL(test, fw->page);
 	KUNIT_EXPECT_NULL(test, fw->shmem);
 }
@@ -938,6 +965,76 @@ static void fixed_counter_in_doubt_can_not_filter(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[0].inh, row->able & C(0) ? GENMASK(4, 0) : 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[2].inh, row->able & C(2) ? GENMASK(4, 0) : 0);
+	expect_all_returned(test);
+}
+
+/* A batch is as it was afterwards: what only runs has started and stopped as it says. */
+static void apply_beside_free_running(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	plan(fw, C(0) | C(3), 0x00001);
+	fw->batch.load = C(0) | C(3);
+	fw->touched = 0;
+	KUNIT_EXPECT_EQ(test, apply(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->batch.program, C(0) | C(3));
+	KUNIT_EXPECT_EQ(test, fw->batch.start, C(0) | C(3));
+	KUNIT_EXPECT_EQ(test, fw->batch.load, C(0) | C(3));
+	KUNIT_EXPECT_EQ(test, fw->batch.failed, 0);
+	KUNIT_EXPECT_EQ(test, fw->touched, C(3));
+
+	memset(&fw->batch, 0, sizeof(fw->batch));
+	fw->batch.stop = C(0);
+	fw->batch.release = C(0) | C(3);
+	fw->touched = 0;
+	KUNIT_EXPECT_EQ(test, apply(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->batch.stop, C(0));
+	KUNIT_EXPECT_EQ(test, fw->batch.release, C(0) | C(3));
+	KUNIT_EXPECT_EQ(test, fw->touched, C(3));
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(0));
+}
+
+/* OpenSBI 1.9 gives cycle no event where there is Sscofpmf; it counts nevertheless. */
+static void refused_fixed_counter_is_only_read(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->refuses = C(0);
+	fw->filters = FW_FIXED;
+	KUNIT_ASSERT_EQ(test, probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS);
+	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, FW_FIXED);
+	KUNIT_EXPECT_EQ(test, fw->pmu.free_running_ctrs, C(0));
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[0].inh, 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[2].inh, GENMASK(4, 0));
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_PROG | C(0));
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(0));
+	apply_beside_free_running(test);
+
+	/* On a hart that comes up it may stand. */
+	fw->ctr[0].state = FW_STOPPED;
+	scoped_guard(irqsave)
+		riscv_pmu_sbi_ops.hart_start(&fw->pmu);
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(0));
+	scoped_guard(irqsave)
+		riscv_pmu_sbi_ops.hart_stop(&fw->pmu);
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_FREE), FW_CTRS & ~C(0));
+}
+
+/* What can not be read, or stands still, is no counter. */
+static void refused_fixed_counter_is_no_counter(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->refuses = FW_FIXED;
+	fw->readable = FW_FIXED & ~C(0);
+	fw->error[SBI_EXT_PMU_COUNTER_START] = SBI_ERR_INVALID_PARAM;
+	fw->error_ctrs = C(2);
+	KUNIT_ASSERT_EQ(test, probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS & ~FW_FIXED);
+	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.free_running_ctrs, 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_PROG);
 	expect_all_returned(test);
 }
 
@@ -1704,6 +1801,7 @@ static void refused_resolve_is_survived(struct kunit *test)
 	KUNIT_CASE(honest_firmware_is_believed),			\
 	KUNIT_CASE(honest_firmware_is_asked_for_events),		\
 	KUNIT_CASE(batch_is_carried_out),				\
+	KUNIT_CASE(refused_fixed_counter_is_only_read),			\
 	KUNIT_CASE(busy_counters_are_not_tried),			\
 	KUNIT_CASE(busy_counters_are_not_excluded),			\
 	KUNIT_CASE(refused_program_fails_only_its_counter),		\
@@ -1718,6 +1816,7 @@ static void refused_resolve_is_survived(struct kunit *test)
 static struct kunit_case sbi_cases[] = {
 	SBI_EACH_CASE,
 	KUNIT_CASE_PARAM(fixed_counter_in_doubt_can_not_filter, move_gen_params),
+	KUNIT_CASE(refused_fixed_counter_is_no_counter),
 	KUNIT_CASE_PARAM(qemus_bug_is_found_on_qemu_only, twin_gen_params),
 	KUNIT_CASE(raw_event_is_tried_once),
 	KUNIT_CASE(absent_raw_event_is_tried_once),
