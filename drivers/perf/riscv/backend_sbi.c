@@ -421,6 +421,7 @@ static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 		pmu->is_identity = false;
 	if (info->csr < CSR_CYCLE + PMU_CSR_CTR_FIRST_HPM) {
 		pmu->fixed_ctrs |= bit;
+		pmu->irq_ctrs |= pmu->hwirq && pmu->fixed_irqs ? bit : 0;
 	} else {
 		pmu->irq_ctrs |= pmu->hwirq ? bit : 0;
 		pmu->ctr[ctr].inh = pmu->has_filters ? SBI_ALL_MODES : 0;
@@ -580,6 +581,7 @@ static void sbi_find_free_running(struct riscv_pmu *pmu)
 
 		if (*event_ctrs & bit)
 			continue;
+		pmu->irq_ctrs &= ~bit;
 		if (sbi_is_free_running(pmu, ctr)) {
 			pmu->free_running_ctrs |= bit;
 			*event_ctrs |= bit;

@@ -56,6 +56,7 @@ void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor
 	if (vendor->ops)
 		pmu->ops = *vendor->ops;
 	pmu->hwirq = vendor->hwirq ?: pmu->hwirq;
+	pmu->fixed_irqs = vendor->fixed_irqs;
 	pmu->has_filters |= vendor->has_filters;
 	pmu->ovf_csr = vendor->ovf_csr ?: pmu->ovf_csr;
 	pmu->pending_csr = vendor->pending_csr ?: pmu->pending_csr;

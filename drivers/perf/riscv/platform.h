@@ -11,6 +11,7 @@
  * @match:	whether this machine has such cores
  * @ops:	ops that replace the backend's, or NULL
  * @hwirq:	number of the local overflow interrupt, 0 for Sscofpmf's
+ * @fixed_irqs:	cycle and instret interrupt when they overflow
  * @has_filters: firmware filters its counters by mode without Sscofpmf
  * @ovf_csr:	CSR that tells which counters have overflowed, 0 for scountovf
  * @pending_csr: CSR with the interrupt's pending bit, 0 for sip
@@ -20,6 +21,7 @@ struct riscv_pmu_vendor {
 	bool				(*match)(void);
 	const struct riscv_pmu_ops	*ops;
 	unsigned int			hwirq;
+	bool				fixed_irqs;
 	bool				has_filters;
 	u16				ovf_csr;
 	u16				pending_csr;

@@ -21,6 +21,7 @@ const struct riscv_pmu_vendor riscv_pmu_vendor_andes = {
 	.name		= "andes",
 	.match		= andes_match,
 	.hwirq		= PMU_IRQ_ANDES,
+	.fixed_irqs	= true,
 	.has_filters	= true,
 	.ovf_csr	= PMU_CSR_ANDES_SCOUNTEROF,
 	.pending_csr	= PMU_CSR_ANDES_SLIP,

@@ -22,5 +22,6 @@ const struct riscv_pmu_vendor riscv_pmu_vendor_thead = {
 	.name		= "thead",
 	.match		= thead_match,
 	.hwirq		= PMU_IRQ_THEAD,
+	.fixed_irqs	= true,
 	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
 };

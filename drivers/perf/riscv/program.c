@@ -909,7 +909,7 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 		hart->armed |= bit;
 		if (!loaded || (clock->raw & clock->mask) != value)
 			program_plan_load(pmu, hart, ctr, value);
-	} else if (pmu->fixed_ctrs & ~hart->fresh & bit) {
+	} else if (pmu->fixed_ctrs & ~(pmu->irq_ctrs | hart->fresh) & bit) {
 		/*
 		 * May run already, and then can not be written; does not
 		 * interrupt. Where it holds another program, or none, it has to

@@ -211,6 +211,7 @@ struct riscv_pmu_ops {
  * @poll_ns:	how often @poll_ctrs are read while they are counted with, in ns
  * @polled_sampling: events that no counter can interrupt for are sampled by a timer
  * @guests:	KVM guests may run here, so that filters for them matter
+ * @fixed_irqs:	fixed counters interrupt when they overflow, as programmable ones do
  * @has_filters: programmable counters can be kept from counting in a mode
  * @one_call:	a batch is one firmware call, or none, however much is in it
  * @loads:	a hardware counter starts from a value that it is given, a fixed one too
@@ -249,6 +250,7 @@ struct riscv_pmu {
 	u64				poll_ns;
 	bool				polled_sampling;
 	bool				guests;
+	bool				fixed_irqs;
 	bool				has_filters;
 	bool				one_call;
 	bool				no_calls;

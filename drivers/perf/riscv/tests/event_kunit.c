@@ -458,6 +458,21 @@ static void sampling_prefers_an_interrupt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(33));
 }
 
+/* T-Head C9xx: no filters, and cycles on the fixed counter, which interrupts, alone. */
+static void sampling_takes_a_fixed_counter_that_interrupts(struct kunit *test)
+{
+	const struct perf_event_attr attr = { HW(0), .sample_period = 1000 };
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event event;
+
+	for (u64 ctrs = FAKE_PROG; ctrs; ctrs &= ctrs - 1)
+		fake->pmu.ctr[__ffs64(ctrs)].inh = 0;
+	fake->pmu.irq_ctrs = FAKE_FIXED;
+	fake->pmu.polled_sampling = true;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
+	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(0));
+}
+
 /* Looking at them is a firmware call, and sets the timer that they may count. */
 static void firmware_events_are_not_polled(struct kunit *test)
 {
@@ -484,6 +499,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(platform_firmware_event_can_not_be_filtered),
 	KUNIT_CASE(resolve_bounds_backends_answer),
 	KUNIT_CASE(sampling_prefers_an_interrupt),
+	KUNIT_CASE(sampling_takes_a_fixed_counter_that_interrupts),
 	KUNIT_CASE(firmware_events_are_not_polled),
 	{}
 };

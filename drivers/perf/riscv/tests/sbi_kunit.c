@@ -703,6 +703,25 @@ static void honest_firmware_is_believed(struct kunit *test)
 	expect_all_returned(test);
 }
 
+/* T-Head C9xx and Andes; but not one that the firmware does not hand out. */
+static void fixed_counters_of_some_vendors_interrupt(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->pmu.fixed_irqs = true;
+	fw->refuses = C(2);
+	KUNIT_ASSERT_EQ(test, probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, FW_FIXED);
+	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_PROG | C(0));
+
+	plan(fw, C(0), 0x00001);
+	fw->batch.load = C(0);
+	fw->batch.cfg[0].value = -1000ULL;
+	KUNIT_EXPECT_EQ(test, apply(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->ctr[0].value, -1000ULL);
+	expect_all_returned(test);
+}
+
 static void honest_firmware_is_asked_for_events(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -1800,6 +1819,7 @@ static void refused_resolve_is_survived(struct kunit *test)
 #define SBI_EACH_CASE							\
 	KUNIT_CASE(honest_firmware_is_believed),			\
 	KUNIT_CASE(honest_firmware_is_asked_for_events),		\
+	KUNIT_CASE(fixed_counters_of_some_vendors_interrupt),		\
 	KUNIT_CASE(batch_is_carried_out),				\
 	KUNIT_CASE(refused_fixed_counter_is_only_read),			\
 	KUNIT_CASE(busy_counters_are_not_tried),			\

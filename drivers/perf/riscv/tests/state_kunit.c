@@ -383,6 +383,34 @@ static void counter_of_a_deleted_event_runs_on(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* As on T-Head C9xx and Andes. A counting event is to leave the interrupt alone. */
+static void fixed_counter_that_interrupts_samples_exactly(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(0), 1000);
+	struct state_event *counting = new_event(test, 2, C(0), 0);
+	struct fake_pmu *fake = test->priv;
+
+	fake->pmu.irq_ctrs |= FAKE_FIXED;
+	sched_in(test, s);
+	for (unsigned int i = 1; i <= 5; i++) {
+		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 0), 1000);
+		fake_advance(fake, 1000);
+		KUNIT_EXPECT_TRUE(test, fake->ctr[0].overflowed);
+		interrupt(fake);
+		KUNIT_EXPECT_EQ(test, s->samples, i);
+	}
+	fake_advance(fake, 990);
+	KUNIT_EXPECT_EQ(test, count_of(s), 5990);
+	sched_out(test, s);
+
+	sched_in(test, counting);
+	KUNIT_EXPECT_GE(test, fake_until_wrap(fake, 0), BIT_ULL(61));
+	fake_advance(fake, 500);
+	KUNIT_EXPECT_FALSE(test, fake->ctr[0].overflowed);
+	KUNIT_EXPECT_EQ(test, count_of(counting), 1000);
+	sched_out(test, counting);
+}
+
 struct stop_row {
 	const char	*name;
 	int		flags;
@@ -1441,6 +1469,7 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(add_with_start_runs),				\
 	KUNIT_CASE(del_stops_and_updates),				\
 	KUNIT_CASE(counter_of_a_deleted_event_runs_on),			\
+	KUNIT_CASE(fixed_counter_that_interrupts_samples_exactly),	\
 	KUNIT_CASE_PARAM(stop_is_idempotent, stop_gen_params),		\
 	KUNIT_CASE(start_of_a_running_event_changes_nothing),		\
 	KUNIT_CASE(stop_and_start_continue_the_period),			\
