@@ -2,16 +2,24 @@
 /*
  * Leaves Linux by kexec, for a "kernel" of two instructions that waits for ever:
  * whoever looks at the machine from outside then sees what Linux has left behind.
+ * Until then a process on each hart reads the time and a counter of its own, without
+ * system calls. It must not notice anything; if it does, the kernel's log says so.
  */
 
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/kexec.h>
 #include <linux/reboot.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../tools/include/perf/riscv_pmu_read.h"
 
 /* In the machine's memory, beyond all that Linux needs at the moment. */
 #define ENTRY		0x90000000UL
@@ -34,6 +42,72 @@ static int fail(const char *what)
 	return 1;
 }
 
+/* The log reaches the console at once; what is written to a terminal may come too late. */
+static void tell(const char *text)
+{
+	int fd = open("/dev/kmsg", O_WRONLY);
+
+	if (fd >= 0 && write(fd, text, strlen(text)) > 0)
+		close(fd);
+}
+
+static void read_time(void)
+{
+	unsigned long now;
+
+	__asm__ volatile("rdtime %0" : "=r" (now));
+}
+
+static int stay_on(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return sched_setaffinity(0, sizeof(one), &one);
+}
+
+/* Reads on, until the machine stops; never returns. */
+static void read_on(int cpu)
+{
+	/* Which nobody samples, so that the counter is not another's too. */
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HW_CACHE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+			  PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
+		.exclude_kernel = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	void *page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	uint64_t direct, count;
+
+	if (page == MAP_FAILED || stay_on(cpu) || !riscv_pmu_read(page, &count))
+		tell("kexec-guest: no counter to read\n");
+
+	for (;;) {
+		read_time();
+		if (!riscv_pmu_read(page, &direct))
+			continue;
+		if (read(fd, &count, sizeof(count)) != sizeof(count) || direct > count) {
+			tell("kexec-guest: a counter was read wrong\n");
+			_exit(1);
+		}
+	}
+}
+
+static void start_readers(void)
+{
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
+		if (!fork())
+			read_on(cpu);
+	}
+	/* Time for all of them to begin. The other harts are left to them. */
+	stay_on(0);
+	sleep(1);
+	tell("kexec-guest leaves\n");
+}
+
 int main(void)
 {
 	FILE *file = fopen("/sys/firmware/fdt", "r");
@@ -51,6 +125,7 @@ int main(void)
 
 	if (syscall(SYS_kexec_load, ENTRY, 2UL, segments, (long)KEXEC_ARCH_RISCV))
 		return fail("kexec_load");
+	start_readers();
 	syscall(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_KEXEC, 0);
 	return fail("reboot");
 }

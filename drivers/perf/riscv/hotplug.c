@@ -29,7 +29,11 @@ static int hotplug_start_hart(unsigned int cpu)
 	return 0;
 }
 
-/* perf has taken its events off this hart before it gets here. */
+/*
+ * When a hart goes offline, perf has removed all events from it before; at a reboot it has
+ * not. scounteren is left alone, because tasks run on during a reboot, and clock_gettime()
+ * in the vDSO reads the time CSR.
+ */
 static int hotplug_stop_hart(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
@@ -40,7 +44,6 @@ static int hotplug_stop_hart(unsigned int cpu)
 	riscv_pmu_poll_hart_stop(riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_stop(pmu);
-	riscv_pmu_user_hart_stop(riscv_pmu_this_hart(pmu));
 	return 0;
 }
 
@@ -102,7 +105,8 @@ static void hotplug_stop_for_good(void *unused)
 /*
  * What runs next, a kernel by kexec say, finds counters that stand still, and no
  * interrupt pending. Until then there still are tasks, and their events, but no
- * counter is programmed for them.
+ * counter is programmed for them. Those that read counters themselves are told to use
+ * read(), in riscv_pmu_finish().
  */
 static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action, void *data)
 {

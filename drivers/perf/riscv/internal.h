@@ -422,7 +422,6 @@ extern const struct attribute_group *riscv_pmu_attr_groups[];
 
 /* user.c */
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
-void riscv_pmu_user_hart_stop(struct riscv_pmu_hart *hart);
 void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);
 void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_user_hide(struct perf_event *event);

@@ -96,16 +96,6 @@ void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
 	riscv_pmu_csr_set_user_mask(hart->user_mask);
 }
 
-/**
- * riscv_pmu_user_hart_stop() - let user space read nothing on this hart
- * @hart:	this hart
- */
-void riscv_pmu_user_hart_stop(struct riscv_pmu_hart *hart)
-{
-	hart->user_mask = 0;
-	riscv_pmu_csr_set_user_mask(0);
-}
-
 /* --- pages --- */
 
 /*
@@ -155,6 +145,9 @@ static bool user_is_still_own(const struct riscv_pmu_reader *reader)
 static u8 user_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_reader *reader)
 {
 	if (reader->state != RISCV_PMU_READER_ON || !user_can_show(pmu, reader->ctr))
+		return 0;
+	/* The counter has been stopped for good. */
+	if (reader->hart->down)
 		return 0;
 	if (READ_ONCE(user_access) == USER_ACCESS_MMAP &&
 	    (!reader->clean || user_is_disturbed(reader)))
@@ -208,7 +201,7 @@ void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	u32 mask = user_base_mask();
 	bool shown = false;
 
-	if (!pmu->loads || hart->down)
+	if (!pmu->loads)
 		return;
 
 	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
