@@ -208,9 +208,10 @@ static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 /* This hart's task reads counters by itself, or the one before has done so. */
 static noinline void core_apply_and_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (hart->dirty | hart->joined)
-		core_apply(pmu, hart);
-	riscv_pmu_user_show(pmu, hart);
+	do {
+		if (hart->dirty | hart->joined)
+			core_apply(pmu, hart);
+	} while (riscv_pmu_user_show(pmu, hart));
 }
 
 /*
@@ -641,7 +642,6 @@ int riscv_pmu_event_init(struct perf_event *event)
 		return err;
 
 	reader->event = event;
-	reader->owner = event->parent ? to_reader(event->parent)->owner : current;
 	reader->ctr = -1;
 	reader->sampling = is_sampling_event(event);
 	reader->polled = reader->sampling && !(reader->want.ctrs & pmu->irq_ctrs);
@@ -656,6 +656,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 		return err;
 	}
 
+	reader->opener = riscv_pmu_user_get_opener(event);
 	retain_and_null_ptr(reader);
 	riscv_pmu_event_opened();
 	event->destroy = core_event_destroy;

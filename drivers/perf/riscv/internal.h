@@ -67,9 +67,9 @@ enum riscv_pmu_reader_state {
  * @accepted:	counters that have taken its program, on whichever hart
  * @refused:	counters of @hart that have refused its program; it is not placed there
  * @retry:	jiffies from which on it may be placed there again, if all have refused
- * @owner:	who opened it; only compared
  * @mm:		by whom
  * @task:	what its task has of such events
+ * @opener:	the process that has opened the event, see riscv_pmu_user_get_opener()
  * @event:	the perf event; only core.c, irq.c and user.c look at it
  *
  * What a context switch touches comes first, in one cache line.
@@ -99,13 +99,13 @@ struct riscv_pmu_reader {
 	u64			look_ns;
 	u64			look_at;
 	unsigned int		maps;
-	const void		*owner;
 	struct mm_struct	*mm;
 	struct riscv_pmu_task	*task;
 	struct riscv_pmu_event	want;
 	u64			accepted;
 	u64			refused;
 	unsigned long		retry;
+	struct pid		*opener;
 	struct perf_event	*event;
 };
 
@@ -422,8 +422,9 @@ extern const struct attribute_group *riscv_pmu_attr_groups[];
 
 /* user.c */
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
+struct pid *riscv_pmu_user_get_opener(const struct perf_event *event);
 void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);
-void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_user_hide(struct perf_event *event);
 void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm);
 void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm);

@@ -336,13 +336,13 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, boo
 	return -EAGAIN;
 }
 
-static unsigned int clock_count_owner(const struct riscv_pmu_clock *clock, const void *owner)
+static unsigned int clock_count_opener(const struct riscv_pmu_clock *clock, const struct pid *opener)
 {
 	const struct riscv_pmu_reader *reader;
 	unsigned int nr = 0;
 
 	list_for_each_entry(reader, &clock->readers, node)
-		nr += reader->owner == owner;
+		nr += reader->opener == opener;
 
 	return nr;
 }
@@ -363,7 +363,7 @@ static bool program_is_crowded(struct riscv_pmu_hart *hart, const struct riscv_p
 		if (!riscv_pmu_prog_is_equal(&layout->prog[ctr], &reader->want.prog))
 			continue;
 		same |= ctrs & -ctrs;
-		nr += clock_count_owner(&hart->clock[ctr], reader->owner);
+		nr += clock_count_opener(&hart->clock[ctr], reader->opener);
 	}
 	if (nr < riscv_pmu_max_identical(&reader->want))
 		return false;

@@ -24,6 +24,7 @@
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/perf/riscv_pmu.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/rcupdate.h>
 #include <linux/sched_clock.h>
@@ -120,20 +121,35 @@ static bool user_can_show(const struct riscv_pmu *pmu, unsigned int ctr)
 }
 
 /*
- * Where another's deadline decides from what value the counter starts, the value
- * tells how far that is away.
+ * Whether another process's deadline decides from what value the counter starts: the value
+ * tells how far that deadline is away.
  */
 static bool user_is_disturbed(const struct riscv_pmu_reader *reader)
 {
+	const struct pid *process = task_tgid(reader->event->hw.target);
 	const struct riscv_pmu_reader *other;
 
 	list_for_each_entry(other, &reader->clock->readers, node) {
 		if (other->sampling && !other->polled && other->state != RISCV_PMU_READER_OFF &&
-		    other->event->hw.target != reader->event->hw.target)
+		    other->opener != process)
 			return true;
 	}
 
 	return false;
+}
+
+/**
+ * riscv_pmu_user_get_opener() - the process that has opened an event
+ * @event:	an event in event_init
+ *
+ * An inherited event is that of who has opened the first: by its file, that one can read it.
+ *
+ * Context: process.
+ * Return: its thread group's pid, with a reference that riscv_pmu_user_forget() drops.
+ */
+struct pid *riscv_pmu_user_get_opener(const struct perf_event *event)
+{
+	return get_pid(event->parent ? to_reader(event->parent)->opener : task_tgid(current));
 }
 
 /* As long as the process that has mapped it is the task's own: not after an exec. */
@@ -146,11 +162,10 @@ static u8 user_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_read
 {
 	if (reader->state != RISCV_PMU_READER_ON || !user_can_show(pmu, reader->ctr))
 		return 0;
-	/* The counter has been stopped for good. */
-	if (reader->hart->down)
+	/* The counter has been stopped for good, or is about to start anew. */
+	if (reader->hart->down || reader->hart->fresh & BIT_ULL(reader->ctr))
 		return 0;
-	if (READ_ONCE(user_access) == USER_ACCESS_MMAP &&
-	    (!reader->clean || user_is_disturbed(reader)))
+	if (READ_ONCE(user_access) == USER_ACCESS_MMAP && !reader->clean)
 		return 0;
 	if (!user_is_still_own(reader))
 		return 0;
@@ -168,55 +183,6 @@ static s64 user_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_re
 
 	return sign_extend64(clock->raw, pmu->ctr[reader->ctr].width - 1) -
 	       (clock->now - reader->prev);
-}
-
-/* Returns the reader's counter as a bit of scounteren, or 0. */
-static u32 user_show_reader(const struct riscv_pmu *pmu, struct riscv_pmu_reader *reader)
-{
-	u8 idx = user_find_idx(pmu, reader);
-	s64 prev = idx ? user_find_prev(pmu, reader) : 0;
-	struct perf_event *event = reader->event;
-
-	if (idx != reader->user_idx || (idx && prev != local64_read(&event->hw.prev_count))) {
-		local64_set(&event->hw.prev_count, prev);
-		reader->user_idx = idx;
-		perf_event_update_userpage(event);
-	}
-	if (!idx)
-		return 0;
-
-	WRITE_ONCE(reader->task->ctrs, reader->task->ctrs | BIT(idx - 1));
-	return BIT(idx - 1);
-}
-
-/**
- * riscv_pmu_user_show() - let the task on this hart read what its mapped events count
- * @pmu:	the PMU
- * @hart:	this hart, all changes applied
- *
- * Context: interrupts off.
- */
-void riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
-{
-	u32 mask = user_base_mask();
-	bool shown = false;
-
-	if (!pmu->loads)
-		return;
-
-	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
-		struct riscv_pmu_reader *reader;
-
-		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
-			/* After ->user come ->mm and ->task. */
-			if (!smp_load_acquire(&reader->user))
-				continue;
-			mask |= user_show_reader(pmu, reader);
-			shown = true;
-		}
-	}
-	hart->user_shown = shown;
-	user_set_mask(hart, mask);
 }
 
 /**
@@ -248,6 +214,71 @@ static void user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *r
 
 	riscv_pmu_user_refresh(hart, reader);
 	hart->dirty |= hart->fresh & BIT_ULL(reader->ctr);
+}
+
+/*
+ * A counter that has been started for another's deadline still tells of it when that has
+ * gone. It has to start once more before it is shown again.
+ */
+static void user_check_clean(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+{
+	if (user_is_disturbed(reader))
+		reader->clean = false;
+	else if (!reader->clean)
+		user_restart(hart, reader);
+}
+
+/* Returns the reader's counter as a bit of scounteren, or 0. */
+static u32 user_show_reader(const struct riscv_pmu *pmu, struct riscv_pmu_reader *reader)
+{
+	u8 idx = user_find_idx(pmu, reader);
+	s64 prev = idx ? user_find_prev(pmu, reader) : 0;
+	struct perf_event *event = reader->event;
+
+	if (idx != reader->user_idx || (idx && prev != local64_read(&event->hw.prev_count))) {
+		local64_set(&event->hw.prev_count, prev);
+		reader->user_idx = idx;
+		perf_event_update_userpage(event);
+	}
+	if (!idx)
+		return 0;
+
+	WRITE_ONCE(reader->task->ctrs, reader->task->ctrs | BIT(idx - 1));
+	return BIT(idx - 1);
+}
+
+/**
+ * riscv_pmu_user_show() - let the task on this hart read what its mapped events count
+ * @pmu:	the PMU
+ * @hart:	this hart, all changes applied
+ *
+ * Context: interrupts off.
+ * Return: true if a counter has to start anew before it can be shown: the caller applies
+ * that change, and calls again.
+ */
+bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u32 mask = user_base_mask();
+	bool shown = false;
+
+	if (!pmu->loads)
+		return false;
+
+	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
+		struct riscv_pmu_reader *reader;
+
+		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
+			/* After ->user come ->mm and ->task. */
+			if (!smp_load_acquire(&reader->user))
+				continue;
+			user_check_clean(hart, reader);
+			mask |= user_show_reader(pmu, reader);
+			shown = true;
+		}
+	}
+	hart->user_shown = shown;
+	user_set_mask(hart, mask);
+	return hart->fresh && !hart->down;
 }
 
 /**
@@ -428,9 +459,11 @@ void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
  */
 void riscv_pmu_user_forget(struct perf_event *event)
 {
-	guard(mutex)(&user_maps_lock);
-	if (to_reader(event)->maps)
-		user_drop(event);
+	scoped_guard(mutex, &user_maps_lock) {
+		if (to_reader(event)->maps)
+			user_drop(event);
+	}
+	put_pid(to_reader(event)->opener);
 }
 
 /* csrr rd, CSR */

@@ -560,7 +560,7 @@ static void one_owner_runs_some_identical_events(struct kunit *test)
 
 	/* Somebody else may. */
 	counting(&other, 5, C(3));
-	other.owner = test;
+	other.opener = (struct pid *)test;
 	switch_in(test, fake, &other, 0);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 50);

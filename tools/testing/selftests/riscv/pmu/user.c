@@ -630,6 +630,116 @@ TEST_F(user, a_counter_that_others_sample_with_is_for_read)
 	EXPECT_TRUE(riscv_pmu_read(self->page, &count));
 }
 
+/* The counter's value, as riscv_pmu_read() takes it. */
+static int64_t raw_of(const struct perf_event_mmap_page *page)
+{
+	unsigned int unused = 64 - page->pmc_width;
+
+	return (int64_t)(riscv_pmu_read_csr(page->index - 1) << unused) >> unused;
+}
+
+/*
+ * What others sample with. A counter that was started for that is between -OTHERS_PERIOD and
+ * 0; one that was started for nobody is below -2^22 for long, even if it has but 24 bits.
+ */
+#define OTHERS_PERIOD	3000000
+
+/* Another process, and what it has opened, in that process and in this one. */
+struct sampler {
+	pid_t pid;
+	int theirs;
+	int fd;
+};
+
+static int sampler_pipe[2];
+
+/* Samples a process, or, for -1, hart 0. */
+static void body_sample(long pid)
+{
+	struct perf_event_attr attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	int fd;
+
+	attr.disabled = 0;
+	attr.sample_period = OTHERS_PERIOD;
+	fd = pmu_open_on(&attr, pid, pid < 0 ? 0 : -1, -1);
+	if (fd < 0 || write(sampler_pipe[1], &fd, sizeof(fd)) != sizeof(fd))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* This process gets the descriptor, too: it can stop the event without leaving the hart. */
+static bool sampler_start(struct sampler *sampler, pid_t whom)
+{
+	int pidfd;
+	bool told;
+
+	if (pipe(sampler_pipe))
+		return false;
+	sampler->pid = pmu_spawn(body_sample, whom);
+	close(sampler_pipe[1]);
+	told = read(sampler_pipe[0], &sampler->theirs, sizeof(int)) == sizeof(int);
+	close(sampler_pipe[0]);
+	pidfd = syscall(__NR_pidfd_open, sampler->pid, 0);
+	sampler->fd = told ? syscall(__NR_pidfd_getfd, pidfd, sampler->theirs, 0) : -1;
+	close(pidfd);
+	return sampler->fd >= 0;
+}
+
+static void sampler_end(struct sampler *sampler)
+{
+	pmu_kill(sampler->pid);
+	close(sampler->fd);
+}
+
+/* While another process samples, its counter is not shown; nor where it has left it. */
+static void expect_untold(struct __test_metadata *_metadata, const struct perf_event_attr *attr,
+			  pid_t whom)
+{
+	struct perf_event_mmap_page *page;
+	struct sampler sampler;
+	int fd;
+
+	if (!pmu_samples_by_interrupt())
+		SKIP(return, "no overflow interrupt (caps/sampling)");
+
+	/* The sampler is first, so that the event joins it on a counter that interrupts. */
+	ASSERT_EQ(0, pin_to(0));
+	ASSERT_TRUE(sampler_start(&sampler, whom));
+	fd = pmu_open(attr);
+	page = map(fd);
+	ASSERT_NE(NULL, page);
+	pmu_loop(N);
+	EXPECT_EQ(0, (int)page->index);
+	ASSERT_EQ(0, ioctl(sampler.fd, PERF_EVENT_IOC_DISABLE, 0));
+	/* At once. */
+	ASSERT_NE(0, (int)page->index);
+	EXPECT_GT(-OTHERS_PERIOD, raw_of(page));
+	sampler_end(&sampler);
+	unmap(page);
+	close(fd);
+}
+
+TEST_F(user, who_samples_the_hart_leaves_no_value)
+{
+	unmap(self->page);
+	self->page = NULL;
+	close(self->fd);
+	self->fd = -1;
+	expect_untold(_metadata, &self->attr, -1);
+	sched_setaffinity(0, sizeof(self->all), &self->all);
+}
+
+TEST_F(user, who_samples_the_task_leaves_no_value)
+{
+	unmap(self->page);
+	self->page = NULL;
+	close(self->fd);
+	self->fd = -1;
+	expect_untold(_metadata, &self->attr, getpid());
+	sched_setaffinity(0, sizeof(self->all), &self->all);
+}
+
 PMU_TEST_AT_LAST(PMU_MAY_CALL)
 
 TEST_HARNESS_MAIN
