@@ -656,7 +656,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 		return err;
 	}
 
-	reader->opener = riscv_pmu_user_get_opener(event);
+	riscv_pmu_user_open(event);
 	retain_and_null_ptr(reader);
 	riscv_pmu_event_opened();
 	event->destroy = core_event_destroy;

@@ -69,7 +69,8 @@ enum riscv_pmu_reader_state {
  * @retry:	jiffies from which on it may be placed there again, if all have refused
  * @mm:		by whom
  * @task:	what its task has of such events
- * @opener:	the process that has opened the event, see riscv_pmu_user_get_opener()
+ * @user_ctrs:	those of @want that the mapping may ever name
+ * @opener:	the process that has opened the event; held
  * @event:	the perf event; only core.c, irq.c and user.c look at it
  *
  * What a context switch touches comes first, in one cache line.
@@ -105,6 +106,7 @@ struct riscv_pmu_reader {
 	u64			accepted;
 	u64			refused;
 	unsigned long		retry;
+	u64			user_ctrs;
 	struct pid		*opener;
 	struct perf_event	*event;
 };
@@ -422,7 +424,7 @@ extern const struct attribute_group *riscv_pmu_attr_groups[];
 
 /* user.c */
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
-struct pid *riscv_pmu_user_get_opener(const struct perf_event *event);
+void riscv_pmu_user_open(struct perf_event *event);
 void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);
 bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_user_hide(struct perf_event *event);

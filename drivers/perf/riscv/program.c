@@ -336,7 +336,8 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, boo
 	return -EAGAIN;
 }
 
-static unsigned int clock_count_opener(const struct riscv_pmu_clock *clock, const struct pid *opener)
+static unsigned int clock_count_opener(const struct riscv_pmu_clock *clock,
+				       const struct pid *opener)
 {
 	const struct riscv_pmu_reader *reader;
 	unsigned int nr = 0;
@@ -1213,6 +1214,9 @@ static bool program_can_reload(const struct riscv_pmu *pmu, const struct riscv_p
 	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->timed & ~dirty)
 		return false;
 	if (hart->joined & (~hart->running | hart->wrong))
+		return false;
+	/* Firmware counters have no register that could be written. */
+	if (dirty & (pmu->fw_ctrs | pmu->free_running_ctrs))
 		return false;
 
 	return dirty & hart->fresh & hart->running & hart->layout.sched.used & ~hart->wrong;

@@ -99,25 +99,59 @@ void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
 
 /* --- pages --- */
 
+/* Counters of which kernel.perf_user_access lets mapped events show theirs. */
+static u64 user_access_ctrs(const struct riscv_pmu *pmu)
+{
+	switch (READ_ONCE(user_access)) {
+	case USER_ACCESS_MMAP:
+		return pmu->ctrs;
+	case USER_ACCESS_LEGACY:
+		return pmu->fixed_ctrs;
+	default:
+		return 0;
+	}
+}
+
 /*
  * Who reads extends the sign, so a counter must not come to the end of its range
  * without an interrupt that starts it anew: clock_start_value() and
  * clock_has_room() keep it in the lower, negative half until then.
  */
-static bool user_can_show(const struct riscv_pmu *pmu, unsigned int ctr)
+static bool user_can_read_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
 {
-	switch (READ_ONCE(user_access)) {
-	case USER_ACCESS_MMAP:
-		break;
-	case USER_ACCESS_LEGACY:
-		if (!(pmu->fixed_ctrs & BIT_ULL(ctr)))
-			return false;
-		break;
-	default:
+	return pmu->ctr[ctr].read && (pmu->ctr[ctr].width == 64 || pmu->irq_ctrs & BIT_ULL(ctr));
+}
+
+/* An event of one task, which may be its own; not what its children share. */
+static bool user_is_for_task(const struct perf_event *event)
+{
+	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+
+	if (!pmu->loads ||
+	    to_reader(event)->want.ctrs & (pmu->fw_ctrs | pmu->free_running_ctrs))
 		return false;
+	/* Each sample would cost a third more. A counting event shares its counter. */
+	if (event->attr.sample_period)
+		return false;
+
+	return event->hw.target && event->cpu == -1 && !event->attr.inherit;
+}
+
+/* Those counters of an event that its page can ever name. */
+static u64 user_find_ctrs(const struct perf_event *event)
+{
+	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	u64 readable = 0;
+
+	if (!user_is_for_task(event))
+		return 0;
+
+	for (u64 ctrs = to_reader(event)->want.ctrs; ctrs; ctrs &= ctrs - 1) {
+		if (user_can_read_ctr(pmu, __ffs64(ctrs)))
+			readable |= ctrs & -ctrs;
 	}
 
-	return pmu->ctr[ctr].read && (pmu->ctr[ctr].width == 64 || pmu->irq_ctrs & BIT_ULL(ctr));
+	return readable;
 }
 
 /*
@@ -139,17 +173,21 @@ static bool user_is_disturbed(const struct riscv_pmu_reader *reader)
 }
 
 /**
- * riscv_pmu_user_get_opener() - the process that has opened an event
- * @event:	an event in event_init
+ * riscv_pmu_user_open() - note what an event's pages will have to be told
+ * @event:	an event at the end of event_init
  *
  * An inherited event is that of who has opened the first: by its file, that one can read it.
+ * The opener's pid is held until riscv_pmu_user_forget().
  *
  * Context: process.
- * Return: its thread group's pid, with a reference that riscv_pmu_user_forget() drops.
  */
-struct pid *riscv_pmu_user_get_opener(const struct perf_event *event)
+void riscv_pmu_user_open(struct perf_event *event)
 {
-	return get_pid(event->parent ? to_reader(event->parent)->opener : task_tgid(current));
+	struct riscv_pmu_reader *reader = to_reader(event);
+
+	reader->opener = get_pid(event->parent ? to_reader(event->parent)->opener :
+						 task_tgid(current));
+	reader->user_ctrs = user_find_ctrs(event);
 }
 
 /* As long as the process that has mapped it is the task's own: not after an exec. */
@@ -160,7 +198,8 @@ static bool user_is_still_own(const struct riscv_pmu_reader *reader)
 
 static u8 user_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_reader *reader)
 {
-	if (reader->state != RISCV_PMU_READER_ON || !user_can_show(pmu, reader->ctr))
+	if (reader->state != RISCV_PMU_READER_ON ||
+	    !(reader->user_ctrs & user_access_ctrs(pmu) & BIT_ULL(reader->ctr)))
 		return 0;
 	/* The counter has been stopped for good, or is about to start anew. */
 	if (reader->hart->down || reader->hart->fresh & BIT_ULL(reader->ctr))
@@ -329,20 +368,10 @@ static void user_review(void *data)
 	riscv_pmu_finish(pmu, hart);
 }
 
-/* A task's own event, by a mapping of its own process; not what its children share. */
+/* A task's own event, by a mapping of its own process. */
 static bool user_is_own(const struct perf_event *event, const struct mm_struct *mm)
 {
-	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-	const struct task_struct *task = event->hw.target;
-
-	if (!pmu->loads ||
-	    to_reader(event)->want.ctrs & (pmu->fw_ctrs | pmu->free_running_ctrs))
-		return false;
-	/* Each sample would cost a third more. A counting event shares its counter. */
-	if (event->attr.sample_period)
-		return false;
-
-	return task && READ_ONCE(task->mm) == mm && event->cpu == -1 && !event->attr.inherit;
+	return user_is_for_task(event) && READ_ONCE(event->hw.target->mm) == mm;
 }
 
 static struct riscv_pmu_task *user_get_task(const struct task_struct *task,
@@ -612,10 +641,26 @@ static void user_set_epoch(struct perf_event_mmap_page *page, const struct clock
 	}
 }
 
-/* Other PMUs' events come here too. */
+/*
+ * Whether the event's counter can be read at times: when it counts, the index says so. A
+ * program looks at this once, after mmap(), when the event may not have counted yet. Other
+ * PMUs' events come here too.
+ */
 static bool user_can_read(const struct perf_event *event)
 {
-	return event->pmu->event_idx == riscv_pmu_user_idx && to_reader(event)->user_idx;
+	return event->pmu->event_idx == riscv_pmu_user_idx &&
+	       to_reader(event)->user_ctrs & user_access_ctrs(to_riscv_pmu(event->pmu));
+}
+
+/* That of the counter which the index names; before there is one, the least. */
+static void user_set_width(const struct perf_event *event, struct perf_event_mmap_page *page)
+{
+	const struct riscv_pmu_reader *reader = to_reader(event);
+
+	if (reader->user_idx)
+		page->pmc_width = to_riscv_pmu(event->pmu)->ctr[reader->ctr].width;
+	else if (!page->pmc_width)
+		page->pmc_width = riscv_pmu_min_width(to_riscv_pmu(event->pmu), reader->user_ctrs);
 }
 
 /*
@@ -641,8 +686,7 @@ void arch_perf_update_userpage(struct perf_event *event, struct perf_event_mmap_
 	page->time_offset = page->time_zero - now;
 	page->cap_user_rdpmc = user_can_read(event);
 	if (page->cap_user_rdpmc)
-		page->pmc_width = riscv_pmu_min_width(to_riscv_pmu(event->pmu),
-						      BIT_ULL(to_reader(event)->ctr));
+		user_set_width(event, page);
 	page->cap_user_time = 1;
 	page->cap_user_time_zero = 1;
 	page->cap_user_time_short = 1;

@@ -130,6 +130,7 @@ TEST(a_counter_that_wraps_unseen_is_for_read)
 	page = map(fd);
 	ASSERT_NE(NULL, page);
 	EXPECT_FALSE(riscv_pmu_read(page, &count));
+	EXPECT_EQ(0, (int)page->cap_user_rdpmc);
 	EXPECT_LE(pmu_least(N), pmu_count(fd, pmu_loop, N));
 	unmap(page);
 	close(fd);
@@ -244,6 +245,56 @@ TEST_F(user, an_event_that_stands_is_for_read)
 	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_TRUE(riscv_pmu_read(self->page, &count));
 	EXPECT_LE(count, (uint64_t)pmu_read(self->fd));
+}
+
+/* cap_user_rdpmc of an event that does not count yet; -1 if it can not be opened. */
+static int cap_of(const struct perf_event_attr *attr, int cpu)
+{
+	struct perf_event_mmap_page *page;
+	int cap = -1, fd = pmu_open_on(attr, cpu < 0 ? 0 : -1, cpu, -1);
+
+	if (fd < 0)
+		return -1;
+	page = map(fd);
+	if (page) {
+		cap = page->cap_user_rdpmc;
+		unmap(page);
+	}
+	close(fd);
+	return cap;
+}
+
+/* A program looks at cap_user_rdpmc once. */
+TEST_F(user, a_mapping_says_at_once_whether_it_can_be_read)
+{
+	struct perf_event_attr attr = self->attr;
+	struct perf_event_mmap_page *page;
+	uint64_t count;
+	int fd;
+
+	attr.disabled = 1;
+	fd = pmu_open(&attr);
+	ASSERT_LE(0, fd);
+	page = map(fd);
+	ASSERT_NE(NULL, page);
+	EXPECT_EQ(1, (int)page->cap_user_rdpmc);
+	EXPECT_EQ(0, (int)page->index);
+	EXPECT_EQ(pmu_caps_number("counter_width"), page->pmc_width);
+	EXPECT_FALSE(riscv_pmu_read(page, &count));
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	EXPECT_TRUE(riscv_pmu_read(page, &count));
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+	EXPECT_EQ(1, (int)page->cap_user_rdpmc);
+	EXPECT_EQ(0, (int)page->index);
+	unmap(page);
+	close(fd);
+
+	EXPECT_EQ(0, cap_of(&attr, 0));
+	ASSERT_TRUE(pmu_write_number(ACCESS, 0));
+	EXPECT_EQ(0, cap_of(&attr, -1));
+	ASSERT_TRUE(pmu_write_number(ACCESS, 1));
+	attr.sample_period = N;
+	EXPECT_GE(0, cap_of(&attr, -1));
 }
 
 TEST_F(user, a_reset_while_it_counts_starts_at_zero)
