@@ -685,12 +685,12 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  */
 void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 ctrs = hart->running & ~hart->layout.sched.used;
+	u64 ctrs = hart->running & ~(hart->layout.sched.used | pmu->free_running_ctrs);
 
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	hart->dirty &= ~ctrs;
 	hart->armed &= ~ctrs;
-	/* One that can not be stopped is read again before it is counted with. */
+	/* Where no firmware stops them they run on: they are read again before they are used. */
 	hart->loaded &= ~(ctrs & pmu->fixed_ctrs);
 }
 
@@ -1215,7 +1215,7 @@ static bool program_can_reload(const struct riscv_pmu *pmu, const struct riscv_p
 		return false;
 	if (hart->joined & (~hart->running | hart->wrong))
 		return false;
-	/* Firmware counters have no register that could be written. */
+	/* These can not be written. */
 	if (dirty & (pmu->fw_ctrs | pmu->free_running_ctrs))
 		return false;
 
