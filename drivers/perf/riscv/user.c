@@ -68,7 +68,8 @@ struct riscv_pmu_task {
 	struct rcu_head rcu;
 };
 
-static DEFINE_XARRAY(user_tasks);
+/* Users decide how many there are: paid for by their memory cgroups, as the nodes are. */
+static DEFINE_XARRAY_FLAGS(user_tasks, XA_FLAGS_ACCOUNT);
 static DEFINE_MUTEX(user_maps_lock);
 
 static u32 user_base_mask(void)
@@ -380,7 +381,7 @@ static struct riscv_pmu_task *user_get_task(const struct task_struct *task,
 	struct riscv_pmu_task *own = xa_load(&user_tasks, (unsigned long)task);
 
 	if (!own) {
-		own = kzalloc(sizeof(*own), GFP_KERNEL);
+		own = kzalloc(sizeof(*own), GFP_KERNEL_ACCOUNT);
 		if (!own)
 			return NULL;
 		if (xa_err(xa_store(&user_tasks, (unsigned long)task, own, GFP_KERNEL))) {
