@@ -65,6 +65,7 @@ unsigned int ebb_counter(const struct perf_event_attr *attr);
  *
  * The first period begins when the event is enabled, another one when a handler for its
  * overflow returns: with what is set then.
+ * Fewer than RISCV_EBB_SURE_PERIOD may become more (Documentation/arch/riscv/pmu-ebb.rst).
  * ebb_page() must have succeeded, as for all that follow.
  */
 void ebb_period(unsigned int counter, uint64_t events);

@@ -30,9 +30,11 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/thread_info.h>
+#include <linux/timex.h>
 #include <linux/uprobes.h>
 
 #include <asm/csr.h>
+#include <asm/delay.h>
 #include <asm/ptrace.h>
 
 #include <uapi/linux/riscv_pmu.h>
@@ -49,6 +51,8 @@
  * @renew:	its counters that begin a new period when they next start
  * @over:	those of them that had overflowed
  * @elp:	what was interrupted is about to land (Zicfilp)
+ * @returned:	when its last handler returned, in ticks of the hart's timer
+ * @floor:	the least period that keeps branches apart; 0 while they are
  * @frozen:	from an overflow to the return its events stand
  * @pending:	a branch waits
  * @maps:	mappings of the page: one, or two while it is being moved
@@ -63,6 +67,8 @@ struct ebb {
 	u64 renew;
 	u64 over;
 	unsigned long elp;
+	u32 returned;
+	u64 floor;
 	bool frozen;
 	bool pending;
 	refcount_t maps;
@@ -127,12 +133,42 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 /* A period that does not end, as core.c has it. */
 #define EBB_NEVER	S64_MAX
 
+/*
+ * A branch that comes this long (50 us, in parts of a second) after the last handler's
+ * return is far enough from it. After one that is not, the least period is doubled, up to
+ * RISCV_EBB_SURE_PERIOD, a power of 2 less 1: no LR/SC loop that the ISA lets succeed is
+ * longer than 16 instructions (Unprivileged ISA, "Eventual Success of Store-Conditional
+ * Instructions").
+ */
+#define EBB_APART_HZ	20000
+
+/* 1 / EBB_APART_HZ in ticks */
+static u32 ebb_apart_ticks __ro_after_init;
+
+static void ebb_throttle(struct ebb *ebb, const struct riscv_pmu_hart *hart)
+{
+	if (hart->irq_began - ebb->returned < ebb_apart_ticks)
+		ebb->floor = (2 * ebb->floor + 1) & RISCV_EBB_SURE_PERIOD;
+	else
+		ebb->floor /= 2;
+}
+
 /* As the task's page has it; 0 is never, and so is what no counter can reach. */
 static void ebb_set_period(const struct ebb *ebb, struct perf_event *event)
 {
 	u64 period = ebb ? READ_ONCE(ebb->page->period[ebb_hpm(event)]) : 0;
 
-	event->hw.sample_period = period && period <= S64_MAX ? period : EBB_NEVER;
+	if (!period || period > S64_MAX)
+		event->hw.sample_period = EBB_NEVER;
+	else
+		event->hw.sample_period = max(period, ebb->floor);
+}
+
+/* The period was that of a page which has gone: with munmap, or with exec. */
+static void ebb_revoke_period(struct perf_event *event)
+{
+	event->hw.sample_period = EBB_NEVER;
+	local64_set(&event->hw.period_left, EBB_NEVER);
 }
 
 /**
@@ -206,11 +242,14 @@ static void ebb_freeze(struct ebb *ebb, struct perf_event *event)
  */
 bool riscv_pmu_ebb_overflow(struct perf_event *event)
 {
-	struct ebb *ebb = ebb_of_current();
+	struct ebb *ebb = event->hw.target == current ? ebb_of_current() : NULL;
 
-	if (!ebb || event->hw.target != current)
+	if (!ebb) {
+		ebb_revoke_period(event);
 		return false;
+	}
 
+	ebb_throttle(ebb, to_reader(event)->hart);
 	ebb_note_overflow(ebb, event);
 	ebb_freeze(ebb, event);
 	return true;
@@ -246,12 +285,14 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 	struct ebb *ebb = event->hw.target == current ? ebb_of_current() : NULL;
 	struct hw_perf_event *hwc = &event->hw;
 
+	if (!ebb) {
+		ebb_revoke_period(event);
+		return true;
+	}
 	if (!hwc->sample_period || hwc->sample_period == EBB_NEVER) {
 		ebb_set_period(ebb, event);
 		local64_set(&hwc->period_left, hwc->sample_period);
 	}
-	if (!ebb)
-		return true;
 	if (ebb->frozen)
 		return false;
 
@@ -373,6 +414,7 @@ static void ebb_thaw(struct ebb *ebb)
 	ebb->renew |= READ_ONCE(ebb->page->overflowed);
 	ebb->over |= ebb->overflowed & ebb->renew;
 	ebb->overflowed = 0;
+	ebb->returned = get_cycles();
 	ebb->frozen = false;
 	WRITE_ONCE(ebb->page->overflowed, 0);
 	/* The others start when the task is back on a hart of theirs, or when they are enabled. */
@@ -585,6 +627,7 @@ static int __init ebb_init(void)
 {
 	struct riscv_pmu *pmu = riscv_pmu_get();
 
+	ebb_apart_ticks = riscv_timebase / EBB_APART_HZ;
 	return pmu && pmu->irq_ctrs ? misc_register(&ebb_device) : 0;
 }
 device_initcall_sync(ebb_init);

@@ -144,7 +144,7 @@ static void irq_freeze_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		irq_pause_group(hart, event);
 }
 
-/* Instead of a sample. It needs none of what keeps storms off: it is the task that pays. */
+/* Instead of a sample. ebb.c keeps storms off in a way of its own. */
 static void irq_branch(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
 {
 	hart->frozen = false;

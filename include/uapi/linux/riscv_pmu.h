@@ -36,6 +36,9 @@
 /* riscv_ebb_page.status: an overflow waits for RISCV_EBB_ENABLE, or for a handler */
 #define RISCV_EBB_PENDING		(_ULL(1) << 0)
 
+/* The least period that is never made longer. */
+#define RISCV_EBB_SURE_PERIOD		255
+
 /*
  * Register a7 of the ecall that ends a handler: the counters in riscv_ebb_page.overflowed
  * run again, a7 and the pc are those of the page, and RISCV_EBB_ENABLE is set. No system
@@ -51,7 +54,9 @@
  * @pc:		what the branch has interrupted
  * @a7:		its register a7
  * @overflowed:	hpmcounters that have overflowed, and stand until the return
- * @period:	for each hpmcounter, after how many events it overflows; 0 is never
+ * @period:	for each hpmcounter, after how many events it overflows; 0 is never. Fewer than
+ *		RISCV_EBB_SURE_PERIOD may become more, up to that many, while overflows
+ *		come less than 50 us after the return of the handler before
  */
 struct riscv_ebb_page {
 	__u64 control;

@@ -216,6 +216,7 @@ static void yield_loop(long n)
 #include "ebb/sequences.c"
 #include "ebb/signals.c"
 #include "ebb/syscalls.c"
+#include "ebb/throttle.c"
 #include "ebb/tracer.c"
 #include "ebb/versus.c"
 

@@ -35,7 +35,7 @@ TEST_F(ebb, a_signal_in_a_handler)
 	close(fd);
 }
 
-/* In each instruction a branch, so that one waits whenever the call sleeps. */
+/* A period so short that a branch waits in most of the calls. */
 #define WAKE_US		20000
 
 TEST_F(ebb, an_interrupted_call_is_not_begun_again)

@@ -166,6 +166,23 @@ pmu_spoil_vectors:
 	.option	pop
 
 /*
+ * long pmu_lr_sc_loop(long *word, long tries): adds one to the word by LR/SC, once;
+ * whether it has within so many tries. A trap in between has SC fail.
+ */
+	.globl	pmu_lr_sc_loop
+	.type	pmu_lr_sc_loop, @function
+pmu_lr_sc_loop:
+1:	lr.d	t0, (a0)
+	addi	t0, t0, 1
+	sc.d	t0, t0, (a0)
+	beqz	t0, 2f
+	addi	a1, a1, -1
+	bgtz	a1, 1b
+2:	seqz	a0, t0
+	ret
+	.size	pmu_lr_sc_loop, . - pmu_lr_sc_loop
+
+/*
  * void pmu_sequence_loop(void *sequences, volatile long *flag)
  *
  * A restartable sequence (rseq(2)) that goes on until the flag is set, or it is aborted.

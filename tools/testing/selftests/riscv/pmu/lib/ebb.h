@@ -13,6 +13,9 @@ long pmu_keep_vectors(long n);
 void pmu_spoil_floats(void);
 void pmu_spoil_vectors(void);
 
+/* Adds one to the word by LR/SC; whether it has, within so many tries. */
+long pmu_lr_sc_loop(long *word, long tries);
+
 /* What is in front of the abort handler of a restartable sequence. */
 #define PMU_SEQUENCE_SIG	0xf1401073
 
