@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -26,18 +26,16 @@
 /* entry.S */
 void ebb_entry(void);
 void ebb_entry_vector(void);
-void ebb_resume(volatile struct riscv_ebb_page *page);
 void ebb_dispatch(void);
 
-_Static_assert(offsetof(struct riscv_ebb_page, pc) == 24, "entry.S knows it");
-_Static_assert(offsetof(struct riscv_ebb_page, a7) == 32, "entry.S knows it");
-
 /*
- * What this thread has: its page; what to call; by which entry, or 0; and whether a handler
- * runs, whether overflows are to wait, and whether the page goes when it can.
+ * What this thread has: its page, and the device that it is of; what to call; by which
+ * entry, or 0; and whether a handler runs, whether overflows are to wait, and whether the
+ * page goes when it can.
  */
 static _Thread_local struct {
 	volatile struct riscv_ebb_page *page;
+	int dev;
 	ebb_handler_fn *fn;
 	void *arg;
 	uintptr_t entry;
@@ -49,6 +47,8 @@ static _Thread_local struct {
 /* The page is not the child's. */
 static void forget_all(void)
 {
+	if (self.page)
+		close(self.dev);
 	memset(&self, 0, sizeof(self));
 }
 
@@ -74,7 +74,7 @@ static void unmap(void)
 volatile struct riscv_ebb_page *ebb_page(void)
 {
 	void *page;
-	int dev, err;
+	int dev;
 
 	if (self.closed && !self.inside)
 		unmap();
@@ -85,12 +85,15 @@ volatile struct riscv_ebb_page *ebb_page(void)
 	if (dev < 0)
 		return NULL;
 	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, dev, 0);
-	err = errno;
-	close(dev);
-	errno = err;
-	if (page == MAP_FAILED)
-		return NULL;
+	if (page == MAP_FAILED) {
+		int err = errno;
 
+		close(dev);
+		errno = err;
+		return NULL;
+	}
+
+	self.dev = dev;
 	self.page = page;
 	return page;
 }
@@ -159,13 +162,18 @@ static bool hold(void)
 	return enabled;
 }
 
-static void set_entry(void)
+static int set_entry(void)
 {
-	atomic_signal_fence(memory_order_seq_cst);
-	self.page->handler = self.disabled ? 0 : self.entry;
+	const struct riscv_ebb_register reg = {
+		.size = sizeof(reg),
+		.version = RISCV_EBB_VERSION,
+		.handler = self.disabled ? 0 : self.entry,
+	};
+
+	return ioctl(self.dev, RISCV_EBB_IOC_REGISTER, &reg);
 }
 
-void ebb_handler(ebb_handler_fn *fn, void *arg)
+int ebb_handler(ebb_handler_fn *fn, void *arg)
 {
 	bool enabled = hold();
 
@@ -174,20 +182,26 @@ void ebb_handler(ebb_handler_fn *fn, void *arg)
 		self.entry = (uintptr_t)(has_vector() ? ebb_entry_vector : ebb_entry);
 	self.fn = fn;
 	self.arg = arg;
-	set_entry();
-	/* What came meanwhile has not been told. */
-	if (enabled)
-		ebb_resume(self.page);
+	if (set_entry())
+		return -1;
+	/* What came meanwhile has not been told. A handler that returns enables. */
+	return enabled && !self.inside ? ioctl(self.dev, RISCV_EBB_IOC_ENABLE, 0) : 0;
 }
 
-void ebb_enable(void)
+int ebb_enable(void)
 {
 	self.disabled = false;
 	hold();
-	set_entry();
+	if (set_entry())
+		return -1;
 	/* A handler that returns enables. */
-	if (!self.inside)
-		ebb_resume(self.page);
+	return self.inside ? 0 : ioctl(self.dev, RISCV_EBB_IOC_ENABLE, 0);
+}
+
+int ebb_abandon(void)
+{
+	self.inside = false;
+	return ioctl(self.dev, RISCV_EBB_IOC_ABANDON, 0);
 }
 
 void ebb_disable(void)

@@ -26,10 +26,11 @@
 /**
  * ebb_handler_fn - called when counters have overflowed
  * @page:	&riscv_ebb_page.pc is what was interrupted, &riscv_ebb_page.overflowed which
- *		counters they were; both may be changed
+ *		counters they were: more may be added, to begin a new period as well
  * @arg:	as given to ebb_handler()
  *
- * None of the thread's events that branch counts it.
+ * None of the thread's events that branch counts it. It goes back to what was interrupted,
+ * whatever the page says then; one that leaves by siglongjmp() needs ebb_abandon().
  */
 typedef void ebb_handler_fn(volatile struct riscv_ebb_page *page, void *arg);
 
@@ -74,15 +75,29 @@ void ebb_period(unsigned int counter, uint64_t events);
  * ebb_handler() - what to call
  * @fn:		NULL: overflows wait
  * @arg:	for @fn
+ *
+ * Return: 0, or -1 with errno: ENXIO if the page has gone.
  */
-void ebb_handler(ebb_handler_fn *fn, void *arg);
+int ebb_handler(ebb_handler_fn *fn, void *arg);
 
 /**
  * ebb_enable() - let overflows branch
  *
  * One that has waited does so at once.
+ *
+ * Return: 0, or -1 with errno: EBUSY in what a handler has left by siglongjmp(), before
+ * ebb_abandon(); ENXIO if the page has gone.
  */
-void ebb_enable(void);
+int ebb_enable(void);
+
+/**
+ * ebb_abandon() - a handler has been left by siglongjmp() and will not return
+ *
+ * Its counters run again, and overflows branch.
+ *
+ * Return: 0, or -1 with errno: EINVAL if none has been left.
+ */
+int ebb_abandon(void);
 
 /**
  * ebb_disable() - let overflows wait

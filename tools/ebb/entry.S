@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Where the kernel branches to: keeps all that a C function may change, calls
- * ebb_dispatch(), and goes back. The return restores the pc and a7, which are in the page.
+ * ebb_dispatch(), and goes back. The return restores the pc and a7. Both entries begin with
+ * a landing pad (Zicfilp), which does nothing where there are none.
  */
 #define EBB_RETURN	-0x454242	/* RISCV_EBB_RETURN */
-#define PAGE_PC		24		/* riscv_ebb_page.pc */
-#define PAGE_A7		32		/* riscv_ebb_page.a7 */
 
 /* A frame: 16 of the integer registers, 20 floats, fcsr, 5 of the vector unit's. */
 #define FLOATS		(16 * 8)
@@ -41,6 +40,10 @@
 	.endr
 	.endm
 
+	.macro	landing_pad
+	.word	0x00000017		/* lpad 0: auipc zero, 0 */
+	.endm
+
 	.macro	keep
 	addi	sp, sp, -FRAME
 	ints	sd
@@ -63,7 +66,9 @@
 	.text
 	.globl	ebb_entry
 	.type	ebb_entry, @function
+	.balign	4			/* of a landing pad */
 ebb_entry:
+	landing_pad
 	keep
 	call	ebb_dispatch
 	go_back
@@ -74,7 +79,9 @@ ebb_entry:
 	.option	arch, +v
 	.globl	ebb_entry_vector
 	.type	ebb_entry_vector, @function
+	.balign	4
 ebb_entry_vector:
+	landing_pad
 	keep
 	mv	s0, sp
 	csrr	t0, vstart
@@ -118,20 +125,5 @@ ebb_entry_vector:
 	go_back
 	.size	ebb_entry_vector, . - ebb_entry_vector
 	.option	pop
-
-/*
- * void ebb_resume(struct riscv_ebb_page *page): return from a handler to where we are.
- * That enables branches, and takes one that has waited.
- */
-	.globl	ebb_resume
-	.type	ebb_resume, @function
-ebb_resume:
-	lla	t0, 1f
-	li	a7, EBB_RETURN
-	sd	t0, PAGE_PC(a0)
-	sd	a7, PAGE_A7(a0)
-	ecall
-1:	ret
-	.size	ebb_resume, . - ebb_resume
 
 	.section .note.GNU-stack, "", @progbits

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event-based branches. A task maps a page of its own from /dev/riscv_ebb and names a
- * handler there. When a counter of one of its events has overflowed, the task's next way
- * to user mode leads to the handler instead: the page has what it needs to go back.
+ * Event-based branches. A task maps a page of its own from /dev/riscv_ebb and registers a
+ * handler. When a counter of one of its events has overflowed, the task's next way to user
+ * mode leads to the handler instead. Where it goes back to is kept here: the page, which any
+ * thread of the process may write, shows a copy.
  *
  * From the overflow until the handler returns the events stand, so that they do not
  * count the handler; nor can there be an overflow meanwhile that would be lost.
@@ -31,11 +32,15 @@
 #include <linux/spinlock.h>
 #include <linux/thread_info.h>
 #include <linux/timex.h>
+#include <linux/uaccess.h>
 #include <linux/uprobes.h>
 
 #include <asm/csr.h>
 #include <asm/delay.h>
 #include <asm/ptrace.h>
+#ifdef SR_ELP
+#include <asm/usercfi.h>
+#endif
 
 #include <uapi/linux/riscv_pmu.h>
 
@@ -50,7 +55,11 @@
  * @overflowed:	its counters that have overflowed since the last return
  * @renew:	its counters that begin a new period when they next start
  * @over:	those of them that had overflowed
- * @elp:	what was interrupted is about to land (Zicfilp)
+ * @handler:	where to branch, or 0
+ * @pc:		what the branch under way has interrupted
+ * @a7:		its register a7
+ * @elp:	SR_ELP, if it was about to land (Zicfilp)
+ * @inside:	a branch is under way, until its handler returns
  * @returned:	when its last handler returned, in ticks of the hart's timer
  * @floor:	the least period that keeps branches apart; 0 while they are
  * @frozen:	from an overflow to the return its events stand
@@ -66,7 +75,11 @@ struct ebb {
 	u64 overflowed;
 	u64 renew;
 	u64 over;
+	unsigned long handler;
+	unsigned long pc;
+	unsigned long a7;
 	unsigned long elp;
+	bool inside;
 	u32 returned;
 	u64 floor;
 	bool frozen;
@@ -321,25 +334,33 @@ static struct ebb *ebb_to_branch(void)
 {
 	struct ebb *ebb = ebb_of_current();
 
-	if (!ebb || !ebb->pending || !(READ_ONCE(ebb->page->control) & RISCV_EBB_ENABLE))
+	if (!ebb || !ebb->pending || ebb->inside || !ebb->handler)
 		return NULL;
 
-	return READ_ONCE(ebb->page->handler) ? ebb : NULL;
+	return READ_ONCE(ebb->page->control) & RISCV_EBB_ENABLE ? ebb : NULL;
 }
 
-/* An indirect jump was interrupted before it landed: the handler is no place to land. */
-static void ebb_keep_landing(struct ebb *ebb, struct pt_regs *regs)
+/*
+ * A branch is an indirect jump: the handler of a task with landing pads begins with one, or
+ * it is a software check exception (Unprivileged ISA, "Landing Pad"). What was interrupted
+ * may have been about to land itself, and is again when the handler has returned.
+ */
+static void ebb_expect_landing(struct ebb *ebb, struct pt_regs *regs)
 {
 #ifdef SR_ELP
 	ebb->elp = regs->status & SR_ELP;
 	regs->status &= ~SR_ELP;
+	if (is_indir_lp_enabled(current))
+		regs->status |= SR_ELP;
 #endif
 }
 
-static void ebb_restore_landing(struct ebb *ebb, struct pt_regs *regs)
+static void ebb_restore_landing(const struct ebb *ebb, struct pt_regs *regs)
 {
+#ifdef SR_ELP
+	regs->status &= ~SR_ELP;
 	regs->status |= ebb->elp;
-	ebb->elp = 0;
+#endif
 }
 
 /* The handler's address: 0 if there is nothing to do; an odd one is not gone to. */
@@ -355,16 +376,19 @@ static unsigned long ebb_branch(struct pt_regs *regs)
 		return 0;
 
 	page = ebb->page;
-	handler = READ_ONCE(page->handler);
+	handler = ebb->handler;
 	if (handler & 1)
 		return handler;
 
 	ebb->pending = false;
+	ebb->inside = true;
+	ebb->pc = regs->epc;
+	ebb->a7 = regs->a7;
+	ebb_expect_landing(ebb, regs);
 	WRITE_ONCE(page->status, 0);
 	WRITE_ONCE(page->control, READ_ONCE(page->control) & ~RISCV_EBB_ENABLE);
-	WRITE_ONCE(page->pc, regs->epc);
-	WRITE_ONCE(page->a7, regs->a7);
-	ebb_keep_landing(ebb, regs);
+	WRITE_ONCE(page->pc, ebb->pc);
+	WRITE_ONCE(page->a7, ebb->a7);
 	/* Wherever that is: it is user mode that goes there. */
 	regs->epc = handler;
 	return handler;
@@ -437,20 +461,28 @@ static void ebb_thaw(struct ebb *ebb)
 	riscv_pmu_finish(pmu, hart);
 }
 
-static void ebb_return(struct ebb *ebb, struct pt_regs *regs)
+/* With interrupts off. The next overflow branches, and one that waits does so now. */
+static void ebb_enable(struct ebb *ebb)
 {
 	struct riscv_ebb_page *page = ebb->page;
 
-	/* Signals find no system call here that they could restart. */
-	regs->cause = -1UL;
-	regs->epc = READ_ONCE(page->pc);
-	regs->a7 = READ_ONCE(page->a7);
-	ebb_restore_landing(ebb, regs);
+	ebb->inside = false;
 	WRITE_ONCE(page->control, READ_ONCE(page->control) | RISCV_EBB_ENABLE);
 	if (ebb->pending)
 		set_thread_flag(TIF_RISCV_EBB);
 	else if (ebb->frozen)
 		ebb_thaw(ebb);
+}
+
+/* To where the branch came from, whatever the page says: no thread can have it go elsewhere. */
+static void ebb_return(struct ebb *ebb, struct pt_regs *regs)
+{
+	/* Signals find no system call here that they could restart. */
+	regs->cause = -1UL;
+	regs->epc = ebb->pc;
+	regs->a7 = ebb->a7;
+	ebb_restore_landing(ebb, regs);
+	ebb_enable(ebb);
 }
 
 /* For everybody else it is the number of a system call that there is not. */
@@ -485,6 +517,8 @@ noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
 	irqentry_enter_from_user_mode(regs);
 	instrumentation_begin();
 	ebb = ebb_of_current();
+	if (ebb && !ebb->inside)
+		ebb = NULL;
 	if (ebb)
 		ebb_return(ebb, regs);
 	else
@@ -521,6 +555,7 @@ static struct ebb *ebb_new(void)
 		return NULL;
 	}
 
+	ebb->page->version = RISCV_EBB_VERSION;
 	ebb->pid = get_pid(task_pid(current));
 	ebb->mm = current->mm;
 	refcount_set(&ebb->maps, 1);
@@ -583,6 +618,11 @@ static const struct vm_operations_struct ebb_vm_ops = {
 	.close	= ebb_vma_close,
 };
 
+/* What version 2 has: programs of that version pass no less. */
+#define EBB_REGISTER_SIZE_VER2	24
+
+static_assert(sizeof(struct riscv_ebb_register) == EBB_REGISTER_SIZE_VER2);
+
 /* Who maps it is who takes branches. */
 static int ebb_file_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -610,9 +650,68 @@ static int ebb_file_mmap(struct file *file, struct vm_area_struct *vma)
 	return 0;
 }
 
+static int ebb_register(const struct riscv_ebb_register __user *arg)
+{
+	struct riscv_ebb_register reg;
+	struct ebb *ebb;
+	u32 size;
+	int err;
+
+	if (get_user(size, &arg->size))
+		return -EFAULT;
+	if (size < EBB_REGISTER_SIZE_VER2)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	err = copy_struct_from_user(&reg, sizeof(reg), arg, size);
+	if (err)
+		return err;
+	if (reg.version != RISCV_EBB_VERSION || reg.flags || reg.handler > ULONG_MAX)
+		return -EINVAL;
+
+	guard(irqsave)();
+	ebb = ebb_of_current();
+	if (!ebb)
+		return -ENXIO;
+
+	ebb->handler = reg.handler;
+	return 0;
+}
+
+/* What a program that left its handler by siglongjmp() says, or one that is in none. */
+static int ebb_go_on(bool abandon)
+{
+	struct ebb *ebb;
+
+	guard(irqsave)();
+	ebb = ebb_of_current();
+	if (!ebb)
+		return -ENXIO;
+	if (ebb->inside != abandon)
+		return abandon ? -EINVAL : -EBUSY;
+
+	ebb_enable(ebb);
+	return 0;
+}
+
+static long ebb_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	switch (cmd) {
+	case RISCV_EBB_IOC_REGISTER:
+		return ebb_register((const struct riscv_ebb_register __user *)arg);
+	case RISCV_EBB_IOC_ENABLE:
+	case RISCV_EBB_IOC_ABANDON:
+		return arg ? -EINVAL : ebb_go_on(cmd == RISCV_EBB_IOC_ABANDON);
+	default:
+		return -ENOTTY;
+	}
+}
+
 static const struct file_operations ebb_fops = {
 	.owner	= THIS_MODULE,
 	.mmap	= ebb_file_mmap,
+	.unlocked_ioctl	= ebb_file_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
 	.llseek	= noop_llseek,
 };
 

@@ -12,7 +12,9 @@
 #include <limits.h>
 #include <linux/riscv_pmu.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +130,20 @@ do {										\
 		EXPECT_EQ(1, branches);						\
 } while (0)
 
+/* A handler by its address, past the library; errno is why not. */
+static int register_at(unsigned long handler)
+{
+	const struct riscv_ebb_register reg = {
+		.size = sizeof(reg), .version = RISCV_EBB_VERSION, .handler = handler,
+	};
+	int dev = open("/dev/riscv_ebb", O_RDWR | O_CLOEXEC);
+	int err = ioctl(dev, RISCV_EBB_IOC_REGISTER, &reg) ? errno : 0;
+
+	close(dev);
+	errno = err;
+	return err ? -1 : 0;
+}
+
 /* Until there was a branch: see above. For a while; what comes of it is the test's to say. */
 static void loop_until_branched(void)
 {
@@ -212,10 +228,12 @@ static void yield_loop(long n)
 #include "ebb/period.c"
 #include "ebb/probes.c"
 #include "ebb/processes.c"
+#include "ebb/register.c"
 #include "ebb/registers.c"
 #include "ebb/sequences.c"
 #include "ebb/signals.c"
 #include "ebb/syscalls.c"
+#include "ebb/forged.c"
 #include "ebb/throttle.c"
 #include "ebb/tracer.c"
 #include "ebb/versus.c"

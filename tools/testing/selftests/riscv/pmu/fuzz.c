@@ -514,7 +514,7 @@ static void on_branch(volatile struct riscv_ebb_page *page, void *arg)
 	if (!(n % 32))
 		page->overflowed = -1;
 	if (!(n % 64))
-		page->handler = 0;
+		ebb_handler(NULL, NULL);
 }
 
 /* All as it should be, unless the counters are others' or pinned. */
@@ -532,6 +532,23 @@ static void take_branches(struct worker *w)
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	pmu_loop(N);
 	close(fd);
+}
+
+/* Any handler, in a structure that is right more often than not. */
+static void register_odd(struct worker *w, uint64_t handler)
+{
+	const struct riscv_ebb_register reg[2] = { {
+		.size = one_in(w, 4) ? odd_number(w) : sizeof(*reg),
+		.version = one_in(w, 4) ? odd_number(w) : RISCV_EBB_VERSION,
+		.handler = handler,
+		.flags = one_in(w, 8),
+	} };
+	int dev = open("/dev/riscv_ebb", O_RDWR | O_CLOEXEC);
+
+	ioctl(dev, RISCV_EBB_IOC_REGISTER, reg);
+	ioctl(dev, RISCV_EBB_IOC_ENABLE, 0);
+	ioctl(dev, RISCV_EBB_IOC_ABANDON, 0);
+	close(dev);
 }
 
 /* The page of event-based branches; only children go where nothing is. */
@@ -560,7 +577,7 @@ static void do_ebb(struct worker *w)
 		break;
 	case 4:
 		if (w->child)
-			page->handler = number;
+			register_odd(w, number);
 		break;
 	case 5:
 		ebb_period(ctr, number);

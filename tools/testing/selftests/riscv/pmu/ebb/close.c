@@ -94,7 +94,7 @@ TEST_F(ebb, a_page_can_be_moved)
 	page = moved;
 	EXPECT_EQ(RISCV_EBB_ENABLE, page->control);
 	page->control = 0;
-	page->handler = 0;
+	ASSERT_EQ(0, register_at(0));
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 	for (int turn = 0; turn < 500 && !page->status; turn++)
 		pmu_loop(N / 10);

@@ -23,14 +23,12 @@ TEST_F(ebb, a_new_handler_is_called_for_what_waited)
 TEST_F(ebb, enabling_twice_takes_what_waited)
 {
 	int fd = open_ebb(&self->attr, PERIOD);
-	uint64_t handler = ebb_page()->handler;
 
 	ASSERT_LE(0, fd);
-	handler = ebb_page()->handler;
-	ebb_page()->handler = 0;
+	ASSERT_EQ(0, register_at(0));
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 	wait_for_pending();
-	ebb_page()->handler = handler;
+	ASSERT_EQ(0, register_at((uintptr_t)ebb_entry));
 	EXPECT_EQ(0, branches);
 	ebb_enable();
 	EXPECT_BRANCHED_ONCE();
@@ -101,6 +99,6 @@ TEST_F(ebb, a_handler_may_close)
 
 	/* It begins anew. */
 	ASSERT_NE(NULL, (void *)ebb_page());
-	EXPECT_EQ(0, ebb_page()->handler);
+	EXPECT_EQ(0, ebb_page()->status);
 	EXPECT_EQ(0, ebb_page()->control);
 }

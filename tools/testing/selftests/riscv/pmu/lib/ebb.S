@@ -165,6 +165,36 @@ pmu_spoil_vectors:
 	.size	pmu_spoil_vectors, . - pmu_spoil_vectors
 	.option	pop
 
+/* long pmu_wait_said(long say): until pmu_say_handler has said it; what was said */
+	.globl	pmu_wait_said
+	.type	pmu_wait_said, @function
+pmu_wait_said:
+	mv	a1, a0
+	li	a0, 0
+	li	t0, 0x5a1d
+1:	beqz	a0, 1b
+	li	t0, 0
+	ret
+	.size	pmu_wait_said, . - pmu_wait_said
+
+/* A handler without the library: changes a0, where it is waited for. */
+	.globl	pmu_say_handler
+	.type	pmu_say_handler, @function
+	.balign	4
+pmu_say_handler:
+	.word	0x00000017		/* lpad 0 */
+	addi	sp, sp, -16
+	sd	t1, 0(sp)
+	li	t1, 0x5a1d
+	bne	t0, t1, 1f
+	mv	a0, a1
+1:	ld	t1, 0(sp)
+	addi	sp, sp, 16
+	li	a7, -0x454242		/* RISCV_EBB_RETURN */
+	ecall
+	ebreak
+	.size	pmu_say_handler, . - pmu_say_handler
+
 /*
  * long pmu_lr_sc_loop(long *word, long tries): adds one to the word by LR/SC, once;
  * whether it has within so many tries. A trap in between has SC fail.

@@ -13,6 +13,13 @@ long pmu_keep_vectors(long n);
 void pmu_spoil_floats(void);
 void pmu_spoil_vectors(void);
 
+/* Waits in a loop for a handler to say so; what it said. */
+long pmu_wait_said(long say);
+void pmu_say_handler(void);
+
+/* The library's entry, by its address. */
+void ebb_entry(void);
+
 /* Adds one to the word by LR/SC; whether it has, within so many tries. */
 long pmu_lr_sc_loop(long *word, long tries);
 
