@@ -372,6 +372,73 @@ TEST_F(task, a_child_of_an_inherited_event_costs_no_firmware_call)
 	EXPECT_EQ(0, calls_of_forks(pmu_attr(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 3))));
 }
 
+static bool run_on(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return !sched_setaffinity(0, sizeof(one), &one);
+}
+
+static int64_t raw_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/*
+ * Which counters can hold a raw event is not known while others use them on the hart where
+ * it is opened. What a counter of another hart then refuses it finds on the next one: it
+ * runs there all the time, and back on the first hart, too.
+ */
+TEST_F(task, a_raw_event_runs_on_each_hart_that_its_task_moves_to)
+{
+	static const uint64_t events[] = {
+		PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS,
+	};
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 5));
+	struct {
+		int64_t value, enabled, running;
+	} it;
+	int64_t took, ran = 0;
+	int fd, busy[2];
+
+	if (!pmu_raw_ctrs() || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two harts, and raw events (scripts/guest --raw-events)");
+
+	ASSERT_TRUE(run_on(0));
+	for (int i = 0; i < 2; i++) {
+		struct perf_event_attr other = pmu_attr_user(PERF_TYPE_HARDWARE, events[i]);
+
+		other.disabled = 0;
+		busy[i] = pmu_open_on(&other, -1, 0, -1);
+		ASSERT_LE(0, busy[i]);
+	}
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = pmu_open(&attr);
+	ASSERT_LE(0, fd);
+	/* Beside the others on the first hart, alone on the second, and alone on the first. */
+	for (int i = 0; i < 3; i++) {
+		ASSERT_TRUE(run_on(i % 2));
+		if (i == 2) {
+			close(busy[0]);
+			close(busy[1]);
+		}
+		/* Half: other tasks may have the hart meanwhile. */
+		took = raw_now();
+		ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, 20 * N));
+		took = raw_now() - took;
+		ASSERT_EQ((ssize_t)sizeof(it), read(fd, &it, sizeof(it)));
+		EXPECT_EQ(it.enabled, it.running);
+		EXPECT_LE(ran + took / 2, it.running);
+		ran = it.running;
+	}
+	close(fd);
+}
+
 /* The children's share is added when they end: not before, so not twice. */
 TEST_F(task, reading_an_inherited_event_again_and_again_changes_nothing)
 {
