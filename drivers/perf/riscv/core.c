@@ -150,13 +150,13 @@ void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /* What the hardware has refused here may be tried elsewhere, or here once more. */
-static void core_warn_refused(unsigned int ctr, const struct riscv_pmu_prog *prog)
+static void core_warn_refused(u64 ctrs, const struct riscv_pmu_prog *prog)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
 
 	if (__ratelimit(&limit))
-		riscv_pmu_warn("counter %u of hart %u refuses event_idx 0x%x, event_data 0x%llx: the event does not run there for now; is the firmware's PMU support complete?\n",
-			       ctr, smp_processor_id(), prog->event_idx, prog->event_data);
+		riscv_pmu_warn("counters 0x%llx of hart %u refuse event_idx 0x%x, event_data 0x%llx: the event does not run there for now; is the firmware's PMU support complete?\n",
+			       ctrs, smp_processor_id(), prog->event_idx, prog->event_data);
 }
 
 /* perf takes the hart's events off and adds them anew: add() fails for those that were refused. */
@@ -182,7 +182,7 @@ static noinline void core_drop_refused(struct riscv_pmu *pmu, struct riscv_pmu_h
 		unsigned int ctr = __ffs64(ctrs);
 		struct riscv_pmu_reader *reader;
 
-		core_warn_refused(ctr, &hart->layout.prog[ctr]);
+		core_warn_refused(BIT_ULL(ctr), &hart->layout.prog[ctr]);
 		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
 			core_update(pmu, hart, reader->event);
 			reader->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -365,19 +365,25 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 		riscv_pmu_finish(pmu, hart);
 }
 
-/* A counter that takes the event's program. Each refusal leaves one counter less to try. */
+/*
+ * A counter that takes the event's program. Each refusal leaves one counter less to try;
+ * it is worth a message if no counter is left, since for raw events not all may be known.
+ */
 static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader)
 {
+	int err;
+
 	for (;;) {
-		int err = riscv_pmu_reader_attach(pmu, hart, reader);
-
+		err = riscv_pmu_reader_attach(pmu, hart, reader);
 		if (err || !riscv_pmu_hart_prove(pmu, hart, reader))
-			return err;
-
-		core_warn_refused(reader->ctr, &reader->want.prog);
+			break;
 		riscv_pmu_reader_detach(hart, reader);
 	}
+	if (unlikely(err && !(reader->want.ctrs & ~reader->refused)))
+		core_warn_refused(reader->refused, &reader->want.prog);
+
+	return err;
 }
 
 /* A new event, or its clock has another program by now: will hardware take its own? */

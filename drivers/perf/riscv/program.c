@@ -1211,7 +1211,9 @@ static noinline u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 static bool program_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
 			       u64 dirty)
 {
-	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->timed & ~dirty)
+	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->parked)
+		return false;
+	if ((hart->timed | hart->fresh) & ~dirty)
 		return false;
 	if (hart->joined & (~hart->running | hart->wrong))
 		return false;

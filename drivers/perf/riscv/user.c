@@ -301,8 +301,10 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	u32 mask = user_base_mask();
 	bool shown = false;
 
-	if (!pmu->loads)
+	if (!pmu->loads) {
+		user_set_mask(hart, mask);
 		return false;
+	}
 
 	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
 		struct riscv_pmu_reader *reader;
