@@ -205,9 +205,6 @@ static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  */
 static u64 reader_candidates(const struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
 {
-	if (likely(!reader->refused))
-		return reader->want.ctrs;
-
 	if (!(reader->want.ctrs & ~reader->refused) &&
 	    (reader->hart != hart || time_after_eq(jiffies, reader->retry)))
 		reader->refused = 0;
@@ -242,23 +239,55 @@ static bool clock_is_sampled(const struct riscv_pmu_clock *clock)
 	return false;
 }
 
-/*
- * A counter that the newcomer can share at no loss: counting readers share with counting
- * ones, sampling with sampling ones. A counter that is written at each overflow misses the
- * few events that come between its stop and its start.
+/**
+ * struct program_same - counters in use that hold what a newcomer wants
+ * @ctrs:	all of them
+ * @alike:	one that the newcomer can share at no loss, or -ENOENT: counting readers share
+ *		with counting ones, sampling with sampling ones. A counter that is written at
+ *		each overflow misses the few events that come between its stop and its start
+ * @other:	one of the others, or -ENOENT
+ * @nr:		readers of theirs with the same opener
  */
-static int program_find_alike(const struct riscv_pmu_hart *hart, bool sampled,
-			      const struct riscv_pmu_event *want)
+struct program_same {
+	u64		ctrs;
+	int		alike;
+	int		other;
+	unsigned int	nr;
+};
+
+static unsigned int clock_count_opener(const struct riscv_pmu_clock *clock,
+				       const struct pid *opener)
 {
+	const struct riscv_pmu_reader *reader;
+	unsigned int nr = 0;
+
+	list_for_each_entry(reader, &clock->readers, node)
+		nr += reader->opener == opener;
+
+	return nr;
+}
+
+static struct program_same program_find_same(const struct riscv_pmu_hart *hart,
+					     const struct riscv_pmu_reader *reader,
+					     const struct riscv_pmu_event *want)
+{
+	struct program_same same = { .alike = -ENOENT, .other = -ENOENT };
+	bool sampled = riscv_pmu_reader_is_armed(reader);
+
 	for (u64 ctrs = hart->layout.sched.used & want->ctrs; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
-		if (riscv_pmu_prog_is_equal(&hart->layout.prog[ctr], &want->prog) &&
-		    clock_is_sampled(&hart->clock[ctr]) == sampled)
-			return ctr;
+		if (!riscv_pmu_prog_is_equal(&hart->layout.prog[ctr], &want->prog))
+			continue;
+		same.ctrs |= ctrs & -ctrs;
+		same.nr += clock_count_opener(&hart->clock[ctr], reader->opener);
+		if (clock_is_sampled(&hart->clock[ctr]) == sampled)
+			same.alike = ctr;
+		else
+			same.other = ctr;
 	}
 
-	return -ENOENT;
+	return same;
 }
 
 /* A counter of its own; others may move for it. */
@@ -281,7 +310,7 @@ static int program_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /* Another counter with the same program to which all readers of @ctr can go. */
-static int program_find_same(const struct riscv_pmu_hart *hart, unsigned int ctr)
+static int program_find_merge(const struct riscv_pmu_hart *hart, unsigned int ctr)
 {
 	const struct riscv_pmu_layout *layout = &hart->layout;
 	u64 ctrs = layout->sched.used & layout->sched.may[ctr] & ~BIT_ULL(ctr);
@@ -294,12 +323,18 @@ static int program_find_same(const struct riscv_pmu_hart *hart, unsigned int ctr
 	return -ENOENT;
 }
 
-/* Frees a counter: counting and sampling readers of one program share after all. */
+/*
+ * Frees a counter: counting and sampling readers of one program share after all. Without a
+ * sampling reader no program has two counters, and a search would cost each rotation dear.
+ */
 static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
+	if (!hart->deadlines)
+		return false;
+
 	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
 		unsigned int from = __ffs64(ctrs);
-		int to = program_find_same(hart, from);
+		int to = program_find_merge(hart, from);
 
 		if (to >= 0) {
 			clock_move(pmu, hart, from, to);
@@ -311,16 +346,24 @@ static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /* A counter for the newcomer, found the long way. */
-static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, bool sampled,
-			 const struct riscv_pmu_event *want)
+static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			 const struct riscv_pmu_reader *reader, const struct riscv_pmu_event *want)
 {
-	int ctr = program_find_alike(hart, sampled, want);
+	struct program_same same = program_find_same(hart, reader, want);
+	int ctr = same.alike;
 
+	/* Those that run have to come by here the next time, too. */
+	if (unlikely(same.nr >= RISCV_PMU_MAX_IDENTICAL) &&
+	    same.nr >= riscv_pmu_max_identical(want)) {
+		for (; same.ctrs; same.ctrs &= same.ctrs - 1)
+			clock_renew(hart, __ffs64(same.ctrs));
+		return -EAGAIN;
+	}
 	if (ctr < 0) {
 		ctr = program_find_own(pmu, hart, want);
 		if (ctr >= 0)
 			return ctr;
-		ctr = riscv_pmu_layout_join(&hart->layout, want);
+		ctr = same.other;
 	}
 	if (ctr >= 0) {
 		hart->stats.shared++;
@@ -334,44 +377,6 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, boo
 	}
 
 	return -EAGAIN;
-}
-
-static unsigned int clock_count_opener(const struct riscv_pmu_clock *clock,
-				       const struct pid *opener)
-{
-	const struct riscv_pmu_reader *reader;
-	unsigned int nr = 0;
-
-	list_for_each_entry(reader, &clock->readers, node)
-		nr += reader->opener == opener;
-
-	return nr;
-}
-
-/*
- * Whether as many events of this owner as may run at once do so. If so, those that run
- * have to be looked at here the next time they come, too.
- */
-static bool program_is_crowded(struct riscv_pmu_hart *hart, const struct riscv_pmu_reader *reader)
-{
-	const struct riscv_pmu_layout *layout = &hart->layout;
-	unsigned int nr = 0;
-	u64 same = 0;
-
-	for (u64 ctrs = layout->sched.used; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
-		if (!riscv_pmu_prog_is_equal(&layout->prog[ctr], &reader->want.prog))
-			continue;
-		same |= ctrs & -ctrs;
-		nr += clock_count_opener(&hart->clock[ctr], reader->opener);
-	}
-	if (nr < riscv_pmu_max_identical(&reader->want))
-		return false;
-
-	for (; same; same &= same - 1)
-		clock_renew(hart, __ffs64(same));
-	return true;
 }
 
 /**
@@ -390,7 +395,8 @@ static bool program_is_crowded(struct riscv_pmu_hart *hart, const struct riscv_p
 int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_reader *reader)
 {
-	struct riscv_pmu_event want;
+	const struct riscv_pmu_event *want = &reader->want;
+	struct riscv_pmu_event narrowed;
 	int ctr;
 
 	if (riscv_pmu_reader_can_return(hart, reader)) {
@@ -398,12 +404,12 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return 0;
 	}
 
-	if (program_is_crowded(hart, reader))
-		return -EAGAIN;
-
-	want = reader->want;
-	want.ctrs = reader_candidates(hart, reader);
-	ctr = program_place(pmu, hart, riscv_pmu_reader_is_armed(reader), &want);
+	if (unlikely(reader->refused)) {
+		narrowed = *want;
+		narrowed.ctrs = reader_candidates(hart, reader);
+		want = &narrowed;
+	}
+	ctr = program_place(pmu, hart, reader, want);
 	if (ctr < 0)
 		return ctr;
 
@@ -411,7 +417,7 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	reader->hart = hart;
 	reader->ctr = ctr;
 	reader->clock = &hart->clock[ctr];
-	riscv_pmu_layout_put(&hart->layout, ctr, &want);
+	riscv_pmu_layout_put(&hart->layout, ctr, want);
 	program_check(hart, ctr);
 	reader->gen = hart->wrong & BIT_ULL(ctr) ? 0 : reader->clock->gen;
 	riscv_pmu_reader_join(hart, reader);
