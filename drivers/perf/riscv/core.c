@@ -380,8 +380,8 @@ static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			break;
 		riscv_pmu_reader_detach(hart, reader);
 	}
-	if (unlikely(err && !(reader->want.ctrs & ~reader->refused)))
-		core_warn_refused(reader->refused, &reader->want.prog);
+	if (unlikely(err && !reader->candidates))
+		core_warn_refused(reader->want.ctrs, &reader->want.prog);
 
 	return err;
 }
@@ -648,6 +648,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 		return err;
 
 	reader->event = event;
+	reader->candidates = reader->want.ctrs;
 	reader->ctr = -1;
 	reader->sampling = is_sampling_event(event);
 	reader->polled = reader->sampling && !(reader->want.ctrs & pmu->irq_ctrs);

@@ -65,8 +65,8 @@ enum riscv_pmu_reader_state {
  * @look_at:	polled: the clock's time then
  * @want:	its program, and the counters that can hold it
  * @accepted:	counters that have taken its program, on whichever hart
- * @refused:	counters of @hart that have refused its program; it is not placed there
- * @retry:	jiffies from which on it may be placed there again, if all have refused
+ * @candidates:	counters where it may be placed: those of @want that have not refused it
+ * @retry:	jiffies from which on all may be tried again on @hart, if all have refused
  * @mm:		by whom
  * @task:	what its task has of such events
  * @user_ctrs:	those of @want that the mapping may ever name
@@ -104,7 +104,7 @@ struct riscv_pmu_reader {
 	struct riscv_pmu_task	*task;
 	struct riscv_pmu_event	want;
 	u64			accepted;
-	u64			refused;
+	u64			candidates;
 	unsigned long		retry;
 	u64			user_ctrs;
 	struct pid		*opener;

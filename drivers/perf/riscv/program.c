@@ -199,17 +199,11 @@ static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 /* All counters of this hart have refused a reader: how long until they are asked again. */
 #define READER_RETRY_JIFFIES	max(HZ / 10, 1)
 
-/*
- * Counters where a reader may be placed. Those that have refused it are left out. If all
- * of them have, they are asked again on another hart, or later.
- */
-static u64 reader_candidates(const struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+/* If all counters have refused a reader, they are asked again on another hart, or later. */
+static void reader_retry(const struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
 {
-	if (!(reader->want.ctrs & ~reader->refused) &&
-	    (reader->hart != hart || time_after_eq(jiffies, reader->retry)))
-		reader->refused = 0;
-
-	return reader->want.ctrs & ~reader->refused;
+	if (reader->hart != hart || time_after_eq(jiffies, reader->retry))
+		reader->candidates = reader->want.ctrs;
 }
 
 /* Where the programs in use could go instead: wherever all readers of one can. */
@@ -221,7 +215,7 @@ static void program_survey(struct riscv_pmu_hart *hart)
 		u64 may = ~0ULL;
 
 		list_for_each_entry(reader, &hart->clock[ctr].readers, node)
-			may &= reader->want.ctrs & ~reader->refused;
+			may &= reader->candidates;
 		hart->layout.sched.may[ctr] = may;
 	}
 }
@@ -354,7 +348,7 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	/* Those that run have to come by here the next time, too. */
 	if (unlikely(same.nr >= RISCV_PMU_MAX_IDENTICAL) &&
-	    same.nr >= riscv_pmu_max_identical(want)) {
+	    same.nr >= riscv_pmu_max_identical(&reader->want)) {
 		for (; same.ctrs; same.ctrs &= same.ctrs - 1)
 			clock_renew(hart, __ffs64(same.ctrs));
 		return -EAGAIN;
@@ -404,9 +398,11 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return 0;
 	}
 
-	if (unlikely(reader->refused)) {
+	if (unlikely(!reader->candidates))
+		reader_retry(hart, reader);
+	if (unlikely(reader->candidates != want->ctrs)) {
 		narrowed = *want;
-		narrowed.ctrs = reader_candidates(hart, reader);
+		narrowed.ctrs = reader->candidates;
 		want = &narrowed;
 	}
 	ctr = program_place(pmu, hart, reader, want);
@@ -934,7 +930,7 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 static void reader_refuse(struct riscv_pmu_reader *reader, unsigned int ctr)
 {
 	reader->accepted &= ~BIT_ULL(ctr);
-	reader->refused |= BIT_ULL(ctr);
+	reader->candidates &= ~BIT_ULL(ctr);
 	reader->retry = jiffies + READER_RETRY_JIFFIES;
 }
 

@@ -441,6 +441,7 @@ void fake_reader_init(struct riscv_pmu_reader *reader, struct riscv_pmu_prog pro
 {
 	*reader = (struct riscv_pmu_reader){
 		.want = { .prog = prog, .ctrs = ctrs },
+		.candidates = ctrs,
 		.ctr = -1,
 	};
 }

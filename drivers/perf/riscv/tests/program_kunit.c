@@ -1101,8 +1101,8 @@ static void refused_program_fails_the_reader(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(fake, &good, 0), 0);
 	KUNIT_EXPECT_EQ(test, add(fake, &bad, 0), -EIO);
 	KUNIT_EXPECT_EQ(test, finish(fake), 0);
-	KUNIT_EXPECT_EQ(test, bad.refused, C(3));
-	KUNIT_EXPECT_EQ(test, good.refused, 0);
+	KUNIT_EXPECT_EQ(test, bad.candidates, 0);
+	KUNIT_EXPECT_EQ(test, good.candidates, C(4));
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(4));
 
 	/* The counter is not asked again at once. */
@@ -1175,8 +1175,8 @@ static void refused_start_fails_all_readers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(fake, &good, 0), 0);
 	KUNIT_EXPECT_EQ(test, finish(fake), C(3));
 
-	KUNIT_EXPECT_EQ(test, a.refused & b.refused, C(3));
-	KUNIT_EXPECT_FALSE(test, a.state || b.state || good.refused);
+	KUNIT_EXPECT_EQ(test, a.candidates | b.candidates, 0);
+	KUNIT_EXPECT_FALSE(test, a.state || b.state || !good.candidates);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(33));
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_FALSE(test, is_due(fake, &b));
