@@ -124,7 +124,7 @@ static void check_firmware(struct patient *patient)
 	if (!strncmp(spec, "SBI specification v0.1", 22) ||
 	    !strncmp(spec, "SBI specification v0.2", 22))
 		find(patient, "firmware", FINDING_MISSING, text,
-		     "firmware with the SBI PMU extension: OpenSBI 0.9 or later");
+		     "firmware with the SBI PMU extension: OpenSBI 1.0 or later");
 	else
 		find(patient, "firmware", FINDING_OK, text, "");
 }
@@ -291,7 +291,7 @@ static void check_firmware_events(struct patient *patient)
 		find(patient, "firmware events", FINDING_OK, "sbi_fw", "");
 	else if (patient->ours)
 		find(patient, "firmware events", FINDING_DEGRADED,
-		     "this firmware counts nothing of its own", "OpenSBI 0.9 or later");
+		     "this firmware counts nothing of its own", "OpenSBI 1.0 or later");
 	else
 		find(patient, "firmware events", FINDING_DEGRADED,
 		     "by number only (cpu/event=0xNN,firmware=2/)", "riscv-pmu");
