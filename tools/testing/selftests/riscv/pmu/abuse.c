@@ -159,28 +159,6 @@ static void move_to(int cpu)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* From the first event in the system to the last, and a second longer. */
-static bool interrupt_is_reserved(void)
-{
-	FILE *file = fopen("/proc/interrupts", "r");
-	char line[PMU_TEXT];
-	bool found = false;
-
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = strstr(line, "riscv-pmu");
-	if (file)
-		fclose(file);
-	return found;
-}
-
-/* The witness that no event is left at all, be it on a counter or not. */
-static bool interrupt_stays_reserved(void)
-{
-	for (int tenths = 0; tenths < 50 && interrupt_is_reserved(); tenths++)
-		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
-	return interrupt_is_reserved();
-}
-
 FIXTURE(abuse) {
 	struct perf_event_attr attr;
 	struct bundle all;
@@ -202,14 +180,17 @@ FIXTURE_TEARDOWN(abuse)
 
 /* --- groups that can not be --- */
 
-TEST_F(abuse, a_group_of_sixty_identical_events_counts_sixty_times)
+/* As many as run at once (Documentation/admin-guide/perf/riscv-pmu.rst); one more is EINVAL. */
+#define IDENTICAL	16
+
+TEST_F(abuse, a_group_of_identical_events_counts_with_each)
 {
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < IDENTICAL; i++) {
 		ASSERT_LE(0, bundle_open(&self->all, &self->attr, i ? self->all.fd[0] : -1));
 		self->attr.disabled = 0;
 	}
 	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
-	for (int i = 0; i < 60; i++)
+	for (int i = 0; i < IDENTICAL; i++)
 		EXPECT_COUNTED(read_times(self->all.fd[i]));
 }
 
@@ -406,7 +387,7 @@ TEST_F(abuse, what_is_refused_leaves_no_trace)
 		}
 		EXPECT_EQ(self->held, pmu_events_held());
 	}
-	EXPECT_FALSE(interrupt_stays_reserved());
+	EXPECT_GE(0, pmu_ctrs_left());
 	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
 	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
 	EXPECT_COUNTED(read_times(self->all.fd[0]));
@@ -590,10 +571,9 @@ TEST_F(abuse, an_event_lives_as_long_as_its_last_descriptor)
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 	bundle_close(&self->all, 0);
 	EXPECT_GOES_ON(other);
-	EXPECT_EQ(pmu_samples_by_interrupt(), interrupt_is_reserved());
 	close(other);
 	EXPECT_EQ(self->held, pmu_events_held());
-	EXPECT_FALSE(interrupt_stays_reserved());
+	EXPECT_GE(0, pmu_ctrs_left());
 }
 
 TEST_F(abuse, no_attribute_of_an_event_can_be_modified)
@@ -701,7 +681,7 @@ TEST_F(sampled, a_mapped_event_samples_on_without_its_descriptor)
 	EXPECT_EQ(self->held < 0 ? -1 : self->held + 1, pmu_events_held());
 	pmu_ring_unmap(&self->ring);
 	EXPECT_EQ(self->held, pmu_events_held());
-	EXPECT_FALSE(interrupt_stays_reserved());
+	EXPECT_GE(0, pmu_ctrs_left());
 }
 
 static int set_output(int fd, int to)
@@ -872,7 +852,7 @@ TEST_F(sampled, an_event_is_closed_while_its_samples_come_from_another_task)
 		EXPECT_EQ(self->held, pmu_events_held());
 	}
 	pmu_kill(pid);
-	EXPECT_FALSE(interrupt_stays_reserved());
+	EXPECT_GE(0, pmu_ctrs_left());
 }
 
 /*
@@ -926,6 +906,8 @@ TEST_F(abuse, three_thousand_events_are_opened_and_closed)
 	close(first);
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
 	for (;;) {
+		/* The first one never has to wait; the others do, of which three hundred run. */
+		self->attr.pinned = !nr;
 		self->attr.disabled = nr % 10 != 0;
 		err = pmu_open(&self->attr);
 		if (err < 0)
@@ -935,7 +917,6 @@ TEST_F(abuse, three_thousand_events_are_opened_and_closed)
 	EXPECT_EQ(-EMFILE, err);
 	EXPECT_EQ(DESCRIPTORS - first, nr);
 
-	/* Three hundred run, and the first one has never had to wait. */
 	EXPECT_GOES_ON(fd[0]);
 	it = read_times(fd[0]);
 	EXPECT_EQ(it.enabled, it.running);
@@ -945,7 +926,7 @@ TEST_F(abuse, three_thousand_events_are_opened_and_closed)
 	while (nr)
 		close(fd[--nr]);
 	EXPECT_EQ(self->held, pmu_events_held());
-	EXPECT_FALSE(interrupt_stays_reserved());
+	EXPECT_GE(0, pmu_ctrs_left());
 }
 
 /* --- rotation, while families live and die --- */
@@ -1071,7 +1052,7 @@ TEST_F_TIMEOUT(abuse, a_storm_of_children_that_are_killed_leaves_nothing, 240)
 	EXPECT_TURNS(&self->all);
 	bundle_close(&self->all, 0);
 	EXPECT_EQ(self->held, pmu_events_left());
-	EXPECT_FALSE(interrupt_stays_reserved());
+	EXPECT_GE(0, pmu_ctrs_left());
 }
 
 /* --- harts that go down --- */
@@ -1412,7 +1393,7 @@ TEST_F(abuse, four_that_do_whatever_comes_to_mind_leave_nothing)
 	}
 	pmu_limits_restore(&limits);
 	EXPECT_EQ(self->held, pmu_events_left());
-	EXPECT_FALSE(interrupt_stays_reserved());
+	EXPECT_GE(0, pmu_ctrs_left());
 	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
 	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
 	EXPECT_COUNTED(read_times(self->all.fd[0]));

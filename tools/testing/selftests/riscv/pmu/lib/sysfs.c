@@ -324,3 +324,40 @@ int pmu_lock_takes(const char *outer, const char *inner)
 	fclose(file);
 	return takes;
 }
+
+long pmu_ctrs_running(void)
+{
+	char path[64];
+	long all = 0;
+
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		unsigned long ctrs = 0;
+		bool found = false;
+		char line[PMU_TEXT];
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/sys/kernel/debug/riscv_pmu/cpu%d", cpu);
+		file = fopen(path, "r");
+		while (file && !found && fgets(line, sizeof(line), file))
+			found = sscanf(line, "counters_running %lx", &ctrs) == 1;
+		if (file)
+			fclose(file);
+		if (!found)
+			return -1;
+		all |= ctrs;
+	}
+
+	return all;
+}
+
+long pmu_ctrs_left(void)
+{
+	long ctrs = pmu_ctrs_running();
+
+	for (int tenths = 0; ctrs > 0 && tenths < 50; tenths++) {
+		usleep(100000);
+		ctrs = pmu_ctrs_running();
+	}
+
+	return ctrs;
+}
