@@ -53,14 +53,30 @@ struct ssccfg_event {
  * @event:	its standard events
  * @nr_events:	how many
  * @raw_ctrs:	programmable counters that raw events may have
- * @sbi:	the firmware's PMU, which lies beneath: no counters if there is none
+ * @sbi_hw_ctrs: hardware counters that the firmware's PMU hands out, too
+ * @sbi:	the firmware's PMU, which lies beneath: once probed, its own counters only
  */
 struct ssccfg {
 	struct ssccfg_event event[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
 	unsigned int nr_events;
 	u64 raw_ctrs;
+	u64 sbi_hw_ctrs;
 	struct riscv_pmu sbi;
 };
+
+/**
+ * struct ssccfg_hart - what the firmware knows of a hart's counters
+ * @claimed:	counters that it does not count in M-mode, as far as it can be told so
+ * @is_up:	it has been told of all counters since the hart came up
+ * @fw_asleep:	the hart has slept since: the firmware's counters have to be started again
+ */
+struct ssccfg_hart {
+	u64 claimed;
+	bool is_up;
+	bool fw_asleep;
+};
+
+static DEFINE_PER_CPU(struct ssccfg_hart, ssccfg_hart);
 
 /* What each counter of a hart was last given, without the overflow flag: 0 for nothing. */
 static DEFINE_PER_CPU(u64 [RISCV_MAX_COUNTERS], ssccfg_written);
@@ -249,7 +265,7 @@ static void ssccfg_write_ctr(const struct riscv_pmu *pmu, struct riscv_pmu_batch
 			batch->failed |= bit;
 			return;
 		}
-	} else {
+	} else if (ssccfg_has_event(pmu, ctr)) {
 		/* Clears the overflow flag, and before the value is set: QEMU 10.0.2. */
 		riscv_pmu_csr_write_event(*written);
 	}
@@ -271,6 +287,21 @@ static void ssccfg_write_ctrs(const struct riscv_pmu *pmu, struct riscv_pmu_batc
 	riscv_pmu_csr_select(select);
 }
 
+static void ssccfg_claim(const struct riscv_pmu *pmu, u64 ctrs);
+
+/* After a sleep the firmware is asked for those counters only that are used. */
+static void ssccfg_claim_new(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	u64 unclaimed = ctrs & ~this_cpu_read(ssccfg_hart.claimed);
+
+	if (likely(!unclaimed))
+		return;
+
+	ssccfg_claim(pmu, unclaimed);
+	/* What the firmware refuses it is not asked again. */
+	this_cpu_or(ssccfg_hart.claimed, unclaimed);
+}
+
 /* All stop with one instruction, and all start with another. */
 static noinline int ssccfg_apply_hw(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
@@ -279,6 +310,8 @@ static noinline int ssccfg_apply_hw(const struct riscv_pmu *pmu, struct riscv_pm
 
 	if (stop)
 		riscv_pmu_csr_inhibit(ssccfg_ctrs_to_hpms(pmu, stop));
+	if (batch->program)
+		ssccfg_claim_new(pmu, batch->program);
 	if (write)
 		ssccfg_write_ctrs(pmu, batch, write);
 	if (batch->start)
@@ -297,6 +330,16 @@ static void ssccfg_copy_masks(struct riscv_pmu_batch *to, const struct riscv_pmu
 	to->start = from->start & ctrs;
 	to->load = from->load & ctrs;
 	to->failed = from->failed & ctrs;
+}
+
+/* The firmware has forgotten the hart's counters, and the page that it shares. */
+static void ssccfg_wake_fw(struct riscv_pmu *sbi)
+{
+	if (likely(!this_cpu_read(ssccfg_hart.fw_asleep)))
+		return;
+
+	this_cpu_write(ssccfg_hart.fw_asleep, false);
+	sbi->ops.hart_start(sbi);
 }
 
 /* Hardware counters and the firmware's: to each their own. */
@@ -320,6 +363,7 @@ static noinline int ssccfg_apply_both(struct riscv_pmu *pmu, struct riscv_pmu_ba
 	batch->load = load;
 	batch->failed = 0;
 	ssccfg_copy_masks(batch, batch, pmu->fw_ctrs);
+	ssccfg_wake_fw(sbi);
 	err_fw = sbi->ops.apply(sbi, batch);
 
 	batch->stop = stop;
@@ -439,8 +483,14 @@ static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog 
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	const struct ssccfg_event *event;
 
-	if (riscv_pmu_event_type(prog->event_idx) == RISCV_PMU_EVENT_TYPE_FW)
-		return pmu->fw_ctrs ? ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, prog) : 0;
+	if (riscv_pmu_event_type(prog->event_idx) == RISCV_PMU_EVENT_TYPE_FW) {
+		if (!pmu->fw_ctrs)
+			return 0;
+		/* It may try a counter of this hart. */
+		scoped_guard(irqsave)
+			ssccfg_wake_fw(&ssccfg->sbi);
+		return ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, prog);
+	}
 
 	if (ssccfg_is_raw(prog->event_idx)) {
 		event = ssccfg_find_selector(ssccfg, prog->event_data);
@@ -474,39 +524,54 @@ static const struct ssccfg_event *ssccfg_event_of(const struct ssccfg *ssccfg, u
  * counter, so it is asked to do that once. It also does not give the counter to
  * anybody else then.
  */
-static bool ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
+static void ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx)
 {
-	u32 event_idx = ssccfg_ctr_to_hpm(pmu, ctr) == PMU_CSR_CTR_CYCLE ?
-				RISCV_PMU_EVENT_CYCLES : RISCV_PMU_EVENT_INSTRUCTIONS;
+	struct ssccfg_hart *hart = this_cpu_ptr(&ssccfg_hart);
+	unsigned long select;
 
-	if (!(to_ssccfg(pmu)->sbi.ctrs & BIT_ULL(ctr)))
-		return false;
-	if (!(pmu->fixed_ctrs & BIT_ULL(ctr))) {
-		const struct ssccfg_event *event = ssccfg_event_of(to_ssccfg(pmu), BIT_ULL(ctr));
+	if (sbi_call_cfg_match(BIT_ULL(ctr), SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0) < 0)
+		return;
 
-		if (!event)
-			return false;
-		event_idx = event->selector.event_idx;
-	}
-
-	return sbi_call_cfg_match(BIT_ULL(ctr), SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0) >= 0;
+	hart->claimed |= BIT_ULL(ctr);
+	if (!ssccfg_has_event(pmu, ctr))
+		return;
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+	riscv_pmu_csr_write_event(0);
+	riscv_pmu_csr_select(select);
 }
 
-/* Those with an event of their own come first: no other must get it before. */
-static u64 ssccfg_claim(const struct riscv_pmu *pmu)
+/* An event's own counter comes first: no other must get the event before. */
+static void ssccfg_claim_prog(const struct riscv_pmu *pmu, unsigned int ctr)
 {
-	const struct ssccfg *ssccfg = to_ssccfg(pmu);
-	u64 rest = ssccfg_hw_ctrs(pmu), homes = 0, claimed = 0;
+	const struct ssccfg_event *event = ssccfg_event_of(to_ssccfg(pmu), BIT_ULL(ctr));
 
-	for (unsigned int i = 0; i < ssccfg->nr_events; i++)
-		homes |= ssccfg->event[i].home;
+	if (!event)
+		return;
+	if (event->home && !(event->home & this_cpu_read(ssccfg_hart.claimed)))
+		ssccfg_claim_ctr(pmu, __ffs64(event->home), event->selector.event_idx);
+	if (!(BIT_ULL(ctr) & this_cpu_read(ssccfg_hart.claimed)))
+		ssccfg_claim_ctr(pmu, ctr, event->selector.event_idx);
+}
 
-	for (u64 ctrs = homes; ctrs; ctrs &= ctrs - 1)
-		claimed |= ssccfg_claim_ctr(pmu, __ffs64(ctrs)) ? ctrs & -ctrs : 0;
-	for (u64 ctrs = rest & ~homes; ctrs; ctrs &= ctrs - 1)
-		claimed |= ssccfg_claim_ctr(pmu, __ffs64(ctrs)) ? ctrs & -ctrs : 0;
+static void ssccfg_claim_fixed(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	bool is_cycle = ssccfg_ctr_to_hpm(pmu, ctr) == PMU_CSR_CTR_CYCLE;
 
-	return claimed;
+	ssccfg_claim_ctr(pmu, ctr, is_cycle ? RISCV_PMU_EVENT_CYCLES :
+					      RISCV_PMU_EVENT_INSTRUCTIONS);
+}
+
+/* Counters of this hart that have not been claimed yet; interrupts off. */
+static void ssccfg_claim(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	for (ctrs &= to_ssccfg(pmu)->sbi_hw_ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (pmu->fixed_ctrs & BIT_ULL(ctr))
+			ssccfg_claim_fixed(pmu, ctr);
+		else
+			ssccfg_claim_prog(pmu, ctr);
+	}
 }
 
 static void ssccfg_clear(const struct riscv_pmu *pmu)
@@ -529,33 +594,57 @@ static void ssccfg_clear(const struct riscv_pmu *pmu)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 }
 
-/* Which counters do not count in M-mode. */
+/*
+ * The firmware may have counters in use for whoever was here before. Which counters do not
+ * count in M-mode is returned; those that it refuses are not asked for again.
+ */
 static u64 ssccfg_start(struct riscv_pmu *pmu)
 {
-	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+	struct ssccfg_hart *hart = this_cpu_ptr(&ssccfg_hart);
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	u64 claimed = 0;
 
-	if (sbi->ctrs) {
-		sbi->ops.hart_start(sbi);
-		claimed = ssccfg_claim(pmu);
+	hart->claimed = 0;
+	hart->fw_asleep = false;
+	if (ssccfg->sbi.ctrs)
+		ssccfg->sbi.ops.hart_start(&ssccfg->sbi);
+	if (ssccfg->sbi_hw_ctrs) {
+		sbi_call_stop(ssccfg->sbi_hw_ctrs, SBI_PMU_STOP_FLAG_RESET);
+		ssccfg_claim(pmu, ssccfg_hw_ctrs(pmu));
+		claimed = hart->claimed;
 	}
+	hart->claimed = ssccfg_hw_ctrs(pmu);
 	ssccfg_clear(pmu);
 
 	return claimed;
 }
 
+/* A hart that comes up, or that wakes from a sleep in which it has lost its counters. */
 static void ssccfg_hart_start(struct riscv_pmu *pmu)
 {
-	ssccfg_start(pmu);
+	struct ssccfg_hart *hart = this_cpu_ptr(&ssccfg_hart);
+
+	if (!hart->is_up) {
+		ssccfg_start(pmu);
+		hart->is_up = true;
+		return;
+	}
+
+	hart->claimed = 0;
+	hart->fw_asleep = to_ssccfg(pmu)->sbi.ctrs;
+	ssccfg_clear(pmu);
 }
 
 static void ssccfg_hart_stop(struct riscv_pmu *pmu)
 {
-	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
 
+	this_cpu_write(ssccfg_hart.is_up, false);
 	ssccfg_clear(pmu);
-	if (sbi->ctrs)
-		sbi->ops.hart_stop(sbi);
+	if (ssccfg->sbi_hw_ctrs)
+		sbi_call_stop(ssccfg->sbi_hw_ctrs, SBI_PMU_STOP_FLAG_RESET);
+	if (ssccfg->sbi.ctrs)
+		ssccfg->sbi.ops.hart_stop(&ssccfg->sbi);
 }
 
 /* --- probe --- */
@@ -573,6 +662,15 @@ static void ssccfg_probe_sbi(const struct riscv_pmu *pmu)
 		sbi->ctrs = 0;
 		sbi->fw_ctrs = 0;
 	}
+}
+
+/* From now on the firmware's PMU has to do with its own counters only. */
+static void ssccfg_split_sbi(struct ssccfg *ssccfg)
+{
+	struct riscv_pmu *sbi = &ssccfg->sbi;
+
+	ssccfg->sbi_hw_ctrs = sbi->ctrs & ~sbi->fw_ctrs & ~sbi->free_running_ctrs;
+	sbi->ctrs &= sbi->fw_ctrs;
 }
 
 /* The firmware's number for a hardware counter, or one that it has for no other. */
@@ -788,7 +886,7 @@ static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
 
 	guard(irqsave)();
 	out = ssccfg_start(pmu);
-	if (!to_ssccfg(pmu)->sbi.ctrs)
+	if (!to_ssccfg(pmu)->sbi_hw_ctrs)
 		out = ssccfg_try_m_filter(pmu);
 	for (u64 ctrs = out; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
@@ -894,6 +992,7 @@ static int ssccfg_find_all(struct riscv_pmu *pmu, u32 values, u32 events)
 		return -ENODEV;
 
 	ssccfg_find_events(pmu);
+	ssccfg_split_sbi(to_ssccfg(pmu));
 	ssccfg_find_m_filter(pmu);
 	ssccfg_find_cling_bug(pmu);
 	ssccfg_add_fw_ctrs(pmu);

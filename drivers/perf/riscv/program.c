@@ -1219,8 +1219,8 @@ static bool program_can_reload(const struct riscv_pmu *pmu, const struct riscv_p
 		return false;
 	if (hart->joined & (~hart->running | hart->wrong))
 		return false;
-	/* These can not be written. */
-	if (dirty & (pmu->fw_ctrs | pmu->free_running_ctrs))
+	/* Only counters that interrupt are shared with sampling events. */
+	if (dirty & ~pmu->irq_ctrs)
 		return false;
 
 	return dirty & hart->fresh & hart->running & hart->layout.sched.used & ~hart->wrong;

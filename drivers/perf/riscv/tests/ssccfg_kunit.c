@@ -61,6 +61,7 @@ static const struct riscv_pmu_selector file_selectors[] = {
  * @starts:	writes that started counters
  * @stops:	writes that stopped some
  * @fw_calls:	calls about firmware counters
+ * @matches:	hardware counters that the firmware was asked to configure, by its numbers
  * @complaint:	what would have been a trap, or is not allowed, or NULL
  */
 struct csr_file {
@@ -83,6 +84,7 @@ struct csr_file {
 	unsigned int		starts;
 	unsigned int		stops;
 	unsigned int		fw_calls;
+	u64			matches;
 	const char		*complaint;
 };
 
@@ -272,6 +274,7 @@ static struct sbiret file_match(struct csr_file *file, u64 ctrs, u32 event_idx)
 	if (ctr >= ARRAY_SIZE(file->hpm_of) || !selector)
 		return file_error(SBI_ERR_NOT_SUPPORTED);
 
+	file->matches |= ctrs;
 	hpm = file->hpm_of[ctr];
 	file->inhibit |= BIT(hpm);
 	file->event[hpm] = FILE_MINH | (BIT(hpm) & FILE_FIXED ? 0 : selector);
@@ -785,10 +788,48 @@ static void the_firmwares_counters_are_its_own(struct kunit *test)
 
 /* --- harts --- */
 
+/*
+ * A sleep in which the hart has lost its counters: the firmware is told of those that are
+ * used afterwards, of each once, and of its own when one of them is used.
+ */
+static void a_hart_that_wakes_claims_only_what_it_uses(struct kunit *test)
+{
+	struct csr_file *file = file_ready(test);
+
+	scoped_guard(irqsave) {
+		riscv_pmu_ssccfg_ops.hart_stop(&file->pmu);
+		riscv_pmu_ssccfg_ops.hart_start(&file->pmu);
+	}
+	memset(file->event, 0, sizeof(file->event));
+	file->matches = 0;
+	file->fw_calls = 0;
+	scoped_guard(irqsave)
+		riscv_pmu_ssccfg_ops.hart_start(&file->pmu);
+	KUNIT_EXPECT_EQ(test, file->matches, 0);
+	KUNIT_EXPECT_EQ(test, file->fw_calls, 0);
+
+	file_give(file, 3, FILE_DTLB, 0, 0);
+	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
+	KUNIT_EXPECT_NE(test, file->matches & BIT(3), 0);
+	KUNIT_EXPECT_LE(test, hweight64(file->matches), 2);
+	KUNIT_EXPECT_NE(test, file->event[3] & FILE_MINH, 0);
+
+	file->matches = 0;
+	file_give(file, 3, FILE_DTLB, 0, 0);
+	file->batch.release = BIT(3);
+	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
+	KUNIT_EXPECT_EQ(test, file->matches, 0);
+	KUNIT_EXPECT_EQ(test, file->fw_calls, 0);
+	file_expect_clean(test, file);
+}
+
 static void a_hart_that_starts_leaves_m_mode_out(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
+	/* The hart goes down first: what comes then is no wake from a sleep. */
+	scoped_guard(irqsave)
+		riscv_pmu_ssccfg_ops.hart_stop(&file->pmu);
 	/* As after a reset of the hart: all run, and count whatever there is. */
 	memset(file->event, 0, sizeof(file->event));
 	file->inhibit = 0;
@@ -825,6 +866,7 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(fixed_counters_have_filters_only),
 	KUNIT_CASE(a_program_that_does_not_stick_fails),
 	KUNIT_CASE(the_firmwares_counters_are_its_own),
+	KUNIT_CASE(a_hart_that_wakes_claims_only_what_it_uses),
 	KUNIT_CASE(a_hart_that_starts_leaves_m_mode_out),
 	{}
 };

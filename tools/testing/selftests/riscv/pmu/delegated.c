@@ -126,6 +126,8 @@ TEST_F_TIMEOUT(delegated, no_call_is_made_to_count_or_to_sample, 60)
 
 	if (calls < 0)
 		SKIP(return, "no count of calls (debugfs)");
+	if (pmu_sleeps_deeply())
+		SKIP(return, "harts lose their counters in a sleep, and call when they wake");
 
 	pmu_limits_save(&limits);
 	EXPECT_EQ(0, use_groups(&self->attr));
@@ -274,6 +276,41 @@ TEST_F(delegated, counters_that_can_not_hold_the_event_are_einval)
 	if (pmu_is_qemu()) {
 		EXPECT_EQ(-EINVAL, try_ctrs(&self->attr, RAW_NOTHING, 1ULL << 19));
 	}
+}
+
+/*
+ * A hart that loses its counters in a sleep tells the firmware, when it wakes, not to count
+ * machine mode with those that are in use: with none, it makes no call.
+ */
+TEST(a_hart_that_wakes_calls_for_counters_in_use_only)
+{
+	struct perf_event_attr attr = pmu_attr_user(PERF_TYPE_HARDWARE,
+						    PERF_COUNT_HW_INSTRUCTIONS);
+	long calls;
+	int fd;
+
+	if (!pmu_is_delegated() || !pmu_sleeps_deeply())
+		SKIP(return, "needs delegated counters, and a sleep that loses them (--idle)");
+
+	/* A second, for counters that still run are stopped then. */
+	usleep(1500000);
+	calls = pmu_calls_made();
+	for (int i = 0; i < 6; i++)
+		usleep(20000);
+	EXPECT_EQ(calls, pmu_calls_made());
+
+	attr.disabled = 0;
+	fd = pmu_open_on(&attr, -1, 0, -1);
+	ASSERT_LE(0, fd);
+	usleep(20000);
+	calls = pmu_calls_of("cfg_match");
+	for (int i = 0; i < 6; i++)
+		usleep(20000);
+	calls = pmu_calls_of("cfg_match") - calls;
+	/* A tick may wake it, too: 36 are 6 in each of these sleeps, of 5 ticks. */
+	EXPECT_LT(0, calls);
+	EXPECT_GE(36, calls);
+	close(fd);
 }
 
 PMU_TEST_AT_LAST(PMU_MAY_CALL)
