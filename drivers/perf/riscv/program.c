@@ -681,14 +681,16 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * @hart:	this hart
  *
  * They run on when their last event has gone, since another may come soon. If none does,
- * that only costs power, and interrupts for nobody where these can not be masked.
+ * that only costs power, and interrupts for nobody where these can not be masked. A counter
+ * that the firmware counts in software costs nothing.
  *
  * Context: interrupts off.
  */
 void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 ctrs = hart->running & ~(hart->layout.sched.used | pmu->free_running_ctrs);
+	u64 ctrs = hart->running & ~hart->layout.sched.used;
 
+	ctrs &= ~(pmu->fw_ctrs | pmu->free_running_ctrs);
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	hart->dirty &= ~ctrs;
 	hart->armed &= ~ctrs;

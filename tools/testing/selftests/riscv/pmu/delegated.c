@@ -307,9 +307,9 @@ TEST(a_hart_that_wakes_calls_for_counters_in_use_only)
 	for (int i = 0; i < 6; i++)
 		usleep(20000);
 	calls = pmu_calls_of("cfg_match") - calls;
-	/* A tick may wake it, too: 36 are 6 in each of these sleeps, of 5 ticks. */
+	/* One at the end of each sleep, and one if a tick has come meanwhile. */
 	EXPECT_LT(0, calls);
-	EXPECT_GE(36, calls);
+	EXPECT_GE(12, calls);
 	close(fd);
 }
 

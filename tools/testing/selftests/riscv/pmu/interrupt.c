@@ -216,7 +216,6 @@ TEST(without_sampling_there_is_no_interrupt)
 	close(fd);
 }
 
-/* Firmware counters that other programs have left running are stopped meanwhile. */
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN

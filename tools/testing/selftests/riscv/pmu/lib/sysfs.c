@@ -327,6 +327,8 @@ int pmu_lock_takes(const char *outer, const char *inner)
 
 long pmu_ctrs_running(void)
 {
+	/* As firmware numbers them: from cycle on, with a hole for time, then its own. */
+	long hw = 1 + pmu_caps_number("fixed_counters") + pmu_caps_number("programmable_counters");
 	char path[64];
 	long all = 0;
 
@@ -344,7 +346,7 @@ long pmu_ctrs_running(void)
 			fclose(file);
 		if (!found)
 			return -1;
-		all |= ctrs;
+		all |= ctrs & (hw < 64 ? (1UL << hw) - 1 : ~0UL);
 	}
 
 	return all;
