@@ -218,8 +218,8 @@ static void irq_stand(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /* Its clock stands: at the time when the interrupt came. */
-static void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_clock *clock, struct pt_regs *regs)
+static __always_inline void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					    struct riscv_pmu_clock *clock, struct pt_regs *regs)
 {
 	struct riscv_pmu_reader *reader, *next;
 
@@ -236,7 +236,7 @@ static bool irq_is_shared(const struct riscv_pmu_clock *clock)
 {
 	const struct riscv_pmu_reader *reader;
 
-	if (likely(list_is_singular(&clock->readers) || clock->prog.inh & RISCV_PMU_INH_S))
+	if (clock->prog.inh & RISCV_PMU_INH_S)
 		return false;
 
 	list_for_each_entry(reader, &clock->readers, node) {
@@ -294,25 +294,38 @@ static void irq_serve_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	}
 }
 
-static void irq_serve_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
-			   struct pt_regs *regs)
+static noinline void irq_serve_many(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
+				    struct pt_regs *regs)
 {
 	u64 shared = irq_find_shared(hart, ctrs);
 
 	riscv_pmu_hart_park(pmu, hart, ctrs & ~shared);
-	if (unlikely(shared)) {
-		riscv_pmu_hart_advance(pmu, hart, shared);
-		hart->dirty |= shared;
-		hart->fresh |= shared;
-	}
+	riscv_pmu_hart_advance(pmu, hart, shared);
+	hart->dirty |= shared;
+	hart->fresh |= shared;
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
-		if (unlikely(shared & BIT_ULL(ctr)))
+		if (shared & BIT_ULL(ctr))
 			irq_serve_shared(pmu, hart, &hart->clock[ctr], regs);
 		else
 			irq_serve_clock(pmu, hart, &hart->clock[ctr], regs);
 	}
+}
+
+/* Most overflows are of one counter that one event uses. */
+static void irq_serve_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
+			   struct pt_regs *regs)
+{
+	struct riscv_pmu_clock *clock = &hart->clock[__ffs64(ctrs)];
+
+	if (unlikely(ctrs & (ctrs - 1) || !list_is_singular(&clock->readers))) {
+		irq_serve_many(pmu, hart, ctrs, regs);
+		return;
+	}
+
+	riscv_pmu_hart_park(pmu, hart, ctrs);
+	irq_serve_clock(pmu, hart, clock, regs);
 }
 
 /**
