@@ -690,10 +690,18 @@ static int64_t raw_of(const struct perf_event_mmap_page *page)
 }
 
 /*
- * What others sample with. A counter that was started for that is between -OTHERS_PERIOD and
- * 0; one that was started for nobody is below -2^22 for long, even if it has but 24 bits.
+ * The period of another process. A counter that was started for it is between -period and 0;
+ * one that was started for no sampling event is below -2^(width - 2) for long. Without -icount
+ * QEMU counts some instructions in each nanosecond: 2^30 of them take a third of a second or
+ * more, so that even at the lowest sample rate, one sample in each tick, perf does not
+ * throttle the event.
  */
-#define OTHERS_PERIOD	3000000
+static int64_t others_period(void)
+{
+	long width = pmu_caps_number("counter_width");
+
+	return 1LL << (width < 33 ? width - 3 : 30);
+}
 
 /* Another process, and what it has opened, in that process and in this one. */
 struct sampler {
@@ -711,7 +719,7 @@ static void body_sample(long pid)
 	int fd;
 
 	attr.disabled = 0;
-	attr.sample_period = OTHERS_PERIOD;
+	attr.sample_period = others_period();
 	fd = pmu_open_on(&attr, pid, pid < 0 ? 0 : -1, -1);
 	if (fd < 0 || write(sampler_pipe[1], &fd, sizeof(fd)) != sizeof(fd))
 		_exit(1);
@@ -770,7 +778,7 @@ static void expect_untold(struct __test_metadata *_metadata, const struct perf_e
 	ASSERT_EQ(0, ioctl(sampler.fd, PERF_EVENT_IOC_DISABLE, 0));
 	/* At once. */
 	ASSERT_NE(0, (int)page->index);
-	EXPECT_GT(-OTHERS_PERIOD, raw_of(page));
+	EXPECT_GT(-others_period(), raw_of(page));
 	sampler_end(&sampler);
 	unmap(page);
 	close(fd);
