@@ -276,9 +276,13 @@ static void ebb_renew(struct ebb *ebb, struct perf_event *event)
 	u64 bit = BIT_ULL(ebb_hpm(event));
 
 	ebb_set_period(ebb, event);
-	/* What has been counted since the overflow belongs to the new period. */
+	/*
+	 * What has been counted since the overflow belongs to the new period, of which no less
+	 * is left than keeps branches apart.
+	 */
 	over = ebb->over & bit ? over : 0;
-	local64_set(&hwc->period_left, max((s64)hwc->sample_period - over, 1));
+	local64_set(&hwc->period_left,
+		    max3((s64)hwc->sample_period - over, (s64)ebb->floor, 1));
 	ebb->renew &= ~bit;
 	ebb->over &= ~bit;
 }
