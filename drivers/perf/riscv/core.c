@@ -368,6 +368,7 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 /*
  * A counter that takes the event's program. Each refusal leaves one counter less to try;
  * it is worth a message if no counter is left, since for raw events not all may be known.
+ * Other new readers of a counter that has refused can not stay on it.
  */
 static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader)
@@ -379,6 +380,8 @@ static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		if (err || !riscv_pmu_hart_prove(pmu, hart, reader))
 			break;
 		riscv_pmu_reader_detach(hart, reader);
+		if (!list_empty(&reader->clock->readers))
+			core_drop_refused(pmu, hart, BIT_ULL(reader->ctr));
 	}
 	if (unlikely(err && !reader->candidates))
 		core_warn_refused(reader->want.ctrs, &reader->want.prog);

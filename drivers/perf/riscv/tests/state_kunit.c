@@ -554,6 +554,25 @@ static void add_fails_where_hardware_refuses(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fake_is_attached(&s->reader));
 }
 
+/* Which another event of its program finds out, that of another task say. */
+static void new_event_is_stopped_where_hardware_refuses_its_program(struct kunit *test)
+{
+	struct state_event *a = new_event(test, 5, C(3), 0);
+	struct state_event *b = new_event(test, 5, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+
+	fake->fail_program = C(3);
+	/* Elsewhere it has been accepted. */
+	a->reader.accepted = C(3);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(a, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, a->event.hw.state, 0);
+	KUNIT_EXPECT_EQ(test, add(b, PERF_EF_START), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, a->event.hw.state, STOPPED);
+	finish(fake);
+	sched_out(test, a);
+}
+
 /* add() itself goes on to the next counter. */
 static void add_tries_all_counters(struct kunit *test)
 {
@@ -1478,6 +1497,7 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(read_leaves_the_state),				\
 	KUNIT_CASE(add_fails_where_no_counter_is_free),			\
 	KUNIT_CASE(add_fails_where_hardware_refuses),			\
+	KUNIT_CASE(new_event_is_stopped_where_hardware_refuses_its_program),	\
 	KUNIT_CASE(add_tries_all_counters),				\
 	KUNIT_CASE(event_that_can_not_start_is_tried_again),		\
 	KUNIT_CASE_PARAM(period_begins_when_the_last_has_ended, period_gen_params),	\
