@@ -318,15 +318,18 @@ static int program_find_merge(const struct riscv_pmu_hart *hart, unsigned int ct
 }
 
 /*
- * Frees a counter: counting and sampling readers of one program share after all. Without a
- * sampling reader no program has two counters, and a search would cost each rotation dear.
+ * Frees a counter that is of use to a newcomer on one of @may: counting and sampling readers
+ * of one program share after all. Without a sampling reader no program has two counters, and
+ * a search would cost each rotation dear.
  */
-static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 may)
 {
+	const struct riscv_pmu_sched *sched = &hart->layout.sched;
+
 	if (!hart->deadlines)
 		return false;
 
-	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
+	for (u64 ctrs = sched->used & riscv_pmu_sched_reach(sched, may); ctrs; ctrs &= ctrs - 1) {
 		unsigned int from = __ffs64(ctrs);
 		int to = program_find_merge(hart, from);
 
@@ -364,7 +367,7 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return ctr;
 	}
 
-	while (program_merge(pmu, hart)) {
+	while (program_merge(pmu, hart, want->ctrs)) {
 		ctr = program_find_own(pmu, hart, want);
 		if (ctr >= 0)
 			return ctr;
@@ -398,8 +401,11 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return 0;
 	}
 
-	if (unlikely(!reader->candidates))
+	if (unlikely(!reader->candidates)) {
 		reader_retry(hart, reader);
+		if (!reader->candidates)
+			return -EAGAIN;
+	}
 	if (unlikely(reader->candidates != want->ctrs)) {
 		narrowed = *want;
 		narrowed.ctrs = reader->candidates;

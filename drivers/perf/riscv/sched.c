@@ -80,3 +80,27 @@ bool riscv_pmu_sched_find(const struct riscv_pmu_sched *sched, u64 may,
 	sched_trace_path(from, may, sched_pick_free(free, prefer, nr_prefer), path);
 	return true;
 }
+
+/**
+ * riscv_pmu_sched_reach() - counters that would be of use to a newcomer if they were free
+ * @sched:	who sits where
+ * @may:	counters that the newcomer can take
+ *
+ * Context: any; no locks, no allocation, at most one step per counter.
+ * Return: those of @may, and those to which the occupants of such counters can move.
+ */
+u64 riscv_pmu_sched_reach(const struct riscv_pmu_sched *sched, u64 may)
+{
+	u64 reach = may;
+
+	for (u64 todo = may & sched->used; todo;) {
+		unsigned int ctr = __ffs64(todo);
+		u64 next = sched->may[ctr] & ~reach;
+
+		reach |= next;
+		todo &= ~BIT_ULL(ctr);
+		todo |= next & sched->used;
+	}
+
+	return reach;
+}

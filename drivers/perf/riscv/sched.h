@@ -34,5 +34,6 @@ struct riscv_pmu_sched_path {
 bool riscv_pmu_sched_find(const struct riscv_pmu_sched *sched, u64 may,
 			  const u64 *prefer, unsigned int nr_prefer,
 			  struct riscv_pmu_sched_path *path);
+u64 riscv_pmu_sched_reach(const struct riscv_pmu_sched *sched, u64 may);
 
 #endif /* _RISCV_PMU_SCHED_H */

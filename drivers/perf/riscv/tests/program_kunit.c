@@ -539,6 +539,67 @@ static void counting_and_sampling_share_where_another_needs_the_counter(struct k
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
 }
 
+/* Where a newcomer gets no counter by it, nobody has to share. */
+static void counting_and_sampling_do_not_share_in_vain(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader sampled, a, other, newcomer;
+
+	sampling(&sampled, 5, C(3) | C(4));
+	counting(&a, 5, C(3) | C(4));
+	counting(&other, 7, C(5));
+	switch_in(test, fake, &sampled, 1000);
+	switch_in(test, fake, &a, 0);
+	switch_in(test, fake, &other, 0);
+
+	/* No counter of the pair is of use to it. */
+	counting(&newcomer, 8, C(5));
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &newcomer, 0), -EAGAIN);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->hart.stats.moved, 0);
+
+	/* The only one that could hold it has refused it. */
+	fake->fail_program = C(33);
+	counting(&newcomer, 8, C(33));
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &newcomer, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &newcomer, 0), -EAGAIN);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->hart.stats.moved, 0);
+
+	KUNIT_EXPECT_NE(test, a.ctr, sampled.ctr);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
+}
+
+/* A chain leads to the pair: the newcomer's counter is taken by one that can move there. */
+static void counting_and_sampling_share_for_one_that_makes_room(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_reader sampled, a, other, newcomer;
+
+	sampling(&sampled, 5, C(3) | C(4));
+	counting(&a, 5, C(3) | C(4));
+	counting(&other, 7, C(4) | C(5));
+	switch_in(test, fake, &other, 0);
+	KUNIT_EXPECT_EQ(test, other.ctr, 4);
+	switch_in(test, fake, &sampled, 1000);
+	switch_in(test, fake, &a, 0);
+	KUNIT_EXPECT_EQ(test, other.ctr, 5);
+	counting(&newcomer, 8, C(5));
+	switch_in(test, fake, &newcomer, 0);
+	KUNIT_EXPECT_EQ(test, newcomer.ctr, 5);
+	KUNIT_EXPECT_EQ(test, other.ctr, 4);
+	KUNIT_EXPECT_EQ(test, a.ctr, sampled.ctr);
+	switch_out(fake, &a);
+	switch_out(fake, &sampled);
+	switch_out(fake, &other);
+	switch_out(fake, &newcomer);
+}
+
 #define MANY	(RISCV_PMU_MAX_IDENTICAL + 1)
 
 /* Else a program that counts counters by opening the same event again would never end. */
@@ -1535,6 +1596,8 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(counting_reader_takes_a_free_counter_beside_a_sampling_one),
 	KUNIT_CASE(counting_reader_makes_room_for_a_sampling_one),
 	KUNIT_CASE(counting_and_sampling_share_where_another_needs_the_counter),
+	KUNIT_CASE(counting_and_sampling_do_not_share_in_vain),
+	KUNIT_CASE(counting_and_sampling_share_for_one_that_makes_room),
 	KUNIT_CASE(one_owner_runs_some_identical_events),
 	KUNIT_CASE(one_owner_runs_as_many_identical_events_as_counters),
 	KUNIT_CASE(clock_that_overflowed_starts_far_from_either_end),
