@@ -416,7 +416,7 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	if (reader->ebb && !riscv_pmu_ebb_is_alone(hart))
 		return -EAGAIN;
-	if (riscv_pmu_reader_can_return(hart, reader))
+	if (riscv_pmu_reader_can_return(hart, reader) && !reader->limited)
 		riscv_pmu_reader_join(hart, reader);
 	else
 		err = core_attach(pmu, hart, event);

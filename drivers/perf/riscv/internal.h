@@ -53,7 +53,9 @@ enum riscv_pmu_reader_state {
  * @clean:	the counter tells nothing of what others have counted with it
  * @maps:	how often it is mapped so
  * @ebb:	its overflows branch, see ebb.c
- * @special:	user or ebb, so that who is neither has one test to pass
+ * @special:	@user, @ebb or @limited: riscv_pmu_add() has more to do for it
+ * @limited:	its opener had more identical events here than may run at once; they are
+ *		counted again whenever it is added
  * @carry:	its share of clocks that it has been moved away from; 0 while it is on
  * @deadline:	the clock's time at which it wants a sample
  * @left:	until @deadline, while it is fresh
@@ -90,6 +92,7 @@ struct riscv_pmu_reader {
 	bool			clean;
 	bool			ebb;
 	bool			special;
+	bool			limited;
 	u64			carry;
 	u64			deadline;
 	u64			left;

@@ -342,20 +342,36 @@ static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 	return false;
 }
 
+/* From now on identical events of this opener are counted whenever one of them is added. */
+static void program_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pmu_reader *reader)
+{
+	struct riscv_pmu_reader *other;
+
+	reader->limited = true;
+	reader->special = true;
+	for (; ctrs; ctrs &= ctrs - 1) {
+		list_for_each_entry(other, &hart->clock[__ffs64(ctrs)].readers, node) {
+			if (other->opener != reader->opener)
+				continue;
+			other->limited = true;
+			other->special = true;
+		}
+	}
+}
+
 /* A counter for the newcomer, found the long way. */
 static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			 const struct riscv_pmu_reader *reader, const struct riscv_pmu_event *want)
+			 struct riscv_pmu_reader *reader, const struct riscv_pmu_event *want)
 {
 	struct program_same same = program_find_same(hart, reader, want);
 	int ctr = same.alike;
 
-	/* Those that run have to come by here the next time, too. */
 	if (unlikely(same.nr >= RISCV_PMU_MAX_IDENTICAL) &&
 	    same.nr >= riscv_pmu_max_identical(&reader->want)) {
-		for (; same.ctrs; same.ctrs &= same.ctrs - 1)
-			clock_renew(hart, __ffs64(same.ctrs));
+		program_limit(hart, same.ctrs, reader);
 		return -EAGAIN;
 	}
+	reader->limited = false;
 	if (ctr < 0) {
 		ctr = program_find_own(pmu, hart, want);
 		if (ctr >= 0)
@@ -396,7 +412,7 @@ int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	struct riscv_pmu_event narrowed;
 	int ctr;
 
-	if (riscv_pmu_reader_can_return(hart, reader)) {
+	if (riscv_pmu_reader_can_return(hart, reader) && !reader->limited) {
 		riscv_pmu_reader_join(hart, reader);
 		return 0;
 	}

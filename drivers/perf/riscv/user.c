@@ -451,7 +451,7 @@ static void user_drop(struct perf_event *event)
 	 * An event on its way to another hart may be shown there once more: to its own
 	 * task, until that leaves the hart.
 	 */
-	WRITE_ONCE(reader->special, reader->ebb);
+	WRITE_ONCE(reader->special, reader->ebb || reader->limited);
 	WRITE_ONCE(reader->user, false);
 	reader->maps = 0;
 	reader->mm = NULL;

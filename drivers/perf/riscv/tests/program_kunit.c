@@ -608,6 +608,7 @@ static void one_owner_runs_some_identical_events(struct kunit *test)
 	struct riscv_pmu_reader *reader = kunit_kcalloc(test, MANY, sizeof(*reader), GFP_KERNEL);
 	struct riscv_pmu_reader other;
 	struct fake_pmu *fake = test->priv;
+	u64 searched;
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, reader);
@@ -619,12 +620,19 @@ static void one_owner_runs_some_identical_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(fake, &reader[i], 0), -EAGAIN);
 	finish(fake);
 
-	/* Somebody else may. */
+	/* Somebody else may, and needs no search when the owner has failed once more. */
 	counting(&other, 5, C(3));
 	other.opener = (struct pid *)test;
 	switch_in(test, fake, &other, 0);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 50);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &reader[i], 0), -EAGAIN);
+	finish(fake);
+	searched = fake->hart.stats.searched;
+	switch_in(test, fake, &other, 0);
+	KUNIT_EXPECT_EQ(test, fake->hart.stats.searched, searched);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 0);
 
 	/* It is the last one's turn: then the first, which was here before, has to wait. */
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader[0]), 50);
