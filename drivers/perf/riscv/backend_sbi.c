@@ -720,7 +720,10 @@ static void sbi_choose_flavour(struct riscv_pmu *pmu)
 	}
 }
 
-/* Cycles have a counter everywhere: who can not tell which can tell nothing. */
+/*
+ * Cycles have a counter everywhere: a firmware that does not know of one knows of no event's
+ * counters.
+ */
 static void sbi_find_resolver(void)
 {
 	u64 ctrs;
@@ -729,7 +732,7 @@ static void sbi_find_resolver(void)
 			  !sbi_flavour->event_ctrs(RISCV_PMU_EVENT_CYCLES, 0, &ctrs) && ctrs;
 	/* Firmware before SBI 3.0 does not have the function. */
 	sbi_has_event_info = !sbi_can_resolve &&
-			     sbi_call_event_is_supported(RISCV_PMU_EVENT_CYCLES, 0) >= 0;
+			     sbi_call_event_is_supported(RISCV_PMU_EVENT_CYCLES, 0) > 0;
 }
 
 static void sbi_name_firmware(struct riscv_pmu *pmu)

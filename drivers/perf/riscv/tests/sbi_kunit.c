@@ -96,6 +96,7 @@ struct fw_ctr {
  * @touched:	counters that any call was about that changes them
  * @raw_ctrs:	counters that can hold raw events
  * @has_info:	it tells whether events exist (SBI 3.0)
+ * @denies_all: it says of all events that they do not
  * @overflowed:	counters that have, and have not started since
  * @batch_calls: calls of the batch extension, by function
  * @batch_error: error code that they give
@@ -129,6 +130,7 @@ struct firmware {
 	u64			touched;
 	u64			raw_ctrs;
 	bool			has_info;
+	bool			denies_all;
 	u64			overflowed;
 	unsigned int		batch_calls[FW_NR_BATCH];
 	long			batch_error[FW_NR_BATCH];
@@ -316,7 +318,7 @@ static struct sbiret fw_event_info(struct firmware *fw, unsigned long low, unsig
 	if (flags || entries != 1 || low % sizeof(*info) || (IS_ENABLED(CONFIG_64BIT) && high))
 		return fw_error(SBI_ERR_INVALID_PARAM);
 
-	info->output = fw_able(fw, info->event_idx) ? 1 : 0;
+	info->output = fw_able(fw, info->event_idx) && !fw->denies_all ? 1 : 0;
 	return fw_value(0);
 }
 
@@ -936,6 +938,19 @@ static void event_info_spares_the_trials_of_absent_events(struct kunit *test)
 	fw->has_info = false;
 	fw->raw_ctrs = FW_PROG;
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 9), FW_PROG);
+	expect_all_returned(test);
+}
+
+/* It does not even know of cycles. */
+static void event_info_that_denies_everything_is_not_believed(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->has_info = true;
+	fw->denies_all = true;
+	probe_as(test, fw->flavour);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	KUNIT_EXPECT_EQ(test, fw->calls[SBI_CALL_PMU_EVENT_GET_INFO], 0);
 	expect_all_returned(test);
 }
 
@@ -1844,6 +1859,7 @@ static struct kunit_case sbi_cases[] = {
 	KUNIT_CASE(known_events_are_bounded),
 	KUNIT_CASE(other_error_is_not_remembered),
 	KUNIT_CASE(event_info_spares_the_trials_of_absent_events),
+	KUNIT_CASE(event_info_that_denies_everything_is_not_believed),
 	KUNIT_CASE(firmware_counter_is_read_by_call),
 	KUNIT_CASE_PARAM(counter_count_is_bounded, num_gen_params),
 	KUNIT_CASE_PARAM(nonsense_counter_is_left_out, info_gen_params),
