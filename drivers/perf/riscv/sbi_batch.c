@@ -137,7 +137,7 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 static int batch_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
 {
 	struct sbi_pmu_batch_shmem *shmem = this_cpu_read(batch_shmem);
-	u64 bit = BIT_ULL(ctr);
+	u64 unused, bit = BIT_ULL(ctr);
 
 	if (unlikely(!shmem))
 		return sbi_plain_reload(pmu, ctr, value, was);
@@ -149,7 +149,8 @@ static int batch_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 
 	if (likely(!sbi_call_batch_apply(bit, 0, bit)))
 		return 0;
 
-	return sbi_plain_reload(pmu, ctr, value, was);
+	/* It may have been loaded all the same: then it tells no more what it had counted. */
+	return sbi_plain_reload(pmu, ctr, value, &unused);
 }
 
 static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)

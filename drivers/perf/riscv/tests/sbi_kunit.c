@@ -1784,6 +1784,25 @@ static void refused_batch_is_carried_out_call_by_call(struct kunit *test)
 	expect_all_returned(test);
 }
 
+/* The counter has its new value already when the batch is said to have failed. */
+static void failed_reload_tells_what_was_counted(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+	u64 was = 0;
+
+	run_four(test);
+	fw->period = 0;
+	fw->ctr[3].value = 77;
+	fw->says = C(5);
+	scoped_guard(irqsave)
+		KUNIT_EXPECT_EQ(test, sbi_batch_flavour.reload(&fw->pmu, 3, 1000, &was), 0);
+	fw->says = 0;
+	KUNIT_EXPECT_EQ(test, was, 77);
+	KUNIT_EXPECT_EQ(test, fw->ctr[3].value, 1000);
+	KUNIT_EXPECT_EQ(test, fw->ctr[3].state, FW_RUNNING);
+	expect_all_returned(test);
+}
+
 static void page_lost_is_carried_out_call_by_call(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -1893,6 +1912,7 @@ static struct kunit_case batch_cases[] = {
 	KUNIT_CASE(released_counter_has_no_event),
 	KUNIT_CASE_PARAM(failure_of_others_is_not_believed, says_gen_params),
 	KUNIT_CASE_PARAM(refused_batch_is_carried_out_call_by_call, errno_gen_params),
+	KUNIT_CASE(failed_reload_tells_what_was_counted),
 	KUNIT_CASE(page_lost_is_carried_out_call_by_call),
 	KUNIT_CASE(resolved_nonsense_is_masked),
 	KUNIT_CASE_PARAM(refused_resolve_is_survived, errno_gen_params),
