@@ -162,7 +162,7 @@ void riscv_pmu_event_opened(void)
 void riscv_pmu_event_closed(void)
 {
 	if (atomic_dec_and_test(&hotplug_nr_events))
-		schedule_delayed_work(&hotplug_unused_work, HOTPLUG_UNUSED_JIFFIES);
+		mod_delayed_work(system_wq, &hotplug_unused_work, HOTPLUG_UNUSED_JIFFIES);
 }
 
 /**

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
@@ -69,6 +70,38 @@ TEST_F(unused, counters_stop_after_the_last_of_two_events)
 	if (!pmu_sleeps_deeply())
 		EXPECT_LT(0, pmu_ctrs_running());
 	close(b);
+	EXPECT_EQ(0, pmu_ctrs_left());
+}
+
+static long now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* The second in which another event may come begins with the last close, not with the first. */
+TEST_F(unused, counters_run_on_for_a_second_after_each_last_event)
+{
+	int fd = pmu_open(&self->attr);
+	long closed, running;
+
+	ASSERT_LE(0, fd);
+	EXPECT_LT(0, pmu_count(fd, pmu_loop, 1000));
+	close(fd);
+	usleep(700000);
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, fd);
+	EXPECT_LT(0, pmu_count(fd, pmu_loop, 1000));
+	closed = now_ms();
+	close(fd);
+	usleep(600000);
+	running = pmu_ctrs_running();
+	if (now_ms() - closed >= 1000 || pmu_sleeps_deeply())
+		SKIP(return, "the hart is too slow for this test, or sleeps deeply");
+
+	EXPECT_LT(0, running);
 	EXPECT_EQ(0, pmu_ctrs_left());
 }
 
