@@ -133,10 +133,18 @@ static void hotplug_stop_unused(void *unused)
 		riscv_pmu_hart_stop_unused(pmu, riscv_pmu_this_hart(pmu));
 }
 
+/* A hart that has nothing to stop is not woken, and not disturbed if it is isolated. */
+static bool hotplug_has_unused(int cpu, void *unused)
+{
+	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+
+	return pmu && riscv_pmu_hart_unused(pmu, per_cpu_ptr(pmu->harts, cpu));
+}
+
 static void hotplug_all_unused(struct work_struct *work)
 {
 	if (!atomic_read(&hotplug_nr_events))
-		on_each_cpu(hotplug_stop_unused, NULL, 1);
+		on_each_cpu_cond(hotplug_has_unused, hotplug_stop_unused, NULL, 1);
 }
 
 static DECLARE_DELAYED_WORK(hotplug_unused_work, hotplug_all_unused);

@@ -319,6 +319,7 @@ void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 u64 riscv_pmu_hart_find_awaited(struct riscv_pmu_hart *hart, u64 overflowed);
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader);

@@ -698,21 +698,35 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 }
 
 /**
- * riscv_pmu_hart_stop_unused() - stop the counters that run on for nobody
+ * riscv_pmu_hart_unused() - counters that run on although they have no event any more
+ * @pmu:	the PMU
+ * @hart:	any hart
+ *
+ * A counter that the firmware counts in software costs nothing, so it is not among them.
+ *
+ * Context: any; of another hart, the answer may be out of date.
+ * Return: the counters, for riscv_pmu_hart_stop_unused().
+ */
+u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
+{
+	return READ_ONCE(hart->running) & ~READ_ONCE(hart->layout.sched.used) &
+	       ~(pmu->fw_ctrs | pmu->free_running_ctrs);
+}
+
+/**
+ * riscv_pmu_hart_stop_unused() - stop the counters that have no event any more
  * @pmu:	the PMU
  * @hart:	this hart
  *
  * They run on when their last event has gone, since another may come soon. If none does,
- * that only costs power, and interrupts for nobody where these can not be masked. A counter
- * that the firmware counts in software costs nothing.
+ * that only costs power, and interrupts for nobody where these can not be masked.
  *
  * Context: interrupts off.
  */
 void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 ctrs = hart->running & ~hart->layout.sched.used;
+	u64 ctrs = riscv_pmu_hart_unused(pmu, hart);
 
-	ctrs &= ~(pmu->fw_ctrs | pmu->free_running_ctrs);
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	hart->dirty &= ~ctrs;
 	hart->armed &= ~ctrs;
