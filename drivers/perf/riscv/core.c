@@ -586,9 +586,15 @@ static long core_resolve_here(void *data)
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	/* Only an event that the kernel made for itself has a handler with a context. */
 	bool in_kernel = event->overflow_handler_context;
-	int err = riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->want);
-	u64 untried = err ? 0 : pmu->ops.untried_ctrs(pmu, &req->want->prog);
+	u64 untried;
+	int err;
 
+	/* If the hart went offline meanwhile, work_on_cpu() runs this on another. */
+	if (!cpumask_test_cpu(raw_smp_processor_id(), &pmu->cpus))
+		return -ENXIO;
+
+	err = riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->want);
+	untried = err ? 0 : pmu->ops.untried_ctrs(pmu, &req->want->prog);
 	if (!untried)
 		return err;
 
