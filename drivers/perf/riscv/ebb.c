@@ -158,9 +158,9 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 /* 1 / EBB_APART_HZ in ticks */
 static u32 ebb_apart_ticks __ro_after_init;
 
-static void ebb_throttle(struct ebb *ebb, const struct riscv_pmu_hart *hart)
+static void ebb_throttle(struct ebb *ebb, u32 now)
 {
-	if (hart->irq_began - ebb->returned < ebb_apart_ticks)
+	if (now - ebb->returned < ebb_apart_ticks)
 		ebb->floor = (2 * ebb->floor + 1) & RISCV_EBB_SURE_PERIOD;
 	else
 		ebb->floor /= 2;
@@ -246,6 +246,7 @@ static void ebb_freeze(struct ebb *ebb, struct perf_event *event)
 /**
  * riscv_pmu_ebb_overflow() - an event's period has ended: its task shall branch
  * @event:	the event, whose next period has begun
+ * @now:	when that was noticed, in ticks of the hart's timer
  *
  * On the way to user mode riscv_pmu_exit_to_user() does so. Until the handler returns
  * the event's group stands.
@@ -253,7 +254,7 @@ static void ebb_freeze(struct ebb *ebb, struct perf_event *event)
  * Context: interrupts off, collecting changes.
  * Return: false: it counts on, as the task takes no branches.
  */
-bool riscv_pmu_ebb_overflow(struct perf_event *event)
+bool riscv_pmu_ebb_overflow(struct perf_event *event, u32 now)
 {
 	struct ebb *ebb = event->hw.target == current ? ebb_of_current() : NULL;
 
@@ -262,7 +263,7 @@ bool riscv_pmu_ebb_overflow(struct perf_event *event)
 		return false;
 	}
 
-	ebb_throttle(ebb, to_reader(event)->hart);
+	ebb_throttle(ebb, now);
 	ebb_note_overflow(ebb, event);
 	ebb_freeze(ebb, event);
 	return true;
@@ -316,7 +317,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 	if (ebb->renew & BIT_ULL(ebb_hpm(event)))
 		ebb_renew(ebb, event);
 	if (riscv_pmu_event_set_period(event))
-		riscv_pmu_ebb_overflow(event);
+		riscv_pmu_ebb_overflow(event, get_cycles());
 
 	return !ebb->frozen;
 }

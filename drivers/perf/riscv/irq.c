@@ -148,7 +148,7 @@ static void irq_freeze_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 static void irq_branch(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
 {
 	hart->frozen = false;
-	if (riscv_pmu_ebb_overflow(reader->event))
+	if (riscv_pmu_ebb_overflow(reader->event, hart->irq_began))
 		hart->branched = true;
 	else if (reader->state == RISCV_PMU_READER_ON)
 		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(reader->event));
@@ -373,7 +373,6 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
 		return;
 	}
 
-	hart->branched = false;
 	/* A vendor's interrupt would not end. */
 	if (!pmu->vendor)
 		riscv_pmu_hart_unpark(pmu, hart);
@@ -413,6 +412,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 
 	hart->collecting = true;
+	hart->branched = false;
 	irq_serve_ctrs(pmu, hart, ctrs, regs);
 	if (unlikely(hart->stats.samples == samples))
 		irq_without_sample(pmu, hart);
