@@ -144,9 +144,11 @@ static int fw_attr_to_core(struct perf_event_attr *attr, const struct riscv_pmu 
 }
 
 /*
- * perf's core takes -ENOENT with another type in the attributes for "go on there"
- * (perf_init_event()). What counts on one hart counts by the counters of its kind,
- * what follows a task by those of ours.
+ * A PMU forwards an event to another one by writing that one's type and encoding to the
+ * event's own copy of the attributes and returning -ENOENT: perf_init_event() provides for
+ * it and keeps the first type in orig_type (Linux 6.12 and 7.2), and AMD's core PMU uses it
+ * for IBS. The caller's attributes stay as they are. An event of one hart goes to that
+ * hart's PMU, an event of a task to ours.
  */
 static int fw_event_init(struct perf_event *event)
 {
