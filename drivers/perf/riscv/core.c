@@ -73,6 +73,31 @@ struct riscv_pmu *riscv_pmu_of(unsigned int cpu)
 	return per_cpu(core_pmu_of, cpu);
 }
 
+/**
+ * riscv_pmu_confirm() - the PMU of a hart that comes up, if it has that PMU's counters
+ * @cpu:	this hart
+ *
+ * A hart that was offline at boot belongs to the PMU of those whose description in the
+ * devicetree is the same. If it turns out to differ it has no PMU from now on.
+ *
+ * Context: CPU hotplug, interrupts off, before the hart is online.
+ * Return: the PMU, or NULL if the hart has none.
+ */
+struct riscv_pmu *riscv_pmu_confirm(unsigned int cpu)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+
+	if (!pmu || riscv_pmu_csr_is_confirmed())
+		return pmu;
+
+	cpumask_clear_cpu(cpu, &pmu->cpus);
+	per_cpu(core_pmu_of, cpu) = NULL;
+	per_cpu_ptr(pmu->harts, cpu)->pmu = NULL;
+	pr_warn("hart %u was offline at boot and has other counters than its devicetree node says: no events there; boot with all harts online, or correct the devicetree\n",
+		cpu);
+	return NULL;
+}
+
 static __always_inline void core_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					struct perf_event *event)
 {
@@ -836,6 +861,13 @@ static void __init core_print(const struct riscv_pmu *pmu)
 			pmu->poll_ctrs, pmu->poll_ns / NSEC_PER_USEC);
 }
 
+/* If not, some harts have another PMU, or may turn out to have none: riscv_pmu_confirm(). */
+static bool __init core_is_for_all(const struct riscv_pmu *pmu)
+{
+	return cpumask_equal(&pmu->cpus, cpu_possible_mask) &&
+	       cpumask_equal(&pmu->cpus, cpu_online_mask);
+}
+
 static int __init core_register(struct riscv_pmu *pmu)
 {
 	const char *name;
@@ -857,13 +889,13 @@ static int __init core_register(struct riscv_pmu *pmu)
 	pmu->pmu.stop = pmu->ops.stop;
 	pmu->pmu.read = pmu->ops.read;
 
-	if (core_nr_pmus > 1) {
+	if (core_nr_pmus > 1)
 		pmu->pmu.capabilities |= PERF_PMU_CAP_EXTENDED_HW_TYPE;
+	if (!core_is_for_all(pmu)) {
 		pmu->pmu.pmu_enable = core_pmu_enable_kind;
 		pmu->pmu.pmu_disable = core_pmu_disable_kind;
-	}
-	if (!cpumask_equal(&pmu->cpus, cpu_possible_mask))
 		pmu->pmu.filter = core_filter;
+	}
 	if (pmu == &core_pmus[0])
 		return perf_pmu_register(&pmu->pmu, "cpu", PERF_TYPE_RAW);
 

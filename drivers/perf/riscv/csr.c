@@ -183,6 +183,8 @@ void riscv_pmu_csr_set_user_mask(u32 ctrs)
 /* What S-mode can reach of each hart's counters: their values; what they count, and when. */
 static DEFINE_PER_CPU(u32, csr_values);
 static DEFINE_PER_CPU(u32, csr_events);
+/* The hart was offline when these were found out: they are those of another hart. */
+static DEFINE_PER_CPU(bool, csr_assumed);
 
 #define CSR_HAS_VALUE	1
 #define CSR_HAS_EVENT	2
@@ -249,7 +251,7 @@ static bool csr_hart_has_ssccfg(unsigned int cpu)
 
 /*
  * The devicetree says which harts to try. Those that are not online can not be tried:
- * they are taken to be like the first that was.
+ * they are taken to be like the first that was, until they come up.
  */
 static void csr_survey(const struct cpumask *cpus)
 {
@@ -261,7 +263,9 @@ static void csr_survey(const struct cpumask *cpus)
 
 		per_cpu(csr_values, cpu) = has ? values : 0;
 		per_cpu(csr_events, cpu) = has ? events : 0;
-		if (!has || smp_call_function_single(cpu, csr_survey_hart, NULL, 1))
+		per_cpu(csr_assumed, cpu) = has &&
+			smp_call_function_single(cpu, csr_survey_hart, NULL, 1);
+		if (!has || per_cpu(csr_assumed, cpu))
 			continue;
 		if (!per_cpu(csr_values, cpu))
 			pr_info_once("hart %u has Ssccfg, but no counter was delegated to it: does the firmware set menvcfg.CDE and mcounteren?\n",
@@ -305,6 +309,27 @@ int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
 	}
 
 	return *values ? 0 : -ENODEV;
+}
+
+/**
+ * riscv_pmu_csr_is_confirmed() - whether this hart has the delegated counters it is known for
+ *
+ * riscv_pmu_csr_find_delegated() could not try those of a hart that was offline, and took it
+ * to be like another one.
+ *
+ * Context: CPU hotplug on this hart, interrupts off.
+ * Return: false if it was offline then, and has others.
+ */
+bool riscv_pmu_csr_is_confirmed(void)
+{
+	u32 values = this_cpu_read(csr_values), events = this_cpu_read(csr_events);
+
+	if (!this_cpu_read(csr_assumed))
+		return true;
+
+	this_cpu_write(csr_assumed, false);
+	csr_survey_hart(NULL);
+	return this_cpu_read(csr_values) == values && this_cpu_read(csr_events) == events;
 }
 
 /**

@@ -16,7 +16,7 @@
 
 static int hotplug_start_hart(unsigned int cpu)
 {
-	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+	struct riscv_pmu *pmu = riscv_pmu_confirm(cpu);
 
 	if (!pmu)
 		return 0;

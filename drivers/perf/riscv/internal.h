@@ -342,6 +342,7 @@ void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 struct riscv_pmu *riscv_pmu_get(void);
 struct riscv_pmu *riscv_pmu_of(unsigned int cpu);
+struct riscv_pmu *riscv_pmu_confirm(unsigned int cpu);
 
 static inline struct riscv_pmu_reader *to_reader(const struct perf_event *event)
 {

@@ -6,6 +6,7 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,6 +297,134 @@ TEST_F(kinds, the_firmware_counts_for_tasks_by_kind_and_for_any_hart)
 		EXPECT_LE(ILLEGAL, pmu_read(fd));
 		close(fd);
 	}
+}
+
+/* --- harts that were offline at boot --- */
+
+/* Odd harts have no counters delegated, unlike what their devicetree nodes say. */
+#define ALIKE		2
+#define DIFFERENT	1
+
+FIXTURE(late) {
+	struct perf_event_attr attr;
+	cpu_set_t all;
+};
+
+FIXTURE_SETUP(late)
+{
+	char text[PMU_TEXT];
+
+	if (!pmu_read_line("/proc/cmdline", text) || !strstr(text, "maxcpus=1"))
+		SKIP(return, "no hart was offline at boot (maxcpus=1)");
+	if (!kind_file(0, "caps/backend", text) || strcmp(text, "ssccfg"))
+		SKIP(return, "no counters are delegated (caps/backend)");
+	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(self->all), &self->all));
+}
+
+FIXTURE_TEARDOWN(late)
+{
+	sched_setaffinity(0, sizeof(self->all), &self->all);
+}
+
+static bool set_online(int cpu, int online)
+{
+	char path[PMU_TEXT];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	/* A hart that stops can not be started for a while. */
+	for (int i = 0; i < 100; i++) {
+		if (pmu_write_number(path, online))
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+/* Both have come up when one test is over. */
+static bool bring_up_both(void)
+{
+	return set_online(ALIKE, 1) && set_online(DIFFERENT, 1);
+}
+
+static int move_to_cpu(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return move_to(&one);
+}
+
+static bool pmu_has(int cpu)
+{
+	char text[PMU_TEXT];
+	cpu_set_t cpus;
+
+	return kind_file(0, "cpus", text) && parse_cpus(text, &cpus) && CPU_ISSET(cpu, &cpus);
+}
+
+/* How often the kernel has said that a hart has no PMU. */
+static int complaints(void)
+{
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK), nr = 0;
+	char record[8192];
+	ssize_t length;
+
+	while (fd >= 0 && (length = read(fd, record, sizeof(record) - 1)) > 0) {
+		record[length] = 0;
+		nr += !!strstr(record, "was offline at boot");
+	}
+	close(fd);
+	return nr;
+}
+
+TEST_F(late, one_that_is_alike_has_the_pmu)
+{
+	int fd;
+
+	ASSERT_TRUE(bring_up_both());
+	EXPECT_TRUE(pmu_has(ALIKE));
+	ASSERT_EQ(0, move_to_cpu(ALIKE));
+	fd = pmu_open_on(&self->attr, -1, ALIKE, -1);
+	ASSERT_LE(0, fd);
+	EXPECT_LE(pmu_least(N), pmu_count(fd, pmu_loop, N));
+	close(fd);
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, fd);
+	EXPECT_LE(pmu_least(N), pmu_count(fd, pmu_loop, N));
+	close(fd);
+}
+
+TEST_F(late, one_that_differs_has_none)
+{
+	int64_t before;
+	int fd;
+
+	ASSERT_TRUE(bring_up_both());
+	EXPECT_FALSE(pmu_has(DIFFERENT));
+	EXPECT_EQ(-ENOENT, pmu_open_on(&self->attr, -1, DIFFERENT, -1));
+
+	/* A task's event waits until the task is on another hart. */
+	fd = pmu_open(&self->attr);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, move_to_cpu(DIFFERENT));
+	before = pmu_read(fd);
+	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, N));
+	EXPECT_EQ(before, pmu_read(fd));
+	ASSERT_EQ(0, move_to_cpu(0));
+	EXPECT_LE(pmu_least(N), pmu_count(fd, pmu_loop, N));
+	close(fd);
+}
+
+TEST_F(late, it_is_said_once)
+{
+	ASSERT_TRUE(bring_up_both());
+	EXPECT_EQ(1, complaints());
+	ASSERT_TRUE(set_online(DIFFERENT, 0));
+	ASSERT_TRUE(set_online(DIFFERENT, 1));
+	EXPECT_EQ(1, complaints());
+	EXPECT_FALSE(pmu_has(DIFFERENT));
 }
 
 PMU_TEST_AT_LAST(PMU_MAY_CALL)

@@ -212,12 +212,14 @@ void pmu_limits_restore(const struct pmu_limits *limits)
 
 /*
  * The sum of one hart's lines "NAME number" in debugfs; -1 if there is none. A
- * NAME that ends in '_' stands for all that begin with it.
+ * NAME that ends in '_' stands for all that begin with it. The file of a hart without a PMU
+ * is empty: then the sum is 0.
  */
 static long sysfs_debug_of(long cpu, const char *name, int base)
 {
 	bool many = name[strlen(name) - 1] == '_';
 	char path[64], line[PMU_TEXT], key[64], value[32];
+	bool empty = true;
 	long sum = -1;
 	FILE *file;
 
@@ -227,13 +229,14 @@ static long sysfs_debug_of(long cpu, const char *name, int base)
 		return -1;
 
 	while (fgets(line, sizeof(line), file)) {
+		empty = false;
 		if (sscanf(line, "%63s %31s", key, value) != 2 ||
 		    (many ? strncmp(key, name, strlen(name)) : strcmp(key, name)))
 			continue;
 		sum = (sum < 0 ? 0 : sum) + strtol(value, NULL, base);
 	}
 	fclose(file);
-	return sum;
+	return empty ? 0 : sum;
 }
 
 /* Harts that are down have a file too. */
@@ -329,22 +332,12 @@ long pmu_ctrs_running(void)
 {
 	/* As firmware numbers them: from cycle on, with a hole for time, then its own. */
 	long hw = 1 + pmu_caps_number("fixed_counters") + pmu_caps_number("programmable_counters");
-	char path[64];
 	long all = 0;
 
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
-		unsigned long ctrs = 0;
-		bool found = false;
-		char line[PMU_TEXT];
-		FILE *file;
+		long ctrs = sysfs_debug_of(cpu, "counters_running", 16);
 
-		snprintf(path, sizeof(path), "/sys/kernel/debug/riscv_pmu/cpu%d", cpu);
-		file = fopen(path, "r");
-		while (file && !found && fgets(line, sizeof(line), file))
-			found = sscanf(line, "counters_running %lx", &ctrs) == 1;
-		if (file)
-			fclose(file);
-		if (!found)
+		if (ctrs < 0)
 			return -1;
 		all |= ctrs & (hw < 64 ? (1UL << hw) - 1 : ~0UL);
 	}
