@@ -588,6 +588,20 @@ static const struct attribute_group *hpm_attr_groups[] = {
 
 /* --- CPU hotplug --- */
 
+/* The first CPU that is online when the monitor is found takes the events. */
+static int hpm_cpu_online(unsigned int cpu, struct hlist_node *node)
+{
+	struct hpm *hpm = hlist_entry_safe(node, struct hpm, node);
+
+	if (hpm->cpu < nr_cpu_ids)
+		return 0;
+
+	hpm->cpu = cpu;
+	if (hpm->irq)
+		irq_set_affinity(hpm->irq, cpumask_of(cpu));
+	return 0;
+}
+
 /* The CPU that has the events goes down: another one takes them. */
 static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
 {
@@ -661,7 +675,6 @@ static void hpm_request_irq(struct hpm *hpm, unsigned int irq)
 	}
 	hpm->irq = irq;
 	hpm->polled = false;
-	irq_set_affinity(irq, cpumask_of(hpm->cpu));
 }
 
 static void hpm_remove_cpuhp(void *data)
@@ -720,7 +733,8 @@ static int hpm_take_id(struct hpm *hpm)
 
 static int hpm_follow_cpus(struct hpm *hpm)
 {
-	int err = cpuhp_state_add_instance_nocalls(hpm_cpuhp_state, &hpm->node);
+	/* It calls hpm_cpu_online(), and no CPU goes down meanwhile. */
+	int err = cpuhp_state_add_instance(hpm_cpuhp_state, &hpm->node);
 
 	return err ?: devm_add_action_or_reset(hpm->dev, hpm_remove_cpuhp, hpm);
 }
@@ -748,7 +762,7 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 
 	hpm->dev = &aux->dev;
 	hpm->reg = data->reg;
-	hpm->cpu = raw_smp_processor_id();
+	hpm->cpu = nr_cpu_ids;
 	raw_spin_lock_init(&hpm->lock);
 	hpm_find_ctrs(hpm);
 	err = hpm_check_ctrs(hpm) ?: hpm_take_id(hpm);
@@ -786,7 +800,7 @@ static struct auxiliary_driver hpm_driver = {
 static int __init hpm_init(void)
 {
 	int err = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "perf/riscv/iommu_hpm:online",
-					  NULL, hpm_cpu_offline);
+					  hpm_cpu_online, hpm_cpu_offline);
 
 	if (err < 0)
 		return err;
