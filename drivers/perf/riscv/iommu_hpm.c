@@ -8,9 +8,9 @@
  * RISC-V IOMMU Architecture 1.0, chapter 6, sections on iocountovf, iocountinh,
  * iohpmcycles, iohpmctr and iohpmevt.
  *
- * A counter without an event stands still, so that is how they are stopped. Writes to
- * iocountinh would stop all at once; but QEMU 10.0.2 miscounts cycles at each of them
- * that leaves another counter inhibited, so it is written once, by the probe.
+ * Groups start and stop by one write of iocountinh. QEMU 10.0.2 miscounts cycles at each
+ * such write that leaves another counter inhibited. Where the probe finds that bug, no
+ * counter is inhibited: each starts and stops by itself, as its event is set and cleared.
  */
 
 #include <linux/auxiliary_bus.h>
@@ -87,7 +87,13 @@ static enum cpuhp_state hpm_cpuhp_state;
  * @ctrs:	counters that exist
  * @lock:	for what follows, and the counters' registers: the interrupt is shared
  *		with others, and may be where they want it. Irqs off.
+ * @inhibits:	iocountinh starts and stops counters; false if it miscounts cycles
+ * @inhibited:	what iocountinh holds, if @inhibits
+ * @collecting:	perf is about to start or stop several events: from pmu_disable() to
+ *		pmu_enable()
+ * @down:	the machine is being shut down: nothing counts any more
  * @polled:	there is no overflow interrupt, or none that can be relied on
+ * @running:	counters that count
  * @used:	counters that have events
  * @event:	these events
  */
@@ -103,7 +109,12 @@ struct hpm {
 	u8			width[HPM_NR_CTRS];
 	u32			ctrs;
 	raw_spinlock_t		lock;
+	bool			inhibits;
+	u32			inhibited;
+	bool			collecting;
+	bool			down;
 	bool			polled;
+	u32			running;
 	u32			used;
 	struct perf_event	*event[HPM_NR_CTRS];
 };
@@ -196,27 +207,74 @@ static u64 hpm_first_value(const struct hpm *hpm, unsigned int ctr)
 	return -BIT_ULL(width - 1) & mask;
 }
 
-static void hpm_start(struct hpm *hpm, struct perf_event *event)
+static void hpm_inhibit(struct hpm *hpm, u32 ctrs)
+{
+	if (!hpm->inhibits || hpm->inhibited == ctrs)
+		return;
+
+	hpm->inhibited = ctrs;
+	writel_relaxed(ctrs, hpm->reg + HPM_REG_IOCOUNTINH);
+}
+
+/* All counters that are to count do so from here on. */
+static void hpm_run(struct hpm *hpm)
+{
+	if (!hpm->collecting && !hpm->down)
+		hpm_inhibit(hpm, hpm->ctrs & ~hpm->running);
+}
+
+/* Gives a counter its first value, and its event. */
+static void hpm_load(struct hpm *hpm, struct perf_event *event)
 {
 	unsigned int ctr = event->hw.idx;
 	u64 first = hpm_first_value(hpm, ctr);
 
-	event->hw.state = 0;
 	local64_set(&event->hw.prev_count, first);
 	hpm_write_ctr(hpm, ctr, first);
 	if (!hpm_is_cycles(event))
 		hpm_write_evt(hpm, ctr, event->attr.config);
 }
 
+static void hpm_start(struct hpm *hpm, struct perf_event *event)
+{
+	if (hpm->down)
+		return;
+
+	event->hw.state = 0;
+	hpm_load(hpm, event);
+	hpm->running |= BIT(event->hw.idx);
+	hpm_run(hpm);
+}
+
+/* The counters of all of an event's group, if it is the leader: perf stops that one first. */
+static u32 hpm_group_ctrs(struct hpm *hpm, struct perf_event *event)
+{
+	u32 ctrs = BIT(event->hw.idx);
+	struct perf_event *sibling;
+
+	if (!hpm->collecting || event->group_leader != event)
+		return ctrs;
+
+	for_each_sibling_event(sibling, event) {
+		if (sibling->pmu == event->pmu && sibling->hw.idx >= 0)
+			ctrs |= BIT(sibling->hw.idx);
+	}
+
+	return ctrs;
+}
+
+/* Siblings of a leader that leaves them alone run on with the next hpm_run(). */
 static void hpm_stop(struct hpm *hpm, struct perf_event *event)
 {
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
 
+	hpm_inhibit(hpm, hpm->inhibited | hpm_group_ctrs(hpm, event));
 	/* It keeps its value without an event. */
-	if (!hpm_is_cycles(event))
+	if (!hpm->inhibits && !hpm_is_cycles(event))
 		hpm_write_evt(hpm, event->hw.idx, 0);
 	hpm_update(hpm, event);
+	hpm->running &= ~BIT(event->hw.idx);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
@@ -241,7 +299,7 @@ static void hpm_update_ctrs(struct hpm *hpm, u32 ctrs)
 		if (event->hw.state & PERF_HES_STOPPED)
 			continue;
 		hpm_update(hpm, event);
-		hpm_start(hpm, event);
+		hpm_load(hpm, event);
 	}
 }
 
@@ -320,6 +378,23 @@ static enum hrtimer_restart hpm_poll(struct hrtimer *timer)
 }
 
 /* --- perf's callbacks --- */
+
+static void hpm_pmu_disable(struct pmu *pmu)
+{
+	struct hpm *hpm = to_hpm(pmu);
+
+	guard(raw_spinlock_irqsave)(&hpm->lock);
+	hpm->collecting = true;
+}
+
+static void hpm_pmu_enable(struct pmu *pmu)
+{
+	struct hpm *hpm = to_hpm(pmu);
+
+	guard(raw_spinlock_irqsave)(&hpm->lock);
+	hpm->collecting = false;
+	hpm_run(hpm);
+}
 
 static void hpm_event_read(struct perf_event *event)
 {
@@ -620,6 +695,42 @@ static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
 
 /* --- probe --- */
 
+/* Looks at cycles in each round; it takes some 10 us at each of the three. */
+#define HPM_INHIBIT_ROUNDS	3
+#define HPM_INHIBIT_LOOKS	100
+
+/*
+ * Cycles run on while a write of iocountinh leaves them alone, and inhibits others as it
+ * did before. QEMU 10.0.2 (riscv_iommu_process_iocntinh_cy()) takes that for a start of
+ * cycles, which drops what they have counted since they last started: they go back.
+ */
+static bool hpm_keeps_cycles(struct hpm *hpm)
+{
+	u32 others = hpm->ctrs & ~BIT(HPM_CTR_CYCLES);
+	u64 before = 0;
+
+	hpm_write_ctr(hpm, HPM_CTR_CYCLES, 0);
+	writel_relaxed(others, hpm->reg + HPM_REG_IOCOUNTINH);
+	for (unsigned int i = 0; i < HPM_INHIBIT_LOOKS; i++)
+		before = hpm_read_ctr(hpm, HPM_CTR_CYCLES);
+	writel_relaxed(others, hpm->reg + HPM_REG_IOCOUNTINH);
+	return hpm_read_ctr(hpm, HPM_CTR_CYCLES) >= before;
+}
+
+/* A read comes late at times: then QEMU's cycles have caught up, but not each time. */
+static bool hpm_can_inhibit(struct hpm *hpm)
+{
+	bool can = true;
+
+	if (!(hpm->ctrs & BIT(HPM_CTR_CYCLES)) || !(hpm->ctrs & ~BIT(HPM_CTR_CYCLES)))
+		return true;
+
+	for (unsigned int i = 0; i < HPM_INHIBIT_ROUNDS && can; i++)
+		can = hpm_keeps_cycles(hpm);
+
+	return can;
+}
+
 /* Which counters there are, and how wide: bits that stick. All stand afterwards. */
 static void hpm_find_ctrs(struct hpm *hpm)
 {
@@ -636,7 +747,11 @@ static void hpm_find_ctrs(struct hpm *hpm)
 		hpm->width[ctr] = fls64(readq_relaxed(hpm_ctr_reg(hpm, ctr)) & bits);
 		writeq_relaxed(0, hpm_ctr_reg(hpm, ctr));
 	}
-	writel_relaxed(0, hpm->reg + HPM_REG_IOCOUNTINH);
+	hpm->inhibits = hpm_can_inhibit(hpm);
+	hpm->inhibited = hpm->inhibits ? hpm->ctrs : 0;
+	writel_relaxed(hpm->inhibited, hpm->reg + HPM_REG_IOCOUNTINH);
+	if (hpm->ctrs & BIT(HPM_CTR_CYCLES))
+		writeq_relaxed(0, hpm_ctr_reg(hpm, HPM_CTR_CYCLES));
 	if (hpm_is_pending(hpm))
 		hpm_clear_pending(hpm);
 }
@@ -713,6 +828,8 @@ static void hpm_init_pmu(struct hpm *hpm)
 	hpm->pmu.task_ctx_nr = perf_invalid_context;
 	hpm->pmu.capabilities = PERF_PMU_CAP_NO_EXCLUDE | PERF_PMU_CAP_NO_INTERRUPT;
 	hpm->pmu.attr_groups = hpm_attr_groups;
+	hpm->pmu.pmu_enable = hpm_pmu_enable;
+	hpm->pmu.pmu_disable = hpm_pmu_disable;
 	hpm->pmu.event_init = hpm_event_init;
 	hpm->pmu.add = hpm_event_add;
 	hpm->pmu.del = hpm_event_del;
@@ -779,9 +896,10 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 	if (err)
 		return err;
 
-	dev_info(hpm->dev, "%s: %d counters of %u bits%s\n", hpm->pmu.name,
+	dev_info(hpm->dev, "%s: %d counters of %u bits%s%s\n", hpm->pmu.name,
 		 hweight32(hpm->ctrs & ~BIT(HPM_CTR_CYCLES)), hpm_min_width(hpm),
-		 hpm->ctrs & BIT(HPM_CTR_CYCLES) ? ", and cycles" : "");
+		 hpm->ctrs & BIT(HPM_CTR_CYCLES) ? ", and cycles" : "",
+		 hpm->inhibits ? "" : "; groups start one by one, for iocountinh disturbs cycles");
 	return 0;
 }
 

@@ -53,6 +53,10 @@ static void fake_writeq(u64 value, void __iomem *addr);
  * @of:		their overflow flags
  * @evt:	what the others count, without OF
  * @inhibited:	iocountinh
+ * @nr_inhibits: writes of it
+ * @disturbs:	each write that leaves another counter inhibited drops what cycles have
+ *		counted since they last started, as in QEMU
+ * @cycles_at:	what cycles were when they last started
  * @ctrs:	counters that exist
  * @width:	bits of all but cycles, which have 63
  * @step:	what each running counter counts at each access
@@ -67,6 +71,9 @@ struct fake_iommu {
 	u32		of;
 	u64		evt[HPM_NR_CTRS];
 	u32		inhibited;
+	unsigned int	nr_inhibits;
+	bool		disturbs;
+	u64		cycles_at;
 	u32		ctrs;
 	unsigned int	width;
 	u64		step;
@@ -136,8 +143,10 @@ static void fake_set(unsigned int ctr, u64 value)
 	if (!(fake->ctrs & BIT(ctr)))
 		return;
 	fake->ctr[ctr] = value & fake_mask(ctr);
-	if (ctr == HPM_CTR_CYCLES)
-		fake_set_of(ctr, value & HPM_IOHPMCYCLES_OF);
+	if (ctr != HPM_CTR_CYCLES)
+		return;
+	fake->cycles_at = fake->ctr[ctr];
+	fake_set_of(ctr, value & HPM_IOHPMCYCLES_OF);
 }
 
 static u32 fake_readl(const void __iomem *addr)
@@ -161,6 +170,17 @@ static u32 fake_readl(const void __iomem *addr)
 	return fake_get(fake_ctr_at(reg)) >> (reg & 4 ? 32 : 0);
 }
 
+static void fake_inhibit(u32 value)
+{
+	u32 cycles = BIT(HPM_CTR_CYCLES);
+
+	fake->nr_inhibits++;
+	fake->inhibited = value & fake->ctrs;
+	if (fake->disturbs && !(fake->inhibited & cycles) && fake->inhibited)
+		fake->ctr[HPM_CTR_CYCLES] = fake->cycles_at;
+	fake->cycles_at = fake->ctr[HPM_CTR_CYCLES];
+}
+
 static void fake_writel(u32 value, void __iomem *addr)
 {
 	unsigned long reg = (unsigned long)addr - FAKE_REGS;
@@ -169,7 +189,7 @@ static void fake_writel(u32 value, void __iomem *addr)
 	if (reg == HPM_REG_IPSR && value & HPM_IPSR_PMIP)
 		fake->pending = false;
 	else if (reg == HPM_REG_IOCOUNTINH)
-		fake->inhibited = value & fake->ctrs;
+		fake_inhibit(value);
 }
 
 static u64 fake_readq(const void __iomem *addr)
@@ -231,6 +251,8 @@ static struct perf_event *fake_add(struct kunit *test, u64 config)
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	event->pmu = &fake->hpm.pmu;
+	event->group_leader = event;
+	INIT_LIST_HEAD(&event->sibling_list);
 	event->attr.config = config;
 	KUNIT_ASSERT_EQ(test, hpm_event_add(event, PERF_EF_START), 0);
 	return event;
@@ -266,7 +288,7 @@ static void iommu_width_is_found(struct kunit *test)
 		}
 		KUNIT_EXPECT_EQ(test, hpm_min_width(&fake->hpm), widths[i]);
 		KUNIT_EXPECT_EQ(test, hpm_check_ctrs(&fake->hpm), 0);
-		KUNIT_EXPECT_EQ(test, fake->inhibited, 0);
+		KUNIT_EXPECT_EQ(test, fake->inhibited, U32_MAX);
 		kunit_device_unregister(test, fake->hpm.dev);
 	}
 }
@@ -430,8 +452,96 @@ static void iommu_stopped(struct kunit *test)
 	fake_count(1, 1000);
 	hpm_event_del(event, 0);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->count), 2000);
-	KUNIT_EXPECT_EQ(test, fake->evt[1], 0);
+	KUNIT_EXPECT_EQ(test, fake->inhibited, U32_MAX);
 	KUNIT_EXPECT_EQ(test, fake->hpm.used, 0);
+}
+
+/* Cycles, and two events: as perf adds and removes a group. */
+#define GROUP	3
+
+static void fake_group_in(struct kunit *test, struct perf_event *group[GROUP])
+{
+	hpm_pmu_disable(&fake->hpm.pmu);
+	for (unsigned int i = 0; i < GROUP; i++) {
+		group[i] = fake_add(test, i);
+		group[i]->group_leader = group[0];
+		if (i)
+			list_add_tail(&group[i]->sibling_list, &group[0]->sibling_list);
+	}
+	hpm_pmu_enable(&fake->hpm.pmu);
+}
+
+static void fake_group_out(struct perf_event *group[GROUP])
+{
+	hpm_pmu_disable(&fake->hpm.pmu);
+	for (unsigned int i = 0; i < GROUP; i++)
+		hpm_event_del(group[i], 0);
+	hpm_pmu_enable(&fake->hpm.pmu);
+}
+
+/* With a step at each access, members that did not start and stop together would differ. */
+static void iommu_group_takes_one_write(struct kunit *test)
+{
+	struct perf_event *group[GROUP];
+	unsigned int before;
+
+	fake_create(test, 64);
+	KUNIT_EXPECT_TRUE(test, fake->hpm.inhibits);
+	fake->step = 1;
+	before = fake->nr_inhibits;
+	fake_group_in(test, group);
+	KUNIT_EXPECT_EQ(test, fake->nr_inhibits, before + 1);
+	KUNIT_EXPECT_EQ(test, fake->inhibited, ~7U);
+	for (unsigned int i = 0; i < 100; i++)
+		fake_step();
+
+	fake_group_out(group);
+	KUNIT_EXPECT_EQ(test, fake->nr_inhibits, before + 2);
+	KUNIT_EXPECT_EQ(test, fake->inhibited, U32_MAX);
+	for (unsigned int i = 0; i < GROUP; i++)
+		KUNIT_EXPECT_EQ(test, local64_read(&group[i]->count), 101);
+}
+
+/* Its leader is closed: the others count on. */
+static void iommu_siblings_run_on(struct kunit *test)
+{
+	struct perf_event *group[GROUP];
+
+	fake_create(test, 64);
+	fake_group_in(test, group);
+	hpm_pmu_disable(&fake->hpm.pmu);
+	hpm_event_del(group[0], 0);
+	hpm_pmu_enable(&fake->hpm.pmu);
+	KUNIT_EXPECT_EQ(test, fake->inhibited, ~6U);
+	fake_count(1, 1000);
+	KUNIT_EXPECT_EQ(test, fake_read(group[1]), 1000);
+}
+
+static void iommu_disturbed_cycles_are_found(struct kunit *test)
+{
+	struct perf_event *group[GROUP];
+	unsigned int before;
+
+	fake_create(test, 64);
+	fake->step = 1;
+	hpm_find_ctrs(&fake->hpm);
+	KUNIT_EXPECT_TRUE(test, fake->hpm.inhibits);
+	fake->disturbs = true;
+	hpm_find_ctrs(&fake->hpm);
+	KUNIT_EXPECT_FALSE(test, fake->hpm.inhibits);
+	KUNIT_EXPECT_EQ(test, fake->inhibited, 0);
+
+	fake->step = 0;
+	before = fake->nr_inhibits;
+	fake_group_in(test, group);
+	for (unsigned int i = 0; i < GROUP; i++)
+		fake_count(group[i]->hw.idx, 1000);
+	fake_group_out(group);
+	fake_count(1, 1000);
+	KUNIT_EXPECT_EQ(test, fake->nr_inhibits, before);
+	for (unsigned int i = 0; i < GROUP; i++)
+		KUNIT_EXPECT_EQ(test, local64_read(&group[i]->count), 1000);
+	KUNIT_EXPECT_EQ(test, fake->evt[1], 0);
 }
 
 struct iommu_config {
@@ -480,6 +590,9 @@ static struct kunit_case iommu_cases[] = {
 	KUNIT_CASE(iommu_overflow_in_interrupt),
 	KUNIT_CASE(iommu_pending_stays),
 	KUNIT_CASE(iommu_stopped),
+	KUNIT_CASE(iommu_group_takes_one_write),
+	KUNIT_CASE(iommu_siblings_run_on),
+	KUNIT_CASE(iommu_disturbed_cycles_are_found),
 	KUNIT_CASE_PARAM(iommu_configs_are_judged, iommu_config_gen_params),
 	{ }
 };
