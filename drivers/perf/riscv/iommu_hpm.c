@@ -430,7 +430,7 @@ static int hpm_event_add(struct perf_event *event, int flags)
 		if (ctr < 0)
 			return ctr;
 
-		if (hpm->polled && !hpm->used)
+		if (hpm->polled && !hpm->used && !hpm->down)
 			hpm_start_poll(hpm);
 		hpm->used |= BIT(ctr);
 		hpm->event[ctr] = event;
@@ -877,6 +877,7 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 	if (!hpm)
 		return -ENOMEM;
 
+	auxiliary_set_drvdata(aux, hpm);
 	hpm->dev = &aux->dev;
 	hpm->reg = data->reg;
 	hpm->cpu = nr_cpu_ids;
@@ -903,6 +904,26 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 	return 0;
 }
 
+/* The next kernel finds counters that stand still, and no interrupt pending. */
+static void hpm_shut_down(struct hpm *hpm)
+{
+	scoped_guard(raw_spinlock_irqsave, &hpm->lock) {
+		hpm->down = true;
+		hpm->polled = true;
+		hpm->inhibited = hpm->ctrs;
+		writel_relaxed(hpm->ctrs, hpm->reg + HPM_REG_IOCOUNTINH);
+		for (u32 ctrs = hpm->ctrs & ~BIT(HPM_CTR_CYCLES); ctrs; ctrs &= ctrs - 1)
+			writeq_relaxed(0, hpm->reg + HPM_REG_IOHPMEVT(__ffs(ctrs)));
+		hpm_clear_pending(hpm);
+	}
+	hrtimer_cancel(&hpm->poll);
+}
+
+static void hpm_shutdown(struct auxiliary_device *aux)
+{
+	hpm_shut_down(auxiliary_get_drvdata(aux));
+}
+
 static const struct auxiliary_device_id hpm_ids[] = {
 	{ .name = RISCV_IOMMU_HPM_MODULE "." RISCV_IOMMU_HPM_NAME },
 	{ }
@@ -912,6 +933,7 @@ MODULE_DEVICE_TABLE(auxiliary, hpm_ids);
 static struct auxiliary_driver hpm_driver = {
 	.name		= "riscv-iommu-hpm",
 	.probe		= hpm_probe,
+	.shutdown	= hpm_shutdown,
 	.id_table	= hpm_ids,
 };
 

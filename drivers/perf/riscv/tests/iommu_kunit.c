@@ -544,6 +544,40 @@ static void iommu_disturbed_cycles_are_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->evt[1], 0);
 }
 
+/* Until the machine has gone there are events, but nothing starts for them. */
+static void iommu_nothing_counts_after_shutdown(struct kunit *test)
+{
+	struct perf_event *event, *cycles;
+
+	for (unsigned int disturbs = 0; disturbs < 2; disturbs++) {
+		fake_create(test, 64);
+		fake->disturbs = disturbs;
+		fake->step = 1;
+		hpm_find_ctrs(&fake->hpm);
+		fake->step = 0;
+		cycles = fake_add(test, 0);
+		event = fake_add(test, 1);
+		fake_count(1, 1000);
+		fake->pending = true;
+		hpm_shut_down(&fake->hpm);
+		KUNIT_EXPECT_FALSE(test, fake->pending);
+
+		hpm_event_stop(event, 0);
+		hpm_event_start(event, 0);
+		hpm_pmu_disable(&fake->hpm.pmu);
+		fake_add(test, 2);
+		hpm_pmu_enable(&fake->hpm.pmu);
+		fake_count(HPM_CTR_CYCLES, 1000);
+		fake_count(1, 1000);
+		KUNIT_EXPECT_EQ(test, fake_read(event), 1000);
+		KUNIT_EXPECT_EQ(test, fake_read(cycles), 0);
+		KUNIT_EXPECT_EQ(test, fake->inhibited, U32_MAX);
+		for (unsigned int ctr = 1; ctr < HPM_NR_CTRS; ctr++)
+			KUNIT_EXPECT_EQ(test, fake->evt[ctr], 0);
+		kunit_device_unregister(test, fake->hpm.dev);
+	}
+}
+
 struct iommu_config {
 	const char	*what;
 	u64		config;
@@ -593,6 +627,7 @@ static struct kunit_case iommu_cases[] = {
 	KUNIT_CASE(iommu_group_takes_one_write),
 	KUNIT_CASE(iommu_siblings_run_on),
 	KUNIT_CASE(iommu_disturbed_cycles_are_found),
+	KUNIT_CASE(iommu_nothing_counts_after_shutdown),
 	KUNIT_CASE_PARAM(iommu_configs_are_judged, iommu_config_gen_params),
 	{ }
 };
