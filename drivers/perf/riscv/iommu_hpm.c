@@ -27,11 +27,16 @@
 #include <linux/io.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/module.h>
+#include <linux/pci.h>
 #include <linux/perf_event.h>
+#include <linux/property.h>
 #include <linux/riscv_iommu_hpm.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
+#define HPM_REG_CAPABILITIES	0x000
+#define   HPM_CAPABILITIES_MINOR	GENMASK(3, 0)
+#define   HPM_CAPABILITIES_MAJOR	GENMASK(7, 4)
 #define HPM_REG_IPSR		0x054
 #define   HPM_IPSR_PMIP			BIT(2)
 #define HPM_REG_IOCOUNTOVF	0x058
@@ -78,6 +83,7 @@ static enum cpuhp_state hpm_cpuhp_state;
  * @pmu:	for perf
  * @dev:	the auxiliary device
  * @reg:	the IOMMU's registers
+ * @identifier:	which IOMMU this is
  * @irq:	the overflow interrupt, or 0
  * @cpu:	where its events are
  * @node:	for CPU hotplug
@@ -101,6 +107,7 @@ struct hpm {
 	struct pmu		pmu;
 	struct device		*dev;
 	void __iomem		*reg;
+	const char		*identifier;
 	unsigned int		irq;
 	unsigned int		cpu;
 	struct hlist_node	node;
@@ -601,8 +608,15 @@ static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, c
 }
 static DEVICE_ATTR_RO(cpumask);
 
+static ssize_t identifier_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%s\n", hpm_of_dev(dev)->identifier);
+}
+static DEVICE_ATTR_RO(identifier);
+
 static struct attribute *hpm_attrs[] = {
 	&dev_attr_cpumask.attr,
+	&dev_attr_identifier.attr,
 	NULL,
 };
 
@@ -694,6 +708,29 @@ static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
 }
 
 /* --- probe --- */
+
+/*
+ * perf compares it with "Compat" of its lists of events. The IOMMU says which version of the
+ * specification it follows; who made it only its PCI function or devicetree node says.
+ */
+static char *hpm_identify(struct hpm *hpm)
+{
+	u32 version = readl_relaxed(hpm->reg + HPM_REG_CAPABILITIES);
+	unsigned long major = FIELD_GET(HPM_CAPABILITIES_MAJOR, version);
+	unsigned long minor = FIELD_GET(HPM_CAPABILITIES_MINOR, version);
+	struct device *iommu = hpm->dev->parent;
+	const char *compatible = "unknown";
+
+	if (dev_is_pci(iommu)) {
+		const struct pci_dev *pdev = to_pci_dev(iommu);
+
+		return devm_kasprintf(hpm->dev, GFP_KERNEL, "%lu.%lu:%04x:%04x", major, minor,
+				      pdev->vendor, pdev->device);
+	}
+
+	device_property_read_string(iommu, "compatible", &compatible);
+	return devm_kasprintf(hpm->dev, GFP_KERNEL, "%lu.%lu:%s", major, minor, compatible);
+}
 
 /* Looks at cycles in each round; it takes some 10 us at each of the three. */
 #define HPM_INHIBIT_ROUNDS	3
@@ -881,6 +918,10 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 	hpm->dev = &aux->dev;
 	hpm->reg = data->reg;
 	hpm->cpu = nr_cpu_ids;
+	hpm->identifier = hpm_identify(hpm);
+	if (!hpm->identifier)
+		return -ENOMEM;
+
 	raw_spin_lock_init(&hpm->lock);
 	hpm_find_ctrs(hpm);
 	err = hpm_check_ctrs(hpm) ?: hpm_take_id(hpm);
@@ -900,7 +941,7 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 	dev_info(hpm->dev, "%s: %d counters of %u bits%s%s\n", hpm->pmu.name,
 		 hweight32(hpm->ctrs & ~BIT(HPM_CTR_CYCLES)), hpm_min_width(hpm),
 		 hpm->ctrs & BIT(HPM_CTR_CYCLES) ? ", and cycles" : "",
-		 hpm->inhibits ? "" : "; groups start one by one, for iocountinh disturbs cycles");
+		 hpm->inhibits ? "" : "; the events of a group start one by one, as iocountinh disturbs cycles");
 	return 0;
 }
 

@@ -596,6 +596,21 @@ static const char *hpm_device(char path[PATH_MAX])
 	return realpath(PMU "..", path) ? strrchr(path, '/') + 1 : "";
 }
 
+/* Of a PCI function its IDs, of another device the first string of "compatible". */
+TEST_F(iommu, the_identifier_names_version_and_maker)
+{
+	char want[PMU_TEXT * 2 + 8], vendor[PMU_TEXT], device[PMU_TEXT], text[PMU_TEXT];
+
+	if (pmu_read_line(PMU "../../vendor", vendor) && pmu_read_line(PMU "../../device", device))
+		snprintf(want, sizeof(want), "1.0:%s:%s", vendor + 2, device + 2);
+	else if (pmu_read_line(PMU "../../of_node/compatible", vendor))
+		snprintf(want, sizeof(want), "1.0:%s", vendor);
+	else
+		SKIP(return, "neither a PCI function nor a devicetree node");
+	ASSERT_TRUE(pmu_read_line(PMU "identifier", text));
+	EXPECT_STREQ(want, text);
+}
+
 TEST_F(iommu, a_driver_that_lets_go_ends_its_events)
 {
 	char path[PATH_MAX];
