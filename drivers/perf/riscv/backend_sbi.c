@@ -234,7 +234,7 @@ static bool sbi_is_raw(u32 event_idx)
 	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
 }
 
-/* The firmware's own word first; what is tried depends on which counters are free. */
+/* Ask the firmware first: what can be tried depends on which counters are free. */
 static bool sbi_find_out(struct sbi_known *event, u64 ctrs)
 {
 	u64 able;
@@ -534,7 +534,7 @@ static void sbi_find_fixed_filters(struct riscv_pmu *pmu)
 	}
 }
 
-/* What the flavour does, but for counters that only run. */
+/* Has the flavour carry out a batch, without counters that can only be read. */
 static int sbi_apply_others(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	const u64 others = ~pmu->free_running_ctrs;

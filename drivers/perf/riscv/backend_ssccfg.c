@@ -298,7 +298,7 @@ static void ssccfg_claim_new(const struct riscv_pmu *pmu, u64 ctrs)
 		return;
 
 	ssccfg_claim(pmu, unclaimed);
-	/* What the firmware refuses it is not asked again. */
+	/* Counters that the firmware refuses are not asked for again. */
 	this_cpu_or(ssccfg_hart.claimed, unclaimed);
 }
 

@@ -278,8 +278,8 @@ static void ebb_renew(struct ebb *ebb, struct perf_event *event)
 
 	ebb_set_period(ebb, event);
 	/*
-	 * What has been counted since the overflow belongs to the new period, of which no less
-	 * is left than keeps branches apart.
+	 * Events that were counted since the overflow belong to the new period. While periods
+	 * are throttled, at least the throttled period is left.
 	 */
 	over = ebb->over & bit ? over : 0;
 	local64_set(&hwc->period_left,
@@ -479,7 +479,7 @@ static void ebb_enable(struct ebb *ebb)
 		ebb_thaw(ebb);
 }
 
-/* To where the branch came from, whatever the page says: no thread can have it go elsewhere. */
+/* Goes to where the branch came from, whatever another thread has written to the page. */
 static void ebb_return(struct ebb *ebb, struct pt_regs *regs)
 {
 	/* Signals find no system call here that they could restart. */
@@ -683,7 +683,7 @@ static int ebb_register(const struct riscv_ebb_register __user *arg)
 	return 0;
 }
 
-/* What a program that left its handler by siglongjmp() says, or one that is in none. */
+/* RISCV_EBB_IOC_ABANDON if @abandon, else RISCV_EBB_IOC_ENABLE. */
 static int ebb_go_on(bool abandon)
 {
 	struct ebb *ebb;

@@ -162,8 +162,8 @@ void riscv_pmu_event_opened(void)
 /**
  * riscv_pmu_event_closed() - there is one event less
  *
- * A second after the last one the counters of all harts are stopped: not at once, for that
- * interrupts every hart, and another event may be opened soon.
+ * A second after the last one the counters of all harts are stopped: not at once, because
+ * that interrupts harts, and another event may be opened soon.
  *
  * Context: any.
  */

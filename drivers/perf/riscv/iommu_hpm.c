@@ -223,7 +223,7 @@ static void hpm_inhibit(struct hpm *hpm, u32 ctrs)
 	writel_relaxed(ctrs, hpm->reg + HPM_REG_IOCOUNTINH);
 }
 
-/* All counters that are to count do so from here on. */
+/* Starts all counters of @running by one write. */
 static void hpm_run(struct hpm *hpm)
 {
 	if (!hpm->collecting && !hpm->down)
@@ -270,7 +270,7 @@ static u32 hpm_group_ctrs(struct hpm *hpm, struct perf_event *event)
 	return ctrs;
 }
 
-/* Siblings of a leader that leaves them alone run on with the next hpm_run(). */
+/* If only the leader of a group stops, hpm_pmu_enable() starts its siblings again. */
 static void hpm_stop(struct hpm *hpm, struct perf_event *event)
 {
 	if (event->hw.state & PERF_HES_STOPPED)
@@ -710,8 +710,8 @@ static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
 /* --- probe --- */
 
 /*
- * perf compares it with "Compat" of its lists of events. The IOMMU says which version of the
- * specification it follows; who made it only its PCI function or devicetree node says.
+ * perf compares this with "Compat" in its JSON files. The registers tell the version of the
+ * specification; only the PCI IDs or the devicetree's compatible string name the maker.
  */
 static char *hpm_identify(struct hpm *hpm)
 {
@@ -732,7 +732,7 @@ static char *hpm_identify(struct hpm *hpm)
 	return devm_kasprintf(hpm->dev, GFP_KERNEL, "%lu.%lu:%s", major, minor, compatible);
 }
 
-/* Looks at cycles in each round; it takes some 10 us at each of the three. */
+/* How often cycles are read in each round: some 10 us. */
 #define HPM_INHIBIT_ROUNDS	3
 #define HPM_INHIBIT_LOOKS	100
 
@@ -754,7 +754,7 @@ static bool hpm_keeps_cycles(struct hpm *hpm)
 	return hpm_read_ctr(hpm, HPM_CTR_CYCLES) >= before;
 }
 
-/* A read comes late at times: then QEMU's cycles have caught up, but not each time. */
+/* The host may delay a read until QEMU's cycles have caught up, but not in each round. */
 static bool hpm_can_inhibit(struct hpm *hpm)
 {
 	bool can = true;

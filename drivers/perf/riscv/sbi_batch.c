@@ -149,7 +149,7 @@ static int batch_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 
 	if (likely(!sbi_call_batch_apply(bit, 0, bit)))
 		return 0;
 
-	/* It may have been loaded all the same: then it tells no more what it had counted. */
+	/* The call may have loaded it before it failed, so the value is not read again. */
 	return sbi_plain_reload(pmu, ctr, value, &unused);
 }
 
@@ -168,7 +168,7 @@ static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 		*ctrs = READ_ONCE(shmem->ctrs);
 	local_irq_restore(irqs);
 
-	/* Who can tell of cycles says so of an event that no counter can hold (section 7). */
+	/* -ENOENT: no counter can hold it. The firmware can tell: see sbi_find_resolver(). */
 	return err == -ENOENT ? 0 : err;
 }
 
