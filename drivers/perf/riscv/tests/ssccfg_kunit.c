@@ -628,6 +628,7 @@ static void an_event_that_clings_keeps_its_counter(struct kunit *test)
 	u64 homes;
 
 	file->clings = true;
+	file->pmu.is_qemu = true;
 	file = file_ready(test);
 	homes = file_event_ctrs(file, RISCV_PMU_EVENT_CYCLES, 0) & ~FILE_FIXED;
 	KUNIT_EXPECT_EQ(test, hweight64(homes), 1);
@@ -647,12 +648,25 @@ static void an_event_that_one_counter_counts_keeps_to_it(struct kunit *test)
 	u64 cycles, insns;
 
 	file->one_ctr = true;
+	file->pmu.is_qemu = true;
 	file = file_ready(test);
 	cycles = file_event_ctrs(file, RISCV_PMU_EVENT_CYCLES, 0) & ~FILE_FIXED;
 	insns = file_event_ctrs(file, RISCV_PMU_EVENT_INSTRUCTIONS, 0) & ~FILE_FIXED;
 	KUNIT_EXPECT_EQ(test, hweight64(cycles), 1);
 	KUNIT_EXPECT_EQ(test, hweight64(insns), 1);
 	KUNIT_EXPECT_NE(test, cycles, insns);
+	file_expect_clean(test, file);
+}
+
+/* What looks like QEMU's bug elsewhere is a slow counter, for all that is known. */
+static void no_bug_of_qemu_is_found_elsewhere(struct kunit *test)
+{
+	struct csr_file *file = test->priv;
+
+	file->one_ctr = true;
+	file = file_ready(test);
+	KUNIT_EXPECT_EQ(test, file_event_ctrs(file, RISCV_PMU_EVENT_CYCLES, 0) & ~FILE_FIXED,
+			FILE_HPMS & ~FILE_FIXED);
 	file_expect_clean(test, file);
 }
 
@@ -860,6 +874,7 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(raw_events_have_the_counters_that_take_them),
 	KUNIT_CASE(an_event_that_clings_keeps_its_counter),
 	KUNIT_CASE(an_event_that_one_counter_counts_keeps_to_it),
+	KUNIT_CASE(no_bug_of_qemu_is_found_elsewhere),
 	KUNIT_CASE(a_group_is_one_write_to_stop_and_one_to_start),
 	KUNIT_CASE(a_counter_that_is_only_stopped_is_not_written),
 	KUNIT_CASE(an_overflow_is_one_reload),
