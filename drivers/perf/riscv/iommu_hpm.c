@@ -941,7 +941,7 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 	dev_info(hpm->dev, "%s: %d counters of %u bits%s%s\n", hpm->pmu.name,
 		 hweight32(hpm->ctrs & ~BIT(HPM_CTR_CYCLES)), hpm_min_width(hpm),
 		 hpm->ctrs & BIT(HPM_CTR_CYCLES) ? ", and cycles" : "",
-		 hpm->inhibits ? "" : "; the events of a group start one by one, as iocountinh disturbs cycles");
+		 hpm->inhibits ? "" : "; groups do not start at once: iocountinh disturbs cycles");
 	return 0;
 }
 
