@@ -29,9 +29,9 @@ void ebb_entry_vector(void);
 void ebb_dispatch(void);
 
 /*
- * What this thread has: its page, and the device that it is of; what to call; by which
- * entry, or 0; and whether a handler runs, whether overflows are to wait, and whether the
- * page goes when it can.
+ * State of this thread: the mapped page and its device descriptor; the handler, its argument
+ * and its entry point (0: none); and whether a handler is running, overflows are held back,
+ * or the page is to be unmapped after the handler returns.
  */
 static _Thread_local struct {
 	volatile struct riscv_ebb_page *page;

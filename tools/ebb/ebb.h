@@ -25,12 +25,13 @@
 
 /**
  * ebb_handler_fn - called when counters have overflowed
- * @page:	&riscv_ebb_page.pc is what was interrupted, &riscv_ebb_page.overflowed which
- *		counters they were: more may be added, to begin a new period as well
+ * @page:	&riscv_ebb_page.pc is a copy of the interrupted pc; &riscv_ebb_page.overflowed has
+ *		the counters that overflowed. The handler may set further bits to restart the
+ *		period of those counters
  * @arg:	as given to ebb_handler()
  *
- * None of the thread's events that branch counts it. It goes back to what was interrupted,
- * whatever the page says then; one that leaves by siglongjmp() needs ebb_abandon().
+ * The thread's events that branch do not count the handler. The handler always returns to the
+ * interrupted instruction; call ebb_abandon() if it is left by siglongjmp().
  */
 typedef void ebb_handler_fn(volatile struct riscv_ebb_page *page, void *arg);
 
@@ -66,7 +67,8 @@ unsigned int ebb_counter(const struct perf_event_attr *attr);
  *
  * The first period begins when the event is enabled, another one when a handler for its
  * overflow returns: with what is set then.
- * Fewer than RISCV_EBB_SURE_PERIOD may become more (Documentation/arch/riscv/pmu-ebb.rst).
+ * The kernel may raise a period below RISCV_EBB_MIN_PERIOD_MAX (see
+ * Documentation/arch/riscv/pmu-ebb.rst, "Short periods").
  * ebb_page() must have succeeded, as for all that follow.
  */
 void ebb_period(unsigned int counter, uint64_t events);
@@ -85,17 +87,17 @@ int ebb_handler(ebb_handler_fn *fn, void *arg);
  *
  * One that has waited does so at once.
  *
- * Return: 0, or -1 with errno: EBUSY in what a handler has left by siglongjmp(), before
- * ebb_abandon(); ENXIO if the page has gone.
+ * Return: 0, or -1 with errno: EBUSY if a handler was left by siglongjmp() and ebb_abandon()
+ * has not been called; ENXIO if the page is no longer mapped.
  */
 int ebb_enable(void);
 
 /**
- * ebb_abandon() - a handler has been left by siglongjmp() and will not return
+ * ebb_abandon() - tell the kernel that a handler was left by siglongjmp()
  *
  * Its counters run again, and overflows branch.
  *
- * Return: 0, or -1 with errno: EINVAL if none has been left.
+ * Return: 0, or -1 with errno: EINVAL if no handler is running.
  */
 int ebb_abandon(void);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Event-based branches. A task maps a page of its own from /dev/riscv_ebb and registers a
- * handler. When a counter of one of its events has overflowed, the task's next way to user
- * mode leads to the handler instead. Where it goes back to is kept here: the page, which any
- * thread of the process may write, shows a copy.
+ * handler. When a counter of one of its events overflows, the task's next return to user mode
+ * enters the handler. The return address is kept here; the page, which any thread of the
+ * process can write, has a copy.
  *
  * From the overflow until the handler returns the events stand, so that they do not
  * count the handler; nor can there be an overflow meanwhile that would be lost.
@@ -58,10 +58,10 @@
  * @handler:	where to branch, or 0
  * @pc:		what the branch under way has interrupted
  * @a7:		its register a7
- * @elp:	SR_ELP, if it was about to land (Zicfilp)
- * @inside:	a branch is under way, until its handler returns
+ * @elp:	SR_ELP of the interrupted context: a landing pad was expected (Zicfilp)
+ * @inside:	the handler is running
  * @returned:	when its last handler returned, in ticks of the hart's timer
- * @floor:	the least period that keeps branches apart; 0 while they are
+ * @min_period:	the minimum period while throttled, or 0
  * @frozen:	from an overflow to the return its events stand
  * @pending:	a branch waits
  * @maps:	mappings of the page: one, or two while it is being moved
@@ -81,7 +81,7 @@ struct ebb {
 	unsigned long elp;
 	bool inside;
 	u32 returned;
-	u64 floor;
+	u64 min_period;
 	bool frozen;
 	bool pending;
 	refcount_t maps;
@@ -147,23 +147,22 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 #define EBB_NEVER	S64_MAX
 
 /*
- * A branch that comes this long (50 us, in parts of a second) after the last handler's
- * return is far enough from it. After one that is not, the least period is doubled, up to
- * RISCV_EBB_SURE_PERIOD, a power of 2 less 1: no LR/SC loop that the ISA lets succeed is
- * longer than 16 instructions (Unprivileged ISA, "Eventual Success of Store-Conditional
- * Instructions").
+ * Minimum gap between a return and the next branch (50 us, as a frequency). A shorter gap
+ * raises the minimum period from n to 2n + 1, up to RISCV_EBB_MIN_PERIOD_MAX; a longer one
+ * halves it. 255 is enough: LR/SC loops that the ISA guarantees to succeed have at most 16
+ * instructions (Unprivileged ISA, "Eventual Success of Store-Conditional Instructions").
  */
-#define EBB_APART_HZ	20000
+#define EBB_MIN_GAP_HZ	20000
 
-/* 1 / EBB_APART_HZ in ticks */
-static u32 ebb_apart_ticks __ro_after_init;
+/* 1 / EBB_MIN_GAP_HZ in ticks */
+static u32 ebb_min_gap_ticks __ro_after_init;
 
 static void ebb_throttle(struct ebb *ebb, u32 now)
 {
-	if (now - ebb->returned < ebb_apart_ticks)
-		ebb->floor = (2 * ebb->floor + 1) & RISCV_EBB_SURE_PERIOD;
+	if (now - ebb->returned < ebb_min_gap_ticks)
+		ebb->min_period = (2 * ebb->min_period + 1) & RISCV_EBB_MIN_PERIOD_MAX;
 	else
-		ebb->floor /= 2;
+		ebb->min_period /= 2;
 }
 
 /* As the task's page has it; 0 is never, and so is what no counter can reach. */
@@ -174,10 +173,10 @@ static void ebb_set_period(const struct ebb *ebb, struct perf_event *event)
 	if (!period || period > S64_MAX)
 		event->hw.sample_period = EBB_NEVER;
 	else
-		event->hw.sample_period = max(period, ebb->floor);
+		event->hw.sample_period = max(period, ebb->min_period);
 }
 
-/* The period was that of a page which has gone: with munmap, or with exec. */
+/* The page was unmapped, by munmap or exec: the event must not overflow any more. */
 static void ebb_revoke_period(struct perf_event *event)
 {
 	event->hw.sample_period = EBB_NEVER;
@@ -283,7 +282,7 @@ static void ebb_renew(struct ebb *ebb, struct perf_event *event)
 	 */
 	over = ebb->over & bit ? over : 0;
 	local64_set(&hwc->period_left,
-		    max3((s64)hwc->sample_period - over, (s64)ebb->floor, 1));
+		    max3((s64)hwc->sample_period - over, (s64)ebb->min_period, 1));
 	ebb->renew &= ~bit;
 	ebb->over &= ~bit;
 }
@@ -346,9 +345,9 @@ static struct ebb *ebb_to_branch(void)
 }
 
 /*
- * A branch is an indirect jump: the handler of a task with landing pads begins with one, or
- * it is a software check exception (Unprivileged ISA, "Landing Pad"). What was interrupted
- * may have been about to land itself, and is again when the handler has returned.
+ * The handler is entered as by an indirect jump: with landing pads enabled it has to begin
+ * with one, or the hart raises a software check exception (Unprivileged ISA, "Landing Pad").
+ * The interrupted state of ELP is restored on return.
  */
 static void ebb_expect_landing(struct ebb *ebb, struct pt_regs *regs)
 {
@@ -466,7 +465,7 @@ static void ebb_thaw(struct ebb *ebb)
 	riscv_pmu_finish(pmu, hart);
 }
 
-/* With interrupts off. The next overflow branches, and one that waits does so now. */
+/* Interrupts off. Enables branches, and enters the handler if an overflow is pending. */
 static void ebb_enable(struct ebb *ebb)
 {
 	struct riscv_ebb_page *page = ebb->page;
@@ -623,7 +622,7 @@ static const struct vm_operations_struct ebb_vm_ops = {
 	.close	= ebb_vma_close,
 };
 
-/* What version 2 has: programs of that version pass no less. */
+/* Size of the structure in version 2, the smallest that is accepted. */
 #define EBB_REGISTER_SIZE_VER2	24
 
 static_assert(sizeof(struct riscv_ebb_register) == EBB_REGISTER_SIZE_VER2);
@@ -684,7 +683,7 @@ static int ebb_register(const struct riscv_ebb_register __user *arg)
 }
 
 /* RISCV_EBB_IOC_ABANDON if @abandon, else RISCV_EBB_IOC_ENABLE. */
-static int ebb_go_on(bool abandon)
+static int ebb_ioctl_enable(bool abandon)
 {
 	struct ebb *ebb;
 
@@ -706,7 +705,7 @@ static long ebb_file_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 		return ebb_register((const struct riscv_ebb_register __user *)arg);
 	case RISCV_EBB_IOC_ENABLE:
 	case RISCV_EBB_IOC_ABANDON:
-		return arg ? -EINVAL : ebb_go_on(cmd == RISCV_EBB_IOC_ABANDON);
+		return arg ? -EINVAL : ebb_ioctl_enable(cmd == RISCV_EBB_IOC_ABANDON);
 	default:
 		return -ENOTTY;
 	}
@@ -731,7 +730,7 @@ static int __init ebb_init(void)
 {
 	struct riscv_pmu *pmu = riscv_pmu_get();
 
-	ebb_apart_ticks = riscv_timebase / EBB_APART_HZ;
+	ebb_min_gap_ticks = riscv_timebase / EBB_MIN_GAP_HZ;
 	return pmu && pmu->irq_ctrs ? misc_register(&ebb_device) : 0;
 }
 device_initcall_sync(ebb_init);

@@ -32,7 +32,7 @@
  */
 #define RISCV_PMU_CONFIG1_EBB		(_ULL(1) << 63)
 
-/* Of the page's layout, and of what the calls below mean */
+/* Version of the page's layout and of the ioctls below */
 #define RISCV_EBB_VERSION		2
 
 /* riscv_ebb_page.control: the next overflow branches; cleared by the branch */
@@ -40,23 +40,23 @@
 /* riscv_ebb_page.status: an overflow waits for RISCV_EBB_ENABLE, or for a handler */
 #define RISCV_EBB_PENDING		(_ULL(1) << 0)
 
-/* The least period that is never made longer. */
-#define RISCV_EBB_SURE_PERIOD		255
+/* While overflows come close together, the kernel raises shorter periods up to this. */
+#define RISCV_EBB_MIN_PERIOD_MAX	255
 
 /*
- * Register a7 of the ecall that ends a handler: the counters that stood run again, those in
- * riscv_ebb_page.overflowed with a new period; the task goes on where it was, with the a7
- * that it had; and RISCV_EBB_ENABLE is set. No system call has a negative number. ENOSYS if
- * no branch is under way.
+ * Register a7 of the ecall that ends a handler. The stopped counters run again; those in
+ * riscv_ebb_page.overflowed begin a new period. The kernel restores the interrupted pc and
+ * a7, and sets RISCV_EBB_ENABLE. If no handler is running, the ecall fails with ENOSYS:
+ * system call numbers are never negative.
  */
 #define RISCV_EBB_RETURN		(-0x454242)
 
 /**
- * struct riscv_ebb_register - which handler this task has
- * @size:	of this structure: what a newer one has in addition is 0, or E2BIG
+ * struct riscv_ebb_register - argument of RISCV_EBB_IOC_REGISTER
+ * @size:	sizeof(struct riscv_ebb_register) of the program
  * @version:	RISCV_EBB_VERSION
- * @handler:	where to branch, or 0: overflows wait
- * @flags:	0
+ * @handler:	address of the handler; with 0, overflows stay pending
+ * @flags:	must be 0
  */
 struct riscv_ebb_register {
 	__u32 size;
@@ -66,17 +66,16 @@ struct riscv_ebb_register {
 };
 
 /*
- * Of /dev/riscv_ebb, each for the task that calls: ENXIO if it has mapped no page.
+ * ioctls of /dev/riscv_ebb. They act on the calling task, and fail with ENXIO if it has not
+ * mapped a page. The argument of ENABLE and ABANDON must be 0.
  *
- * REGISTER:	the argument is a struct riscv_ebb_register. EINVAL: a size, version or flag that
- *		there is not; E2BIG: it says more than this kernel knows
- * ENABLE:	sets RISCV_EBB_ENABLE, and takes the branch that waits. EBUSY: a branch is
- *		under way, whose return does that
- * ABANDON:	ends a handler that will not return, for a program that has left it by
- *		siglongjmp(): all that a return does, but for the registers. EINVAL: no branch is
- *		under way
- *
- * ENABLE and ABANDON have an argument of 0.
+ * REGISTER:	set the handler; the argument points to a struct riscv_ebb_register. EINVAL:
+ *		unknown version or flag, or the size is too small. E2BIG: bytes beyond the
+ *		kernel's structure are not 0
+ * ENABLE:	set RISCV_EBB_ENABLE, and enter the handler if an overflow is pending. EBUSY:
+ *		the handler is running; its return sets RISCV_EBB_ENABLE
+ * ABANDON:	end a handler that was left by siglongjmp(): restart the counters and set
+ *		RISCV_EBB_ENABLE, but restore no registers. EINVAL: no handler is running
  */
 #define RISCV_EBB_IOC_REGISTER		_IO(0xEB, 0)
 #define RISCV_EBB_IOC_ENABLE		_IO(0xEB, 1)
@@ -84,15 +83,15 @@ struct riscv_ebb_register {
 
 /**
  * struct riscv_ebb_page - what a task maps from /dev/riscv_ebb
- * @version:	RISCV_EBB_VERSION, of this kernel
+ * @version:	RISCV_EBB_VERSION of the running kernel
  * @control:	RISCV_EBB_ENABLE
  * @status:	RISCV_EBB_PENDING
- * @pc:		what the branch has interrupted: a copy, which the return does not read
- * @a7:		its register a7: likewise
+ * @pc:		copy of the interrupted pc; changing it has no effect
+ * @a7:		copy of the interrupted a7; changing it has no effect
  * @overflowed:	hpmcounters that have overflowed, and stand until the return
- * @period:	for each hpmcounter, after how many events it overflows; 0 is never. Fewer than
- *		RISCV_EBB_SURE_PERIOD may become more, up to that many, while overflows
- *		come less than 50 us after the return of the handler before
+ * @period:	for each hpmcounter, the number of events until it overflows; 0: it does not.
+ *		The kernel raises shorter periods, up to RISCV_EBB_MIN_PERIOD_MAX events, while
+ *		overflows come less than 50 us after the previous return
  */
 struct riscv_ebb_page {
 	__u64 version;
