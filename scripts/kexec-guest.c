@@ -83,14 +83,14 @@ static void read_on(int cpu)
 	uint64_t direct, count;
 
 	if (page == MAP_FAILED || stay_on(cpu) || !riscv_pmu_read(page, &count))
-		tell("kexec-guest: no counter to read\n");
+		tell("kexec-guest: can not map a readable counter\n");
 
 	for (;;) {
 		read_time();
 		if (!riscv_pmu_read(page, &direct))
 			continue;
 		if (read(fd, &count, sizeof(count)) != sizeof(count) || direct > count) {
-			tell("kexec-guest: a counter was read wrong\n");
+			tell("kexec-guest: a direct counter read exceeds read()\n");
 			_exit(1);
 		}
 	}
@@ -105,7 +105,7 @@ static void start_readers(void)
 	/* Time for all of them to begin. The other harts are left to them. */
 	stay_on(0);
 	sleep(1);
-	tell("kexec-guest leaves\n");
+	tell("kexec-guest starts the kexec\n");
 }
 
 int main(void)
