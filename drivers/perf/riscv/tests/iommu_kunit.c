@@ -517,7 +517,7 @@ static void iommu_siblings_run_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_read(group[1]), 1000);
 }
 
-static void iommu_disturbed_cycles_are_found(struct kunit *test)
+static void iommu_probe_detects_that_iocountinh_resets_cycles(struct kunit *test)
 {
 	struct perf_event *group[GROUP];
 	unsigned int before;
@@ -626,7 +626,7 @@ static struct kunit_case iommu_cases[] = {
 	KUNIT_CASE(iommu_stopped),
 	KUNIT_CASE(iommu_group_takes_one_write),
 	KUNIT_CASE(iommu_siblings_run_on),
-	KUNIT_CASE(iommu_disturbed_cycles_are_found),
+	KUNIT_CASE(iommu_probe_detects_that_iocountinh_resets_cycles),
 	KUNIT_CASE(iommu_nothing_counts_after_shutdown),
 	KUNIT_CASE_PARAM(iommu_configs_are_judged, iommu_config_gen_params),
 	{ }

@@ -540,7 +540,7 @@ static void counting_and_sampling_share_where_another_needs_the_counter(struct k
 }
 
 /* Where a newcomer gets no counter by it, nobody has to share. */
-static void counting_and_sampling_do_not_share_in_vain(struct kunit *test)
+static void readers_are_not_merged_if_that_frees_no_usable_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_reader sampled, a, other, newcomer;
@@ -576,7 +576,7 @@ static void counting_and_sampling_do_not_share_in_vain(struct kunit *test)
 }
 
 /* A chain leads to the pair: the newcomer's counter is taken by one that can move there. */
-static void counting_and_sampling_share_for_one_that_makes_room(struct kunit *test)
+static void readers_are_merged_to_free_a_counter_by_a_chain_of_moves(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_reader sampled, a, other, newcomer;
@@ -603,7 +603,7 @@ static void counting_and_sampling_share_for_one_that_makes_room(struct kunit *te
 #define MANY	(RISCV_PMU_MAX_IDENTICAL + 1)
 
 /* Else a program that counts counters by opening the same event again would never end. */
-static void one_owner_runs_some_identical_events(struct kunit *test)
+static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
 {
 	struct riscv_pmu_reader *reader = kunit_kcalloc(test, MANY, sizeof(*reader), GFP_KERNEL);
 	struct riscv_pmu_reader other;
@@ -620,7 +620,7 @@ static void one_owner_runs_some_identical_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(fake, &reader[i], 0), -EAGAIN);
 	finish(fake);
 
-	/* Somebody else may, and needs no search when the owner has failed once more. */
+	/* Another opener is not limited, and failed adds of the first do not slow it down. */
 	counting(&other, 5, C(3));
 	other.opener = (struct pid *)test;
 	switch_in(test, fake, &other, 0);
@@ -646,7 +646,7 @@ static void one_owner_runs_some_identical_events(struct kunit *test)
 }
 
 /* As many as there are counters, if these are more. */
-static void one_owner_runs_as_many_identical_events_as_counters(struct kunit *test)
+static void one_opener_runs_as_many_identical_events_as_counters(struct kunit *test)
 {
 	struct riscv_pmu_event want = { .ctrs = GENMASK_ULL(31, 3) };
 
@@ -1128,7 +1128,7 @@ static void reader_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
 }
 
 /* What is idle is given up; what is read is not. */
-static void idle_counters_are_spared_for_trying(struct kunit *test)
+static void idle_counters_are_released_and_used_ones_are_not(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_reader a, b;
@@ -1210,7 +1210,7 @@ static void refused_reader_takes_another_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 50);
 }
 
-/* On another hart its counters may be free, or of another opinion. */
+/* On another hart the counters may be free, or accept the event. */
 static void refused_reader_is_tried_on_another_hart(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
@@ -1604,10 +1604,10 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(counting_reader_takes_a_free_counter_beside_a_sampling_one),
 	KUNIT_CASE(counting_reader_makes_room_for_a_sampling_one),
 	KUNIT_CASE(counting_and_sampling_share_where_another_needs_the_counter),
-	KUNIT_CASE(counting_and_sampling_do_not_share_in_vain),
-	KUNIT_CASE(counting_and_sampling_share_for_one_that_makes_room),
-	KUNIT_CASE(one_owner_runs_some_identical_events),
-	KUNIT_CASE(one_owner_runs_as_many_identical_events_as_counters),
+	KUNIT_CASE(readers_are_not_merged_if_that_frees_no_usable_counter),
+	KUNIT_CASE(readers_are_merged_to_free_a_counter_by_a_chain_of_moves),
+	KUNIT_CASE(one_opener_runs_at_most_16_identical_events),
+	KUNIT_CASE(one_opener_runs_as_many_identical_events_as_counters),
 	KUNIT_CASE(clock_that_overflowed_starts_far_from_either_end),
 	KUNIT_CASE(clock_without_deadline_runs_on_when_the_sampling_reader_leaves),
 	KUNIT_CASE(the_earlier_deadline_wins),
@@ -1629,7 +1629,7 @@ static struct kunit_case program_cases[] = {
 	KUNIT_CASE(running_clock_is_preferred),
 	KUNIT_CASE(each_filter_keeps_its_counter),
 	KUNIT_CASE(reader_does_not_return_to_a_hart_that_was_reset),
-	KUNIT_CASE(idle_counters_are_spared_for_trying),
+	KUNIT_CASE(idle_counters_are_released_and_used_ones_are_not),
 	KUNIT_CASE(refused_program_fails_the_reader),
 	KUNIT_CASE(refused_reader_takes_another_counter),
 	KUNIT_CASE(refused_reader_is_tried_on_another_hart),

@@ -915,7 +915,7 @@ static void other_error_is_not_remembered(struct kunit *test)
 }
 
 /* Whether it exists, the firmware says; where, it does not. */
-static void event_info_spares_the_trials_of_absent_events(struct kunit *test)
+static void absent_event_is_not_tried_if_event_get_info_says_so(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -934,7 +934,7 @@ static void event_info_spares_the_trials_of_absent_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_CALL_PMU_EVENT_GET_INFO], 1);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_CFG_MATCH], 0);
 
-	/* A firmware that does not know any more is as good as one that never did. */
+	/* Firmware that stops answering is treated as one without the call. */
 	fw->has_info = false;
 	fw->raw_ctrs = FW_PROG;
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 9), FW_PROG);
@@ -942,7 +942,7 @@ static void event_info_spares_the_trials_of_absent_events(struct kunit *test)
 }
 
 /* It does not even know of cycles. */
-static void event_info_that_denies_everything_is_not_believed(struct kunit *test)
+static void event_get_info_that_denies_cycles_is_ignored(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -988,7 +988,7 @@ static const struct move_row move_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(move, move_rows, name);
 
-static void fixed_counter_in_doubt_can_not_filter(struct kunit *test)
+static void slow_fixed_counter_is_not_used_to_filter(struct kunit *test)
 {
 	const struct move_row *row = test->param_value;
 	struct firmware *fw = test->priv;
@@ -1003,7 +1003,7 @@ static void fixed_counter_in_doubt_can_not_filter(struct kunit *test)
 }
 
 /* A batch is as it was afterwards: what only runs has started and stopped as it says. */
-static void apply_beside_free_running(struct kunit *test)
+static void apply_with_free_running_ctrs(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1043,7 +1043,7 @@ static void refused_fixed_counter_is_only_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[2].inh, GENMASK(4, 0));
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_PROG | C(0));
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(0));
-	apply_beside_free_running(test);
+	apply_with_free_running_ctrs(test);
 
 	/* On a hart that comes up it may stand. */
 	fw->ctr[0].state = FW_STOPPED;
@@ -1869,7 +1869,7 @@ static void refused_resolve_is_survived(struct kunit *test)
 
 static struct kunit_case sbi_cases[] = {
 	SBI_EACH_CASE,
-	KUNIT_CASE_PARAM(fixed_counter_in_doubt_can_not_filter, move_gen_params),
+	KUNIT_CASE_PARAM(slow_fixed_counter_is_not_used_to_filter, move_gen_params),
 	KUNIT_CASE(refused_fixed_counter_is_no_counter),
 	KUNIT_CASE_PARAM(qemus_bug_is_found_on_qemu_only, twin_gen_params),
 	KUNIT_CASE(raw_event_is_tried_once),
@@ -1877,8 +1877,8 @@ static struct kunit_case sbi_cases[] = {
 	KUNIT_CASE(busy_counters_stay_unknown),
 	KUNIT_CASE(known_events_are_bounded),
 	KUNIT_CASE(other_error_is_not_remembered),
-	KUNIT_CASE(event_info_spares_the_trials_of_absent_events),
-	KUNIT_CASE(event_info_that_denies_everything_is_not_believed),
+	KUNIT_CASE(absent_event_is_not_tried_if_event_get_info_says_so),
+	KUNIT_CASE(event_get_info_that_denies_cycles_is_ignored),
 	KUNIT_CASE(firmware_counter_is_read_by_call),
 	KUNIT_CASE_PARAM(counter_count_is_bounded, num_gen_params),
 	KUNIT_CASE_PARAM(nonsense_counter_is_left_out, info_gen_params),

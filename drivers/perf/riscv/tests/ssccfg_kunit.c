@@ -659,7 +659,7 @@ static void an_event_that_one_counter_counts_keeps_to_it(struct kunit *test)
 }
 
 /* What looks like QEMU's bug elsewhere is a slow counter, for all that is known. */
-static void no_bug_of_qemu_is_found_elsewhere(struct kunit *test)
+static void qemu_bug_is_tested_for_on_qemu_only(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 
@@ -874,7 +874,7 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(raw_events_have_the_counters_that_take_them),
 	KUNIT_CASE(an_event_that_clings_keeps_its_counter),
 	KUNIT_CASE(an_event_that_one_counter_counts_keeps_to_it),
-	KUNIT_CASE(no_bug_of_qemu_is_found_elsewhere),
+	KUNIT_CASE(qemu_bug_is_tested_for_on_qemu_only),
 	KUNIT_CASE(a_group_is_one_write_to_stop_and_one_to_start),
 	KUNIT_CASE(a_counter_that_is_only_stopped_is_not_written),
 	KUNIT_CASE(an_overflow_is_one_reload),

@@ -310,7 +310,7 @@ TEST_F(machine_mode, an_event_counts_the_same_beside_others)
 }
 
 /* Who names a counter that counts machine mode gets it, unless he excludes that mode. */
-TEST_F(machine_mode, a_counter_that_counts_it_has_to_be_named)
+TEST_F(machine_mode, machine_mode_is_counted_only_on_a_named_counter)
 {
 	struct perf_event_attr instret = self->attr;
 

@@ -122,8 +122,8 @@ TEST_F(unused, counters_of_a_sampling_event_stop)
 	EXPECT_EQ(0, pmu_ctrs_left());
 }
 
-/* What a counter that was stopped has missed is nobody's. */
-TEST_F(unused, the_next_event_counts_right)
+/* Events while the counter is stopped must not appear in the next event's count. */
+TEST_F(unused, an_event_counts_exactly_on_a_counter_that_was_stopped)
 {
 	int64_t first, second;
 	int fd = pmu_open(&self->attr);

@@ -379,7 +379,7 @@ static int complaints(void)
 	return nr;
 }
 
-TEST_F(late, one_that_is_alike_has_the_pmu)
+TEST_F(late, a_late_hart_with_equal_counters_has_the_pmu)
 {
 	int fd;
 
@@ -396,7 +396,7 @@ TEST_F(late, one_that_is_alike_has_the_pmu)
 	close(fd);
 }
 
-TEST_F(late, one_that_differs_has_none)
+TEST_F(late, a_late_hart_with_other_counters_has_no_pmu)
 {
 	int64_t before;
 	int fd;
@@ -417,7 +417,7 @@ TEST_F(late, one_that_differs_has_none)
 	close(fd);
 }
 
-TEST_F(late, it_is_said_once)
+TEST_F(late, the_warning_about_a_late_hart_is_printed_once)
 {
 	ASSERT_TRUE(bring_up_both());
 	EXPECT_EQ(1, complaints());

@@ -772,7 +772,7 @@ static void beside_open_sampler(FIXTURE_DATA(beside) *self)
 }
 
 /* perf record -a -e cycles, and perf stat -a -e cycles,instructions, one before the other. */
-TEST_F(beside, cycles_and_instructions_are_equal)
+TEST_F(beside, counting_beside_a_sampler_loses_no_events)
 {
 	int64_t cycles, instructions, samples, lost;
 

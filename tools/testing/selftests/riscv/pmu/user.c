@@ -751,7 +751,7 @@ static void sampler_end(struct sampler *sampler)
 	close(sampler->fd);
 }
 
-/* While another process samples, its counter is not shown; nor where it has left it. */
+/* While another process samples, the index is 0; afterwards the counter has been restarted. */
 static void expect_untold(struct __test_metadata *_metadata, const struct perf_event_attr *like,
 			  pid_t whom)
 {
@@ -784,7 +784,7 @@ static void expect_untold(struct __test_metadata *_metadata, const struct perf_e
 	close(fd);
 }
 
-TEST_F(user, who_samples_the_hart_leaves_no_value)
+TEST_F(user, a_sampler_of_the_hart_does_not_reveal_its_period)
 {
 	unmap(self->page);
 	self->page = NULL;
@@ -794,7 +794,7 @@ TEST_F(user, who_samples_the_hart_leaves_no_value)
 	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
-TEST_F(user, who_samples_the_task_leaves_no_value)
+TEST_F(user, a_sampler_of_the_task_does_not_reveal_its_period)
 {
 	unmap(self->page);
 	self->page = NULL;

@@ -63,7 +63,7 @@ static void *forge(void *arg)
 }
 
 /* By a thread of the same process, at any moment; the registers are right throughout. */
-TEST_F(ebb, a_page_that_is_forged_all_the_time)
+TEST_F(ebb, registers_survive_another_thread_writing_the_page)
 {
 	int fd = open_ebb(&self->attr, 1000);
 	pthread_t forger;

@@ -69,7 +69,7 @@ TEST_F(ebb, the_page_says_its_version)
 	EXPECT_EQ(RISCV_EBB_VERSION, ebb_page()->version);
 }
 
-TEST_F(ebb, what_the_device_does_not_know_is_refused)
+TEST_F(ebb, an_unknown_ioctl_is_refused)
 {
 	EXPECT_EQ(-ENOTTY, control(_IO(0xEB, 3), NULL));
 	EXPECT_EQ(-EINVAL, control(RISCV_EBB_IOC_ENABLE, self));
@@ -87,7 +87,7 @@ static void run_without_page(const struct perf_event_attr *attr)
 	      control(RISCV_EBB_IOC_ABANDON, NULL) != -ENXIO);
 }
 
-TEST_F(ebb, who_has_no_page_has_no_handler)
+TEST_F(ebb, registering_without_a_page_is_enxio)
 {
 	EXPECT_EQ(0, child_status(run_without_page, &self->attr));
 	ebb_close();
@@ -103,7 +103,7 @@ static void on_enable_call(volatile struct riscv_ebb_page *page, void *arg)
 }
 
 /* There is one branch at a time, and its return is not to be lost. */
-TEST_F(ebb, a_branch_under_way_is_busy)
+TEST_F(ebb, enabling_in_a_handler_is_ebusy)
 {
 	int fd = open_ebb(&self->attr, PERIOD);
 
@@ -129,7 +129,7 @@ static void on_leave(volatile struct riscv_ebb_page *page, void *arg)
 }
 
 /* There is nothing to return from any more, and the next branch is as the first. */
-TEST_F(ebb, a_handler_that_is_left_is_abandoned)
+TEST_F(ebb, abandon_ends_a_handler_left_by_siglongjmp)
 {
 	int fd = open_ebb(&self->attr, PERIOD);
 	volatile long left = 0;

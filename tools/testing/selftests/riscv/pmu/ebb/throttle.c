@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * However short its period is, a task gets on; and the period is the page's, so that a task
- * without one has none. An LR/SC loop is the judge: a branch in each of its tries would
- * have none succeed.
+ * without one has none. The tests use an LR/SC loop, which never succeeds if each of its
+ * tries is interrupted.
  */
 
 /* Each is four instructions, so this ends even if each is followed by a branch. */
