@@ -68,7 +68,7 @@ static bool sbi_can_resolve;
 /* The firmware tells whether any counter can hold a hardware event (SBI 3.0). */
 static bool sbi_has_event_info;
 
-/* As many raw events, and firmware events of a platform's own, are remembered. */
+/* Size of the cache of raw and platform-specific firmware events. */
 #define SBI_NR_KNOWN		64
 
 /**
@@ -87,7 +87,7 @@ struct sbi_known {
 	u64			unable;
 };
 
-/* The newest take the place of the oldest: users choose the selectors. */
+/* The newest replace the oldest: users choose the selectors, so the cache is bounded. */
 static struct sbi_known sbi_known[SBI_NR_KNOWN];
 static unsigned int sbi_known_next;
 static DEFINE_SPINLOCK(sbi_known_lock);
@@ -123,7 +123,7 @@ static struct sbi_known sbi_recall(const struct riscv_pmu *pmu, const struct ris
 	return event;
 }
 
-/* Others may have found out about the same event meanwhile, on other counters. */
+/* Merges results: another task may have tried the same event on other counters. */
 static void sbi_remember(const struct sbi_known *event)
 {
 	struct sbi_known *known;
@@ -147,9 +147,9 @@ static void sbi_forget_events(void)
 }
 
 /*
- * Lets the firmware take an event on any of some counters that hold no program, and
- * forget it again: the only way to ask which counters can. Returns the counter or an
- * errno: -EAGAIN if all hold a program, -ENOENT if none of those in @tried can.
+ * Configures an event on any of those of @ctrs that hold no program, and resets the counter
+ * again: the SBI has no other way to ask. Returns the counter; -EAGAIN if all hold a program;
+ * -ENOENT if none of @tried can hold the event.
  */
 static int sbi_try(u64 ctrs, u32 event_idx, u64 event_data, u64 *tried)
 {
@@ -205,10 +205,10 @@ static u64 sbi_find_able(u64 ctrs, u32 event_idx, u64 event_data)
 
 /*
  * Raw events and a platform's own firmware events are too many to find out about at
- * boot. The firmware chooses among the counters that it is offered, so that each one
- * that can hold the event costs one trial, and all others one more together. Those
- * that hold a program now stay unknown. Returns whether the firmware has answered
- * as the SBI says: another error than SBI_ERR_NOT_SUPPORTED may not be its last word.
+ * boot. The firmware picks one of the offered counters, so this takes one call for each
+ * counter that can hold the event, and one more for all others. Counters that hold a program
+ * stay unknown. Returns false if the firmware failed with an error other than
+ * SBI_ERR_NOT_SUPPORTED: the result is then not cached.
  */
 static bool sbi_try_known(struct sbi_known *event, u64 ctrs)
 {
@@ -254,7 +254,7 @@ static bool sbi_find_out(struct sbi_known *event, u64 ctrs)
 	return sbi_try_known(event, ctrs);
 }
 
-/* Counters that are not known to be unable may be able: add() will find out. */
+/* Untried counters stay candidates; add() goes on elsewhere if one refuses. */
 static u64 sbi_other_event_ctrs(const struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog,
 				u64 ctrs)
 {
@@ -272,7 +272,7 @@ static u64 sbi_look_up(const u64 *table, u32 code, u32 nr)
 	return code < nr ? table[array_index_nospec(code, nr)] : 0;
 }
 
-/* Those that may hold an event which is in no table; 0 if it is in one. */
+/* Counters to try for an event without an entry in the boot-time tables; 0 for others. */
 static u64 sbi_candidates(const struct riscv_pmu *pmu, u32 event_idx)
 {
 	switch (riscv_pmu_event_type(event_idx)) {
@@ -469,9 +469,9 @@ static void sbi_find_events(struct riscv_pmu *pmu)
 		sbi_fw_ctrs[code] = sbi_find_able(pmu->fw_ctrs, RISCV_PMU_EVENT_FW(code), 0);
 }
 
-/* What is tried out at boot must come out the same so many times in a row. */
+/* Rounds of each boot-time test; all have to agree. */
 #define SBI_NR_ROUNDS		4
-/* Turns of a loop, of two instructions or more each, in one round. */
+/* Loop iterations in each round, of at least two instructions. */
 #define SBI_ROUND_TURNS		2048
 
 /* Whether a counter that was started moves in a round: some thousand instructions. */
@@ -485,7 +485,7 @@ static bool sbi_advances(struct riscv_pmu *pmu, unsigned int ctr)
 	return pmu->ctr[ctr].read() != before;
 }
 
-/* In how many of SBI_NR_ROUNDS it does: a slow one in some. */
+/* In how many of SBI_NR_ROUNDS the counter advances: a slow one in some only. */
 static unsigned int sbi_count_moves(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	unsigned int moves = 0;
@@ -516,8 +516,8 @@ static int sbi_count_fixed_moves(struct riscv_pmu *pmu, unsigned int ctr, u32 ev
 /*
  * Smcntrpmf lets cycle and instret be filtered. Nothing tells whether hart and
  * firmware both have it, so it is tried: a counter that otherwise moves in every
- * round must move in none with all modes inhibited. One that is in doubt can not
- * filter: it would show the kernel to those who may not see it.
+ * round must move in none with all modes inhibited. If the result is unclear the counter is
+ * treated as unable to filter: it would expose the kernel to users who must not see it.
  */
 static void sbi_find_fixed_filters(struct riscv_pmu *pmu)
 {
@@ -534,7 +534,7 @@ static void sbi_find_fixed_filters(struct riscv_pmu *pmu)
 	}
 }
 
-/* Has the flavour carry out a batch, without counters that can only be read. */
+/* Has the flavour apply the batch, without the free-running counters. */
 static int sbi_apply_others(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	const u64 others = ~pmu->free_running_ctrs;
@@ -558,7 +558,7 @@ static int sbi_apply_others(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch
 	return err;
 }
 
-/* sbi_hart_start() has stopped it, as far as the firmware has let it. */
+/* sbi_hart_start() has tried to stop the counter. */
 static bool sbi_is_free_running(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	guard(irqsave)();
@@ -569,8 +569,8 @@ static bool sbi_is_free_running(struct riscv_pmu *pmu, unsigned int ctr)
 }
 
 /*
- * Fixed counters that the firmware announces, and then gives no event (OpenSBI 1.9
- * with Sscofpmf). What counts nevertheless can be read, as without firmware.
+ * Fixed counters that the firmware announces but refuses to configure (OpenSBI 1.9 with
+ * Sscofpmf). One that advances is used read-only, as by the legacy backend.
  */
 static void sbi_find_free_running(struct riscv_pmu *pmu)
 {
@@ -608,8 +608,8 @@ static bool sbi_second_stands(struct riscv_pmu *pmu, unsigned int first, unsigne
 
 /*
  * QEMU 10.0.2 counts an event on one counter only, whatever the filters: a
- * second one that is given it stands still. No version tells, so it is tried, but on
- * QEMU's machine only: the cure costs counters.
+ * second one that is given it stands still. No version number tells, so it is tested; on
+ * QEMU's machine only, because the workaround gives up counters.
  */
 static bool sbi_has_twin_bug(struct riscv_pmu *pmu)
 {
@@ -764,7 +764,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	sbi_forget_events();
 	sbi_find_resolver();
 	sbi_find_events(pmu);
-	/* Who writes the counters without firmware does not depend on what it hands out. */
+	/* With Ssccfg the kernel writes the counters itself. */
 	if (!pmu->no_calls)
 		sbi_find_free_running(pmu);
 	sbi_find_fixed_filters(pmu);

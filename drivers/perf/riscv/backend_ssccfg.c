@@ -53,8 +53,8 @@ struct ssccfg_event {
  * @event:	its standard events
  * @nr_events:	how many
  * @raw_ctrs:	programmable counters that raw events may have
- * @sbi_hw_ctrs: hardware counters that the firmware's PMU hands out, too
- * @sbi:	the firmware's PMU, which lies beneath: once probed, its own counters only
+ * @sbi_hw_ctrs: hardware counters that the firmware can configure as well
+ * @sbi:	the SBI PMU, used for firmware counters; after its probe it has no others
  */
 struct ssccfg {
 	struct ssccfg_event event[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
@@ -65,9 +65,9 @@ struct ssccfg {
 };
 
 /**
- * struct ssccfg_hart - what the firmware knows of a hart's counters
- * @claimed:	counters that it does not count in M-mode, as far as it can be told so
- * @is_up:	it has been told of all counters since the hart came up
+ * struct ssccfg_hart - what the firmware has been told about a hart's counters
+ * @claimed:	counters that the firmware was asked to configure without M-mode
+ * @is_up:	all counters have been claimed since the hart came up
  * @fw_asleep:	the hart has slept since: the firmware's counters have to be started again
  */
 struct ssccfg_hart {
@@ -289,7 +289,7 @@ static void ssccfg_write_ctrs(const struct riscv_pmu *pmu, struct riscv_pmu_batc
 
 static void ssccfg_claim(const struct riscv_pmu *pmu, u64 ctrs);
 
-/* After a sleep the firmware is asked for those counters only that are used. */
+/* Claims counters when they are first used after a sleep. */
 static void ssccfg_claim_new(const struct riscv_pmu *pmu, u64 ctrs)
 {
 	u64 unclaimed = ctrs & ~this_cpu_read(ssccfg_hart.claimed);
@@ -332,7 +332,7 @@ static void ssccfg_copy_masks(struct riscv_pmu_batch *to, const struct riscv_pmu
 	to->failed = from->failed & ctrs;
 }
 
-/* The firmware has forgotten the hart's counters, and the page that it shares. */
+/* In the sleep the firmware has lost the hart's counters and its shared memory. */
 static void ssccfg_wake_fw(struct riscv_pmu *sbi)
 {
 	if (likely(!this_cpu_read(ssccfg_hart.fw_asleep)))
@@ -457,7 +457,7 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 	return able || busy == raw_ctrs ? able | busy : 0;
 }
 
-/* Without a free counter, a raw event that does not exist could not be told from one that does. */
+/* With no idle counter the driver can not tell whether a raw event exists. */
 static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
@@ -486,7 +486,7 @@ static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog 
 	if (riscv_pmu_event_type(prog->event_idx) == RISCV_PMU_EVENT_TYPE_FW) {
 		if (!pmu->fw_ctrs)
 			return 0;
-		/* It may try a counter of this hart. */
+		/* event_ctrs() may configure a counter of this hart. */
 		scoped_guard(irqsave)
 			ssccfg_wake_fw(&ssccfg->sbi);
 		return ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, prog);
@@ -540,7 +540,7 @@ static void ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr, u32 
 	riscv_pmu_csr_select(select);
 }
 
-/* An event's own counter comes first: no other must get the event before. */
+/* Claims the event's home counter first, or another counter would take the event. */
 static void ssccfg_claim_prog(const struct riscv_pmu *pmu, unsigned int ctr)
 {
 	const struct ssccfg_event *event = ssccfg_event_of(to_ssccfg(pmu), BIT_ULL(ctr));
@@ -595,8 +595,8 @@ static void ssccfg_clear(const struct riscv_pmu *pmu)
 }
 
 /*
- * The firmware may have counters in use for whoever was here before. Which counters do not
- * count in M-mode is returned; those that it refuses are not asked for again.
+ * Stops counters that firmware or an earlier kernel left running, and claims all. Returns the
+ * counters for which M-mode is excluded; refused ones are not retried.
  */
 static u64 ssccfg_start(struct riscv_pmu *pmu)
 {
@@ -664,7 +664,7 @@ static void ssccfg_probe_sbi(const struct riscv_pmu *pmu)
 	}
 }
 
-/* From now on the firmware's PMU has to do with its own counters only. */
+/* From now on the SBI PMU handles firmware counters only. */
 static void ssccfg_split_sbi(struct ssccfg *ssccfg)
 {
 	struct riscv_pmu *sbi = &ssccfg->sbi;
@@ -842,12 +842,12 @@ static bool ssccfg_moves(unsigned int hpm, u64 event)
 	return moves;
 }
 
-/* What is tried out about M-mode must come out the same so many times in a row. */
+/* Rounds of the M-mode test; all have to agree. */
 #define SSCCFG_NR_ROUNDS	4
 
 /*
- * Tried out: with all modes inhibited that S-mode can inhibit, M-mode is left. A counter
- * that does not move in each round without them tells nothing: it may count M-mode.
+ * Tests whether a counter stops when all modes that S-mode can inhibit are inhibited. One that
+ * does not advance in every round without them is assumed to count M-mode.
  */
 static bool ssccfg_leaves_m_out(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
 {
@@ -958,9 +958,9 @@ static bool ssccfg_second_stands(const struct riscv_pmu *pmu, u64 ctrs, u64 sele
 /*
  * QEMU 10.0.2 counts an event on one counter, and does not even take it from that
  * one unless all bits of hpmevent are 0: never, from S-mode, where M-mode is left
- * out. Each event then stays with its home, and no other gets there. No version
- * tells, so it is tried, but on QEMU's machine only: a slow counter of silicon could
- * look alike, and the cure costs counters.
+ * out. Each event then stays with its home, and no other gets there. No version number
+ * tells, so it is tested; on QEMU only, because a slow hardware counter gives the same
+ * result, and the workaround gives up counters.
  */
 static void ssccfg_find_cling_bug(struct riscv_pmu *pmu)
 {

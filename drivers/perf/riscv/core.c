@@ -74,11 +74,11 @@ struct riscv_pmu *riscv_pmu_of(unsigned int cpu)
 }
 
 /**
- * riscv_pmu_confirm() - the PMU of a hart that comes up, if it has that PMU's counters
+ * riscv_pmu_confirm() - check that a hart that comes up has the counters of its PMU
  * @cpu:	this hart
  *
- * A hart that was offline at boot belongs to the PMU of those whose description in the
- * devicetree is the same. If it turns out to differ it has no PMU from now on.
+ * A hart that was offline at boot was assigned to the PMU of the harts with an equal
+ * devicetree node. If its delegated counters differ, remove it from that PMU.
  *
  * Context: CPU hotplug, interrupts off, before the hart is online.
  * Return: the PMU, or NULL if the hart has none.
@@ -87,13 +87,13 @@ struct riscv_pmu *riscv_pmu_confirm(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
 
-	if (!pmu || riscv_pmu_csr_is_confirmed())
+	if (!pmu || riscv_pmu_csr_confirm())
 		return pmu;
 
 	cpumask_clear_cpu(cpu, &pmu->cpus);
 	per_cpu(core_pmu_of, cpu) = NULL;
 	per_cpu_ptr(pmu->harts, cpu)->pmu = NULL;
-	pr_warn("hart %u was offline at boot and has other counters than its devicetree node says: no events there; boot with all harts online, or correct the devicetree\n",
+	pr_warn("hart %u was offline at boot, and the firmware delegates other counters to it than to the harts with the same devicetree node: no PMU on this hart. Boot with all harts online, or correct the devicetree\n",
 		cpu);
 	return NULL;
 }
@@ -174,17 +174,17 @@ void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->at_once = true;
 }
 
-/* What the hardware has refused here may be tried elsewhere, or here once more. */
+/* Ratelimited: a refused event is retried, on another hart or later. */
 static void core_warn_refused(u64 ctrs, const struct riscv_pmu_prog *prog)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
 
 	if (__ratelimit(&limit))
-		riscv_pmu_warn("counters 0x%llx of hart %u refuse event_idx 0x%x, event_data 0x%llx: the event does not run there for now; is the firmware's PMU support complete?\n",
-			       ctrs, smp_processor_id(), prog->event_idx, prog->event_data);
+		riscv_pmu_warn("hart %u: counters 0x%llx refuse event_idx 0x%x, event_data 0x%llx; perf tries again later. If the event never counts, update the firmware, or correct the event map in its devicetree\n",
+			       smp_processor_id(), ctrs, prog->event_idx, prog->event_data);
 }
 
-/* perf takes the hart's events off and adds them anew: add() fails for those that were refused. */
+/* Have perf remove and add the events of this CPU again; add() then fails for the refused ones. */
 static void core_resched(struct irq_work *work)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
@@ -196,9 +196,9 @@ static void core_resched(struct irq_work *work)
 static DEFINE_PER_CPU(struct irq_work, core_resched_work) = IRQ_WORK_INIT_HARD(core_resched);
 
 /*
- * Readers whose counter the hardware refused in the apply that should have started it. To
- * perf their events run, which is not true: as soon as interrupts are on it schedules
- * them again. Each time they have fewer counters left, so that comes to an end.
+ * The hardware refused the program of these counters when perf already considered their
+ * events running, in pmu_enable() for one. Stop the events, and have an irq_work reschedule
+ * them. Each retry excludes one more counter, so this ends.
  */
 static noinline void core_drop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				       u64 ctrs)
@@ -579,7 +579,7 @@ static bool core_filter(struct pmu *p, int cpu)
 	return riscv_pmu_of(cpu) != to_riscv_pmu(p);
 }
 
-/* Counters of this hart that hold the program of an event which has gone. */
+/* Releases those of @ctrs on this hart that no event uses. */
 static void core_spare_ctrs(struct riscv_pmu *pmu, u64 ctrs)
 {
 	struct riscv_pmu_hart *hart;
@@ -601,8 +601,8 @@ struct core_request {
 };
 
 /*
- * What counters hold that nobody reads any more is given up only if there is something
- * to be found out: who has left it there would have to program it anew.
+ * Idle counters are released only if the backend still has to try some: an event that
+ * returns to a released counter has to program it again.
  */
 static long core_resolve_here(void *data)
 {
@@ -627,7 +627,7 @@ static long core_resolve_here(void *data)
 	return riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->want);
 }
 
-/* The hart that we are on, if it is of this kind. */
+/* Resolves on the current CPU if it belongs to the PMU, else on another CPU of the PMU. */
 static int core_resolve(const struct perf_event *event, struct riscv_pmu_event *want)
 {
 	const struct cpumask *cpus = &to_riscv_pmu(event->pmu)->cpus;
@@ -861,8 +861,8 @@ static void __init core_print(const struct riscv_pmu *pmu)
 			pmu->poll_ctrs, pmu->poll_ns / NSEC_PER_USEC);
 }
 
-/* If not, some harts have another PMU, or may turn out to have none: riscv_pmu_confirm(). */
-static bool __init core_is_for_all(const struct riscv_pmu *pmu)
+/* Every possible CPU has this PMU, and is online, so that riscv_pmu_confirm() removes none. */
+static bool __init core_covers_all_cpus(const struct riscv_pmu *pmu)
 {
 	return cpumask_equal(&pmu->cpus, cpu_possible_mask) &&
 	       cpumask_equal(&pmu->cpus, cpu_online_mask);
@@ -891,7 +891,7 @@ static int __init core_register(struct riscv_pmu *pmu)
 
 	if (core_nr_pmus > 1)
 		pmu->pmu.capabilities |= PERF_PMU_CAP_EXTENDED_HW_TYPE;
-	if (!core_is_for_all(pmu)) {
+	if (!core_covers_all_cpus(pmu)) {
 		pmu->pmu.pmu_enable = core_pmu_enable_kind;
 		pmu->pmu.pmu_disable = core_pmu_disable_kind;
 		pmu->pmu.filter = core_filter;

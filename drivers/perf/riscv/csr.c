@@ -183,7 +183,7 @@ void riscv_pmu_csr_set_user_mask(u32 ctrs)
 /* What S-mode can reach of each hart's counters: their values; what they count, and when. */
 static DEFINE_PER_CPU(u32, csr_values);
 static DEFINE_PER_CPU(u32, csr_events);
-/* The hart was offline when these were found out: they are those of another hart. */
+/* csr_values and csr_events were copied from another hart, because this one was offline. */
 static DEFINE_PER_CPU(bool, csr_assumed);
 
 #define CSR_HAS_VALUE	1
@@ -251,7 +251,7 @@ static bool csr_hart_has_ssccfg(unsigned int cpu)
 
 /*
  * The devicetree says which harts to try. Those that are not online can not be tried:
- * they are taken to be like the first that was, until they come up.
+ * they are assumed to equal the first hart that was, until they come up.
  */
 static void csr_survey(const struct cpumask *cpus)
 {
@@ -312,15 +312,15 @@ int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
 }
 
 /**
- * riscv_pmu_csr_is_confirmed() - whether this hart has the delegated counters it is known for
+ * riscv_pmu_csr_confirm() - check this hart's delegated counters, if they were assumed at boot
  *
- * riscv_pmu_csr_find_delegated() could not try those of a hart that was offline, and took it
- * to be like another one.
+ * riscv_pmu_csr_find_delegated() could not try those of a hart that was offline, and assumed
+ * that they are those of another hart.
  *
  * Context: CPU hotplug on this hart, interrupts off.
- * Return: false if it was offline then, and has others.
+ * Return: false if the hart was offline then and its delegated counters differ.
  */
-bool riscv_pmu_csr_is_confirmed(void)
+bool riscv_pmu_csr_confirm(void)
 {
 	u32 values = this_cpu_read(csr_values), events = this_cpu_read(csr_events);
 
@@ -456,7 +456,7 @@ void riscv_pmu_csr_write_event(u64 event)
 }
 
 /**
- * riscv_pmu_csr_exchange() - start a counter anew, and tell how far it had come
+ * riscv_pmu_csr_exchange() - restart a counter from another value, and return the old one
  * @ctr:	its number, 0 to 31; it runs before and afterwards
  * @event:	PMU_HPMEVENT_* bits, as it has them already but for the overflow flag
  * @value:	what it starts from

@@ -16,7 +16,7 @@ bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq);
 void riscv_pmu_csr_set_user_mask(u32 ctrs);
 
 int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events);
-bool riscv_pmu_csr_is_confirmed(void);
+bool riscv_pmu_csr_confirm(void);
 void riscv_pmu_csr_inhibit(u32 ctrs);
 void riscv_pmu_csr_uninhibit(u32 ctrs);
 unsigned long riscv_pmu_csr_select(unsigned long select);

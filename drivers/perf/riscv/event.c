@@ -199,9 +199,9 @@ static u64 event_filter_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 }
 
 /*
- * An event counts the same on whichever counter it gets: if some can leave machine mode
- * out, only those. Where there is none, all count the firmware alike. Who names
- * counters by config2 that all count it gets one of them.
+ * An event counts the same on every counter: only counters that can exclude machine mode are
+ * used if there are any. If no candidate can, all count machine mode and any may be used;
+ * this also holds if config2 names only such counters.
  */
 static u64 event_equal_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 {

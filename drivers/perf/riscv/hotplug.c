@@ -118,9 +118,9 @@ static struct notifier_block hotplug_reboot_nb = {
 	.notifier_call = hotplug_reboot_notify,
 };
 
-/* --- harts that nobody counts on --- */
+/* --- stopping unused counters --- */
 
-/* How long counters run on after the last event. */
+/* Delay between the close of the last event and the stop of the counters. */
 #define HOTPLUG_UNUSED_JIFFIES	HZ
 
 static atomic_t hotplug_nr_events = ATOMIC_INIT(0);
@@ -133,7 +133,7 @@ static void hotplug_stop_unused(void *unused)
 		riscv_pmu_hart_stop_unused(pmu, riscv_pmu_this_hart(pmu));
 }
 
-/* A hart that has nothing to stop is not woken, and not disturbed if it is isolated. */
+/* Only harts with running unused counters get an IPI, to spare idle and isolated ones. */
 static bool hotplug_has_unused(int cpu, void *unused)
 {
 	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
@@ -141,16 +141,16 @@ static bool hotplug_has_unused(int cpu, void *unused)
 	return pmu && riscv_pmu_hart_unused(pmu, per_cpu_ptr(pmu->harts, cpu));
 }
 
-static void hotplug_all_unused(struct work_struct *work)
+static void hotplug_stop_all_unused(struct work_struct *work)
 {
 	if (!atomic_read(&hotplug_nr_events))
 		on_each_cpu_cond(hotplug_has_unused, hotplug_stop_unused, NULL, 1);
 }
 
-static DECLARE_DELAYED_WORK(hotplug_unused_work, hotplug_all_unused);
+static DECLARE_DELAYED_WORK(hotplug_unused_work, hotplug_stop_all_unused);
 
 /**
- * riscv_pmu_event_opened() - there is one event more
+ * riscv_pmu_event_opened() - an event was opened
  *
  * Context: any.
  */
@@ -160,10 +160,10 @@ void riscv_pmu_event_opened(void)
 }
 
 /**
- * riscv_pmu_event_closed() - there is one event less
+ * riscv_pmu_event_closed() - an event was closed
  *
- * A second after the last one the counters of all harts are stopped: not at once, because
- * that interrupts harts, and another event may be opened soon.
+ * One second after the last close the counters of all harts are stopped. The delay avoids
+ * IPIs if another event is opened soon.
  *
  * Context: any.
  */

@@ -54,8 +54,8 @@ enum riscv_pmu_reader_state {
  * @maps:	how often it is mapped so
  * @ebb:	its overflows branch, see ebb.c
  * @special:	@user, @ebb or @limited: riscv_pmu_add() has more to do for it
- * @limited:	its opener had more identical events here than may run at once; they are
- *		counted again whenever it is added
+ * @limited:	its opener has reached the limit on identical events: riscv_pmu_add() has to
+ *		check the limit again
  * @carry:	its share of clocks that it has been moved away from; 0 while it is on
  * @deadline:	the clock's time at which it wants a sample
  * @left:	until @deadline, while it is fresh
@@ -66,13 +66,13 @@ enum riscv_pmu_reader_state {
  * @look_ns:	polled: when it was last looked at; 0 for not since it was started
  * @look_at:	polled: the clock's time then
  * @want:	its program, and the counters that can hold it
- * @accepted:	counters that have taken its program, on whichever hart
- * @candidates:	counters where it may be placed: those of @want that have not refused it
- * @retry:	jiffies from which on all may be tried again on @hart, if all have refused
+ * @accepted:	counters that have accepted its program, on any hart
+ * @candidates:	counters of @want that have not refused it
+ * @retry:	when @candidates is empty: jiffies at which all may be tried again on @hart
  * @mm:		by whom
  * @task:	what its task has of such events
- * @user_ctrs:	those of @want that the mapping may ever name
- * @opener:	the process that has opened the event; held
+ * @user_ctrs:	counters of @want whose index may appear in its mapping
+ * @opener:	tgid of the process that opened the event; a reference is held
  * @event:	the perf event; only core.c, irq.c and user.c look at it
  *
  * What a context switch touches comes first, in one cache line.
@@ -208,7 +208,7 @@ struct riscv_pmu_stats {
  * @down:	the machine is being shut down: what is wanted is not carried out any more
  * @in_poll:	the timer is looking; it will see to its next expiry itself
  * @stormy:	interrupts in a row that left the interrupted next to no time
- * @irq_muted:	the overflow interrupt is masked, since nobody waits for it
+ * @irq_muted:	the overflow interrupt is masked, because no event on this hart needs it
  * @irq_mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
  * @user_mask:	what scounteren holds
  * @branched:	an overflow of this interrupt has branched

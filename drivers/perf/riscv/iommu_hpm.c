@@ -8,9 +8,9 @@
  * RISC-V IOMMU Architecture 1.0, chapter 6, sections on iocountovf, iocountinh,
  * iohpmcycles, iohpmctr and iohpmevt.
  *
- * Groups start and stop by one write of iocountinh. QEMU 10.0.2 miscounts cycles at each
- * such write that leaves another counter inhibited. Where the probe finds that bug, no
- * counter is inhibited: each starts and stops by itself, as its event is set and cleared.
+ * The events of a group are started and stopped by one write of iocountinh. In QEMU 10.0.2
+ * each such write that leaves another counter inhibited resets cycles. If the probe detects
+ * this, iocountinh stays 0, and each counter is started and stopped by its event register.
  */
 
 #include <linux/auxiliary_bus.h>
@@ -93,10 +93,9 @@ static enum cpuhp_state hpm_cpuhp_state;
  * @ctrs:	counters that exist
  * @lock:	for what follows, and the counters' registers: the interrupt is shared
  *		with others, and may be where they want it. Irqs off.
- * @inhibits:	iocountinh starts and stops counters; false if it miscounts cycles
+ * @inhibits:	iocountinh is used to start and stop counters; false with that bug
  * @inhibited:	what iocountinh holds, if @inhibits
- * @collecting:	perf is about to start or stop several events: from pmu_disable() to
- *		pmu_enable()
+ * @collecting:	between pmu_disable() and pmu_enable(): starts are deferred
  * @down:	the machine is being shut down: nothing counts any more
  * @polled:	there is no overflow interrupt, or none that can be relied on
  * @running:	counters that count
@@ -253,7 +252,7 @@ static void hpm_start(struct hpm *hpm, struct perf_event *event)
 	hpm_run(hpm);
 }
 
-/* The counters of all of an event's group, if it is the leader: perf stops that one first. */
+/* The counters of the event's group if it is the leader, because perf stops the leader first. */
 static u32 hpm_group_ctrs(struct hpm *hpm, struct perf_event *event)
 {
 	u32 ctrs = BIT(event->hw.idx);
@@ -734,12 +733,12 @@ static char *hpm_identify(struct hpm *hpm)
 
 /* How often cycles are read in each round: some 10 us. */
 #define HPM_INHIBIT_ROUNDS	3
-#define HPM_INHIBIT_LOOKS	100
+#define HPM_INHIBIT_READS	100
 
 /*
- * Cycles run on while a write of iocountinh leaves them alone, and inhibits others as it
- * did before. QEMU 10.0.2 (riscv_iommu_process_iocntinh_cy()) takes that for a start of
- * cycles, which drops what they have counted since they last started: they go back.
+ * Writes iocountinh twice with the same value: cycles must keep counting. QEMU 10.0.2
+ * (riscv_iommu_process_iocntinh_cy()) treats the write as a start of cycles and discards what
+ * they have counted since the last one, so they go backwards.
  */
 static bool hpm_keeps_cycles(struct hpm *hpm)
 {
@@ -748,13 +747,13 @@ static bool hpm_keeps_cycles(struct hpm *hpm)
 
 	hpm_write_ctr(hpm, HPM_CTR_CYCLES, 0);
 	writel_relaxed(others, hpm->reg + HPM_REG_IOCOUNTINH);
-	for (unsigned int i = 0; i < HPM_INHIBIT_LOOKS; i++)
+	for (unsigned int i = 0; i < HPM_INHIBIT_READS; i++)
 		before = hpm_read_ctr(hpm, HPM_CTR_CYCLES);
 	writel_relaxed(others, hpm->reg + HPM_REG_IOCOUNTINH);
 	return hpm_read_ctr(hpm, HPM_CTR_CYCLES) >= before;
 }
 
-/* The host may delay a read until QEMU's cycles have caught up, but not in each round. */
+/* Repeated, because a delayed read can hide the reset in one round. */
 static bool hpm_can_inhibit(struct hpm *hpm)
 {
 	bool can = true;
@@ -887,7 +886,7 @@ static int hpm_take_id(struct hpm *hpm)
 
 static int hpm_follow_cpus(struct hpm *hpm)
 {
-	/* It calls hpm_cpu_online(), and no CPU goes down meanwhile. */
+	/* Calls hpm_cpu_online() with cpus_read_lock() held, so that no CPU can go offline. */
 	int err = cpuhp_state_add_instance(hpm_cpuhp_state, &hpm->node);
 
 	return err ?: devm_add_action_or_reset(hpm->dev, hpm_remove_cpuhp, hpm);
@@ -941,11 +940,11 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 	dev_info(hpm->dev, "%s: %d counters of %u bits%s%s\n", hpm->pmu.name,
 		 hweight32(hpm->ctrs & ~BIT(HPM_CTR_CYCLES)), hpm_min_width(hpm),
 		 hpm->ctrs & BIT(HPM_CTR_CYCLES) ? ", and cycles" : "",
-		 hpm->inhibits ? "" : "; groups do not start at once: iocountinh disturbs cycles");
+		 hpm->inhibits ? "" : "; groups start one by one (QEMU bug with iocountinh)");
 	return 0;
 }
 
-/* The next kernel finds counters that stand still, and no interrupt pending. */
+/* Stops all counters and clears the pending interrupt for the next kernel. */
 static void hpm_shut_down(struct hpm *hpm)
 {
 	scoped_guard(raw_spinlock_irqsave, &hpm->lock) {

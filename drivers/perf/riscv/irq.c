@@ -144,7 +144,7 @@ static void irq_freeze_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		irq_pause_group(hart, event);
 }
 
-/* Instead of a sample. ebb.c keeps storms off in a way of its own. */
+/* Branches instead of taking a sample. ebb.c has its own throttling. */
 static void irq_branch(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
 {
 	hart->frozen = false;
@@ -231,7 +231,7 @@ static __always_inline void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_
 	}
 }
 
-/* Other events count this interrupt on the same counter. */
+/* Counting events share this counter and count in S-mode, so that it has to keep running. */
 static bool irq_is_shared(const struct riscv_pmu_clock *clock)
 {
 	const struct riscv_pmu_reader *reader;
@@ -247,7 +247,7 @@ static bool irq_is_shared(const struct riscv_pmu_clock *clock)
 	return false;
 }
 
-/* Of the counters that have overflowed, those that run on for the counting events they have. */
+/* Those of @ctrs that keep running during the interrupt, because counting events share them. */
 static u64 irq_find_shared(const struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	u64 shared = 0;
@@ -261,8 +261,8 @@ static u64 irq_find_shared(const struct riscv_pmu_hart *hart, u64 ctrs)
 }
 
 /*
- * A sampling event does not count the interrupt that takes its sample, although its counter
- * runs on: it has its share of what came before, and starts again with the next apply.
+ * A sampling event does not count its own interrupt although the shared counter keeps
+ * running: it gets its share up to now, and starts again with the next apply.
  */
 static void irq_pause_sampling(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader,
 			       u64 now)
@@ -274,7 +274,7 @@ static void irq_pause_sampling(struct riscv_pmu_hart *hart, struct riscv_pmu_rea
 	riscv_pmu_reader_start(hart, reader, left);
 }
 
-/* Its counter runs on. What comes from now on is counted by those who only count. */
+/* The counter keeps running for its counting events; the sampling ones are paused. */
 static void irq_serve_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_clock *clock, struct pt_regs *regs)
 {
@@ -385,8 +385,8 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
  * @regs:	what was interrupted
  *
  * Only the clocks of counters that overflowed stand meanwhile, and only of those
- * that have a deadline, or would wrap again unseen. Not those that counting events
- * share: for these nothing is to be lost. One batch stops and starts
+ * that have a deadline, or would wrap again unseen. Counters shared with counting
+ * events keep running, so that those miss nothing. One batch stops and starts
  * their counters at the end. A counter that overflowed without a
  * deadline (its sampling event has gone, others count on) costs nothing and
  * does not interrupt again. One that overflowed before its deadline, since it
@@ -491,11 +491,11 @@ static irqreturn_t irq_handler(int irq, void *dev)
 }
 
 /**
- * riscv_pmu_irq_enable() - let counters interrupt this hart, as soon as an event waits for it
+ * riscv_pmu_irq_enable() - enable the overflow interrupt on this hart
  * @pmu:	the PMU
  * @hart:	this hart, which comes up
  *
- * Until then its bit in sie stays clear, see core_mute().
+ * core_mute() keeps its bit in sie clear until an event needs it.
  *
  * Context: CPU hotplug, interrupts off.
  */
@@ -506,7 +506,7 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		return;
 
 	hart->irq_mask = pmu->hwirq < BITS_PER_LONG ? BIT(pmu->hwirq) : 0;
-	/* What was left pending before is nobody's now. */
+	/* Discard an interrupt that was pending before the hart came up. */
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	enable_percpu_irq(pmu->irq, IRQ_TYPE_NONE);
 	riscv_pmu_csr_mask_irqs(hart->irq_mask);
@@ -555,16 +555,16 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 		return "no interrupt controller for it";
 	pmu->irq = riscv_pmu_should_fail() ? 0 : irq_create_mapping(domain, pmu->hwirq);
 	if (!pmu->irq)
-		return "its interrupt can not be mapped";
+		return "can not map the overflow interrupt";
 	if (!irq_request(pmu))
 		return NULL;
 
 	pmu->irq = 0;
-	return "its interrupt can not be requested";
+	return "can not request the overflow interrupt";
 }
 
 /**
- * riscv_pmu_irq_probe() - find the overflow interrupt, and request it for good
+ * riscv_pmu_irq_probe() - find and request the overflow interrupt
  * @pmu:	the PMU, its counters and &riscv_pmu.harts known; without the interrupt,
  *		irq_ctrs becomes 0 and no_irq_why says why
  */

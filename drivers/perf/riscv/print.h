@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages of code that runs where perf's core holds the run queue's lock. A console may
- * have to wake a task, which takes that lock: so they are printed later.
+ * Deferred messages, for code that may run with the run queue's lock held: a console may
+ * have to wake a task, which takes that lock.
  */
 #ifndef _RISCV_PMU_PRINT_H
 #define _RISCV_PMU_PRINT_H

@@ -157,8 +157,8 @@ static void program_check(struct riscv_pmu_hart *hart, unsigned int ctr)
 }
 
 /*
- * A reader continues on another counter: what it has counted and how far its deadline is
- * go with it. What the polling timer has seen of the old counter says nothing of the new.
+ * Moves a reader to another counter. Its share so far and the distance to its deadline are
+ * kept; the polling timer starts afresh, because its last value is the old counter's.
  */
 static void reader_move(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader,
 			unsigned int to, u64 now)
@@ -196,10 +196,10 @@ static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	hart->dirty |= BIT_ULL(from) | BIT_ULL(to);
 }
 
-/* All counters of this hart have refused a reader: how long until they are asked again. */
+/* Delay before all counters are tried again after each of them has refused a reader. */
 #define READER_RETRY_JIFFIES	max(HZ / 10, 1)
 
-/* If all counters have refused a reader, they are asked again on another hart, or later. */
+/* If all counters have refused a reader, they are tried again on another hart, or later. */
 static void reader_retry(const struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
 {
 	if (reader->hart != hart || time_after_eq(jiffies, reader->retry))
@@ -234,13 +234,13 @@ static bool clock_is_sampled(const struct riscv_pmu_clock *clock)
 }
 
 /**
- * struct program_same - counters in use that hold what a newcomer wants
- * @ctrs:	all of them
- * @alike:	one that the newcomer can share at no loss, or -ENOENT: counting readers share
- *		with counting ones, sampling with sampling ones. A counter that is written at
- *		each overflow misses the few events that come between its stop and its start
- * @other:	one of the others, or -ENOENT
- * @nr:		readers of theirs with the same opener
+ * struct program_same - counters in use that hold the program of a new reader
+ * @ctrs:	all such counters
+ * @alike:	one whose readers all count if the new reader counts, or that samples if it
+ *		samples; -ENOENT if none. Sharing it loses no events
+ * @other:	any other of @ctrs, or -ENOENT. Sharing it loses the events between stop and
+ *		start at each overflow
+ * @nr:		readers of @ctrs that have the same opener as the new reader
  */
 struct program_same {
 	u64		ctrs;
@@ -318,9 +318,9 @@ static int program_find_merge(const struct riscv_pmu_hart *hart, unsigned int ct
 }
 
 /*
- * Frees a counter that is of use to a newcomer on one of @may: counting and sampling readers
- * of one program share after all. Without a sampling reader no program has two counters, and
- * a search would cost each rotation dear.
+ * Merges a counting and a sampling counter of the same program, to free a counter from which
+ * a chain of moves leads to one of @may. Without a sampling reader no program uses two
+ * counters, so the search is skipped then: it would slow down each rotation.
  */
 static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 may)
 {
@@ -342,7 +342,7 @@ static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 	return false;
 }
 
-/* From now on identical events of this opener are counted whenever one of them is added. */
+/* Marks the identical events of this opener, so that the limit is checked for each of them. */
 static void program_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pmu_reader *reader)
 {
 	struct riscv_pmu_reader *other;
@@ -359,7 +359,7 @@ static void program_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pm
 	}
 }
 
-/* A counter for the newcomer, found the long way. */
+/* Slow path: chooses a counter for a new reader. */
 static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader, const struct riscv_pmu_event *want)
 {
@@ -698,11 +698,11 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 }
 
 /**
- * riscv_pmu_hart_unused() - counters that run on although they have no event any more
+ * riscv_pmu_hart_unused() - running counters that no event uses
  * @pmu:	the PMU
  * @hart:	any hart
  *
- * A counter that the firmware counts in software costs nothing, so it is not among them.
+ * A firmware counter costs nothing while it runs, so it is not included.
  *
  * Context: any; of another hart, the answer may be out of date.
  * Return: the counters, for riscv_pmu_hart_stop_unused().
@@ -714,12 +714,12 @@ u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_ha
 }
 
 /**
- * riscv_pmu_hart_stop_unused() - stop the counters that have no event any more
+ * riscv_pmu_hart_stop_unused() - stop the running counters that no event uses
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * They run on when their last event has gone, since another may come soon. If none does,
- * that only costs power, and interrupts for nobody where these can not be masked.
+ * Counters keep running when their last event is removed, in case another event comes soon.
+ * A counter that stays unused wastes power, and may raise interrupts that can not be masked.
  *
  * Context: interrupts off.
  */
@@ -730,7 +730,7 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	hart->dirty &= ~ctrs;
 	hart->armed &= ~ctrs;
-	/* Where no firmware stops them they run on: they are read again before they are used. */
+	/* Fixed counters that can not be stopped keep running: read them before the next use. */
 	hart->loaded &= ~(ctrs & pmu->fixed_ctrs);
 }
 
@@ -833,10 +833,10 @@ static void program_apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 }
 
 /**
- * riscv_pmu_hart_spare() - take their programs from counters that nobody reads
+ * riscv_pmu_hart_spare() - release the programs of idle counters
  * @pmu:	the PMU
  * @hart:	this hart
- * @ctrs:	counters that a backend would like to try an event on
+ * @ctrs:	counters that a backend wants to try
  *
  * Context: interrupts off.
  */
@@ -964,15 +964,15 @@ static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 }
 
-/* This counter does not take it now; another one may, the next time the reader is added. */
-static void reader_refuse(struct riscv_pmu_reader *reader, unsigned int ctr)
+/* Excludes a counter that refused the reader's program from its next placement. */
+static void reader_exclude_ctr(struct riscv_pmu_reader *reader, unsigned int ctr)
 {
 	reader->accepted &= ~BIT_ULL(ctr);
 	reader->candidates &= ~BIT_ULL(ctr);
 	reader->retry = jiffies + READER_RETRY_JIFFIES;
 }
 
-/* The hardware has refused: these clocks count for nobody, and their readers avoid them. */
+/* The hardware refused these programs: stop the readers, and exclude the counters. */
 static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	hart->held &= ~ctrs;
@@ -988,7 +988,7 @@ static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
 			if (reader->state == RISCV_PMU_READER_ON)
 				reader->carry = hart->clock[ctr].now - reader->prev;
-			reader_refuse(reader, ctr);
+			reader_exclude_ctr(reader, ctr);
 			riscv_pmu_reader_stop(hart, reader);
 		}
 	}
@@ -1041,9 +1041,8 @@ static u64 program_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  * @hart:	this hart
  * @reader:	a newly attached reader
  *
- * So that add() of an event that the firmware refuses fails, instead of
- * leaving an event that looks alive and never counts. A counter that has taken the
- * program before, on any hart, is not asked again: harts of one PMU are alike.
+ * So that add() fails for an event that the firmware refuses. A counter that has accepted the
+ * program on any hart is not tried again: all harts of a PMU have the same counters.
  *
  * Context: the hart is collecting changes, so that no deadline is pending.
  * Return: 0, or -EIO if the counter has refused, and is to be avoided.
@@ -1245,8 +1244,8 @@ static noinline u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 }
 
 /*
- * The end of an overflow of a counter that counting events share, which has run on until
- * now: stopped and started at once, so that they lose next to nothing.
+ * Overflow of a counter that counting events share and that has kept running: it is reloaded
+ * in one step, to keep the gap in their counts short.
  */
 static bool program_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
 			       u64 dirty)
@@ -1264,7 +1263,7 @@ static bool program_can_reload(const struct riscv_pmu *pmu, const struct riscv_p
 	return dirty & hart->fresh & hart->running & hart->layout.sched.used & ~hart->wrong;
 }
 
-/* From where it counts to its first deadline, or without one. */
+/* The value from which it overflows at its first deadline, or late if it has none. */
 static u64 program_reload_value(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				unsigned int ctr)
 {

@@ -166,7 +166,7 @@ int sbi_call_ctr_info(unsigned int ctr, struct sbi_call_ctr_info *info)
 	return 0;
 }
 
-/* The firmware's error, never 0 for one that Linux has no number for. */
+/* Maps an SBI error to an errno; -EIO if Linux has no equivalent. */
 static int sbi_call_errno(struct sbiret ret)
 {
 	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
@@ -216,15 +216,15 @@ int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_d
  * @event_idx:	type and code of the event
  * @event_data:	its data
  *
- * EVENT_GET_INFO (SBI 3.0, 11.13), which says nothing about which counters. OpenSBI
- * (1.6 to 1.9) says of every firmware event that it is not supported.
+ * EVENT_GET_INFO (SBI 3.0, 11.13) does not say which counters. OpenSBI (1.6 to 1.9) says
+ * of every firmware event that it is not supported.
  *
  * Context: process, may sleep.
  * Return: 1 or 0; a negative errno if the firmware can not tell.
  */
 int sbi_call_event_is_supported(u32 event_idx, u64 event_data)
 {
-	/* It must be aligned to its size of 16 bytes, as what is allocated is. */
+	/* Must be 16-byte aligned, which kmalloc() guarantees for this size. */
 	struct sbi_call_event_info *info __free(kfree) = NULL;
 	struct sbiret ret;
 	phys_addr_t addr;

@@ -214,7 +214,7 @@ int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
  * @was:	out: its value when it stopped
  *
  * Context: interrupts off.
- * Return: 0, or a negative errno: it is left stopped, without a program.
+ * Return: 0, or a negative errno: the counter is then stopped and has no program.
  */
 int sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
 {

@@ -82,12 +82,12 @@ bool riscv_pmu_sched_find(const struct riscv_pmu_sched *sched, u64 may,
 }
 
 /**
- * riscv_pmu_sched_reach() - counters that would be of use to a newcomer if they were free
+ * riscv_pmu_sched_reach() - counters from which a chain of moves can free one of @may
  * @sched:	who sits where
  * @may:	counters that the newcomer can take
  *
  * Context: any; no locks, no allocation, at most one step per counter.
- * Return: those of @may, and those to which the occupants of such counters can move.
+ * Return: @may, and every counter to which a program can move along such a chain.
  */
 u64 riscv_pmu_sched_reach(const struct riscv_pmu_sched *sched, u64 may)
 {

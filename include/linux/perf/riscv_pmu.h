@@ -138,12 +138,11 @@ struct riscv_pmu;
  *		masks beside it. Process context. -ENODEV: not on this machine
  * @event_ctrs:	which counters can hold the program's event, whatever its
  *		filters: bits of &riscv_pmu.ctrs, 0 for an event that this
- *		machine does not have. A backend that has to try does so on those
- *		counters of this hart that hold no program; those that do are in
- *		the answer unless they are known not to be able. Process context,
- *		on one of &riscv_pmu.cpus
- * @untried_ctrs: which counters it would help @event_ctrs to have without a program, since
- *		it is not known whether they can hold the event. Process context
+ *		machine does not have. A backend that can only find out by trying uses
+ *		counters of this hart that hold no program; the answer includes
+ *		untried counters. Process context, on one of &riscv_pmu.cpus
+ * @untried_ctrs: counters for which it is unknown whether they can hold the event. The caller
+ *		may release their programs and call @event_ctrs again. Process context
  * @hart_start:	bring this hart's counters to a known state: none runs, none
  *		holds a program, except those that can not be stopped. Hart
  *		coming up or booting, interrupts off
@@ -151,11 +150,10 @@ struct riscv_pmu;
  *		interrupts off
  * @apply:	carry out a batch on this hart. Interrupts off. 0, or the errno
  *		of the first counter in &riscv_pmu_batch.failed
- * @reload:	have a hardware counter of this hart that runs, and has its program, start
- *		from another value; @was: out: its value when it stopped. What comes between
- *		the stop and the start is lost to events that share it: as little as can be.
- *		Interrupts off. 0, or a negative errno: it is left stopped, without a program.
- *		NULL: @apply does it, in two batches
+ * @reload:	restart a running hardware counter of this hart from another value; @was: out:
+ *		its value when it stopped. The gap is to be short: events that share the counter
+ *		miss it. Interrupts off. 0, or a negative errno: the counter is then stopped and
+ *		has no program. NULL: two batches of @apply are used
  * @read_ctr:	this hart's counter as it stands, for those without a
  *		&riscv_pmu_ctr.read of their own. Interrupts off
  * @overflowed:	which of the given counters of this hart have overflowed since
@@ -202,8 +200,8 @@ struct riscv_pmu_ops {
  * @ctrs:	counters that exist
  * @fw_ctrs:	those of @ctrs that the firmware counts in software
  * @fixed_ctrs:	those of @ctrs that can count one event only
- * @free_running_ctrs: those of @fixed_ctrs that firmware does not hand out, beside others
- *		that it does: they always run, and can only be read
+ * @free_running_ctrs: those of @fixed_ctrs that the firmware announces but refuses to
+ *		configure: they always run and are read-only
  * @irq_ctrs:	those of @ctrs that interrupt when they overflow
  * @narrow_ctrs: those of @ctrs that have fewer than 64 bits
  * @poll_ctrs:	those of @ctrs that have to be read now and then, or wraps are lost
@@ -217,7 +215,7 @@ struct riscv_pmu_ops {
  * @loads:	a hardware counter starts from a value that it is given, a fixed one too
  * @is_identity: hardware counter n is hpmcounter n
  * @no_calls:	hardware counters are written without a firmware call
- * @is_qemu:	QEMU's virt machine, whose bugs backends may look for
+ * @is_qemu:	QEMU's virt machine; backends test for QEMU's bugs only there
  * @selectors:	how these cores name events, where that is known without firmware
  * @nr_selectors: how many are in @selectors
  * @raw_bits:	width of a raw selector, 0 where there are no raw events
