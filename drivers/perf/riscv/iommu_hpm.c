@@ -252,16 +252,19 @@ static void hpm_start(struct hpm *hpm, struct perf_event *event)
 	hpm_run(hpm);
 }
 
-/* The counters of the event's group if it is the leader, because perf stops the leader first. */
+/*
+ * The counters of the event's group, if it is the one that perf stops first: the leader, or
+ * any member if the leader is of another PMU.
+ */
 static u32 hpm_group_ctrs(struct hpm *hpm, struct perf_event *event)
 {
+	struct perf_event *leader = event->group_leader, *sibling;
 	u32 ctrs = BIT(event->hw.idx);
-	struct perf_event *sibling;
 
-	if (!hpm->collecting || event->group_leader != event)
+	if (!hpm->collecting || (leader->pmu == event->pmu && leader != event))
 		return ctrs;
 
-	for_each_sibling_event(sibling, event) {
+	for_each_sibling_event(sibling, leader) {
 		if (sibling->pmu == event->pmu && sibling->hw.idx >= 0)
 			ctrs |= BIT(sibling->hw.idx);
 	}
@@ -269,7 +272,7 @@ static u32 hpm_group_ctrs(struct hpm *hpm, struct perf_event *event)
 	return ctrs;
 }
 
-/* If only the leader of a group stops, hpm_pmu_enable() starts its siblings again. */
+/* If only this member of a group stops, hpm_pmu_enable() starts the others again. */
 static void hpm_stop(struct hpm *hpm, struct perf_event *event)
 {
 	if (event->hw.state & PERF_HES_STOPPED)
@@ -321,6 +324,19 @@ static void hpm_start_poll(struct hpm *hpm)
 	hrtimer_start(&hpm->poll, ns_to_ktime(HPM_POLL_NS), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
+/* Counters that overflowed just before they stopped: the interrupt might stay pending. */
+static void hpm_clear_overflows(const struct hpm *hpm, u32 ctrs)
+{
+	for (ctrs &= hpm->ctrs & ~hpm->running; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs(ctrs);
+
+		if (ctr == HPM_CTR_CYCLES)
+			hpm_write_ctr(hpm, ctr, hpm_read_ctr(hpm, ctr));
+		else
+			hpm_write_evt(hpm, ctr, 0);
+	}
+}
+
 static void hpm_clear_pending(const struct hpm *hpm)
 {
 	writel_relaxed(HPM_IPSR_PMIP, hpm->reg + HPM_REG_IPSR);
@@ -344,8 +360,12 @@ static irqreturn_t hpm_interrupt(int irq, void *data)
 		return hpm_is_pending(hpm) ? IRQ_NONE : IRQ_HANDLED;
 	}
 	for (unsigned int i = 0; i < HPM_MAX_ROUNDS; i++) {
+		u32 overflowed;
+
 		hpm_clear_pending(hpm);
-		hpm_update_ctrs(hpm, readl_relaxed(hpm->reg + HPM_REG_IOCOUNTOVF));
+		overflowed = readl_relaxed(hpm->reg + HPM_REG_IOCOUNTOVF);
+		hpm_update_ctrs(hpm, overflowed);
+		hpm_clear_overflows(hpm, overflowed);
 		if (!hpm_is_pending(hpm))
 			return IRQ_HANDLED;
 	}
@@ -407,7 +427,8 @@ static void hpm_event_read(struct perf_event *event)
 	struct hpm *hpm = to_hpm(event->pmu);
 
 	guard(raw_spinlock_irqsave)(&hpm->lock);
-	hpm_update(hpm, event);
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		hpm_update(hpm, event);
 }
 
 static void hpm_event_start(struct perf_event *event, int flags)
@@ -523,7 +544,7 @@ static int hpm_event_init(struct perf_event *event)
 	if (event != event->group_leader && !hpm_group_fits(hpm, event))
 		return -EINVAL;
 
-	event->cpu = hpm->cpu;
+	event->cpu = READ_ONCE(hpm->cpu);
 	event->hw.idx = -1;
 	return 0;
 }
@@ -699,8 +720,9 @@ static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
 	if (cpu != hpm->cpu || target >= nr_cpu_ids)
 		return 0;
 
+	/* First, so that an event that is opened now is not left behind. */
+	WRITE_ONCE(hpm->cpu, target);
 	perf_pmu_migrate_context(&hpm->pmu, cpu, target);
-	hpm->cpu = target;
 	if (hpm->irq)
 		irq_set_affinity(hpm->irq, cpumask_of(target));
 	return 0;

@@ -517,6 +517,57 @@ static void iommu_siblings_run_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_read(group[1]), 1000);
 }
 
+/* An interrupt finds its flag although nothing counts any more. */
+static void iommu_overflow_before_a_stop_is_cleared(struct kunit *test)
+{
+	struct perf_event *event, *cycles;
+
+	fake_create(test, 36);
+	cycles = fake_add(test, 0);
+	event = fake_add(test, 1);
+	fake_count(HPM_CTR_CYCLES, BIT_ULL(62));
+	fake_count(1, BIT_ULL(35));
+	hpm_event_stop(event, 0);
+	hpm_event_stop(cycles, 0);
+	KUNIT_EXPECT_EQ(test, fake->of, BIT(HPM_CTR_CYCLES) | BIT(1));
+	hpm_interrupt(0, &fake->hpm);
+	KUNIT_EXPECT_EQ(test, fake->of, 0);
+	KUNIT_EXPECT_EQ(test, fake_read(event), BIT_ULL(35));
+	KUNIT_EXPECT_EQ(test, fake_read(cycles), BIT_ULL(62));
+	hpm_event_start(event, 0);
+	fake_count(1, 1000);
+	KUNIT_EXPECT_EQ(test, fake_read(event), BIT_ULL(35) + 1000);
+}
+
+/* perf stops a software leader without us: the first of ours stops the others. */
+static void iommu_group_of_software_takes_one_write(struct kunit *test)
+{
+	struct perf_event *leader = kunit_kzalloc(test, sizeof(*leader), GFP_KERNEL);
+	struct perf_event *group[GROUP];
+	struct pmu software = {};
+	unsigned int before;
+
+	KUNIT_ASSERT_NOT_NULL(test, leader);
+	fake_create(test, 64);
+	fake_group_in(test, group);
+	leader->pmu = &software;
+	leader->group_leader = leader;
+	INIT_LIST_HEAD(&leader->sibling_list);
+	for (unsigned int i = 0; i < GROUP; i++) {
+		group[i]->group_leader = leader;
+		list_del_init(&group[i]->sibling_list);
+	}
+	for (unsigned int i = 0; i < GROUP; i++)
+		list_add_tail(&group[i]->sibling_list, &leader->sibling_list);
+	fake->step = 1;
+	before = fake->nr_inhibits;
+	fake_group_out(group);
+	KUNIT_EXPECT_EQ(test, fake->nr_inhibits, before + 1);
+	for (unsigned int i = 1; i < GROUP; i++)
+		KUNIT_EXPECT_EQ(test, local64_read(&group[i]->count),
+				local64_read(&group[0]->count));
+}
+
 static void iommu_probe_detects_that_iocountinh_resets_cycles(struct kunit *test)
 {
 	struct perf_event *group[GROUP];
@@ -547,7 +598,7 @@ static void iommu_probe_detects_that_iocountinh_resets_cycles(struct kunit *test
 /* Until the machine has gone there are events, but nothing starts for them. */
 static void iommu_nothing_counts_after_shutdown(struct kunit *test)
 {
-	struct perf_event *event, *cycles;
+	struct perf_event *event, *cycles, *late;
 
 	for (unsigned int disturbs = 0; disturbs < 2; disturbs++) {
 		fake_create(test, 64);
@@ -565,8 +616,9 @@ static void iommu_nothing_counts_after_shutdown(struct kunit *test)
 		hpm_event_stop(event, 0);
 		hpm_event_start(event, 0);
 		hpm_pmu_disable(&fake->hpm.pmu);
-		fake_add(test, 2);
+		late = fake_add(test, 2);
 		hpm_pmu_enable(&fake->hpm.pmu);
+		KUNIT_EXPECT_EQ(test, fake_read(late), 0);
 		fake_count(HPM_CTR_CYCLES, 1000);
 		fake_count(1, 1000);
 		KUNIT_EXPECT_EQ(test, fake_read(event), 1000);
@@ -626,6 +678,8 @@ static struct kunit_case iommu_cases[] = {
 	KUNIT_CASE(iommu_stopped),
 	KUNIT_CASE(iommu_group_takes_one_write),
 	KUNIT_CASE(iommu_siblings_run_on),
+	KUNIT_CASE(iommu_overflow_before_a_stop_is_cleared),
+	KUNIT_CASE(iommu_group_of_software_takes_one_write),
 	KUNIT_CASE(iommu_probe_detects_that_iocountinh_resets_cycles),
 	KUNIT_CASE(iommu_nothing_counts_after_shutdown),
 	KUNIT_CASE_PARAM(iommu_configs_are_judged, iommu_config_gen_params),
