@@ -251,18 +251,18 @@ static bool csr_hart_has_ssccfg(unsigned int cpu)
 
 /*
  * The devicetree says which harts to try. Those that are not online can not be tried:
- * they are assumed to equal the first hart that was, until they come up.
+ * they are assumed to equal the first one that was and has any, until they come up.
  */
 static void csr_survey(const struct cpumask *cpus)
 {
-	unsigned int cpu;
 	u32 values = 0, events = 0;
+	unsigned int cpu;
 
 	for_each_cpu(cpu, cpus) {
 		bool has = csr_hart_has_ssccfg(cpu);
 
-		per_cpu(csr_values, cpu) = has ? values : 0;
-		per_cpu(csr_events, cpu) = has ? events : 0;
+		per_cpu(csr_values, cpu) = 0;
+		per_cpu(csr_events, cpu) = 0;
 		per_cpu(csr_assumed, cpu) = has &&
 			smp_call_function_single(cpu, csr_survey_hart, NULL, 1);
 		if (!has || per_cpu(csr_assumed, cpu))
@@ -274,6 +274,13 @@ static void csr_survey(const struct cpumask *cpus)
 			continue;
 		values = per_cpu(csr_values, cpu);
 		events = per_cpu(csr_events, cpu);
+	}
+
+	for_each_cpu(cpu, cpus) {
+		if (!per_cpu(csr_assumed, cpu))
+			continue;
+		per_cpu(csr_values, cpu) = values;
+		per_cpu(csr_events, cpu) = events;
 	}
 }
 
