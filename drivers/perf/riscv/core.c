@@ -391,9 +391,24 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 }
 
 /*
+ * Other new readers of a counter that has refused their program can not stay on it. All of
+ * them are stopped, so the apply that follows must not try the program once more.
+ */
+static noinline void core_drop_others(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				      unsigned int ctr)
+{
+	u64 bit = BIT_ULL(ctr);
+
+	core_drop_refused(pmu, hart, bit);
+	hart->dirty &= ~bit;
+	hart->joined &= ~bit;
+	hart->timed &= ~bit;
+	hart->fresh &= ~bit;
+}
+
+/*
  * A counter that takes the event's program. Each refusal leaves one counter less to try;
  * it is worth a message if no counter is left, since for raw events not all may be known.
- * Other new readers of a counter that has refused can not stay on it.
  */
 static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_reader *reader)
@@ -406,7 +421,7 @@ static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			break;
 		riscv_pmu_reader_detach(hart, reader);
 		if (!list_empty(&reader->clock->readers))
-			core_drop_refused(pmu, hart, BIT_ULL(reader->ctr));
+			core_drop_others(pmu, hart, reader->ctr);
 	}
 	if (unlikely(err && !reader->candidates))
 		core_warn_refused(reader->want.ctrs, &reader->want.prog);

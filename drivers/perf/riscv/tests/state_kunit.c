@@ -560,6 +560,7 @@ static void new_event_is_stopped_where_hardware_refuses_its_program(struct kunit
 	struct state_event *a = new_event(test, 5, C(3), 0);
 	struct state_event *b = new_event(test, 5, C(3), 0);
 	struct fake_pmu *fake = test->priv;
+	unsigned int batches;
 
 	fake->fail_program = C(3);
 	/* Elsewhere it has been accepted. */
@@ -569,7 +570,10 @@ static void new_event_is_stopped_where_hardware_refuses_its_program(struct kunit
 	KUNIT_EXPECT_EQ(test, a->event.hw.state, 0);
 	KUNIT_EXPECT_EQ(test, add(b, PERF_EF_START), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, a->event.hw.state, STOPPED);
+	/* What the hardware has refused is not tried again at once. */
+	batches = fake->nr_batches;
 	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 	sched_out(test, a);
 }
 
