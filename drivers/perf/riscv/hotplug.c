@@ -12,14 +12,20 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
+#include <asm/pmu_csr.h>
+
+#include "csr.h"
 #include "internal.h"
 
 static int hotplug_start_hart(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = riscv_pmu_confirm(cpu);
 
-	if (!pmu)
+	if (!pmu) {
+		/* Firmware may have let user space read the counters. The vDSO needs the time. */
+		riscv_pmu_csr_set_user_mask(PMU_SCOUNTEREN_TM);
 		return 0;
+	}
 
 	riscv_pmu_hart_reset(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_poll_hart_start(riscv_pmu_this_hart(pmu));
@@ -169,8 +175,12 @@ void riscv_pmu_event_opened(void)
  */
 void riscv_pmu_event_closed(void)
 {
-	if (atomic_dec_and_test(&hotplug_nr_events))
-		mod_delayed_work(system_wq, &hotplug_unused_work, HOTPLUG_UNUSED_JIFFIES);
+	if (!atomic_dec_and_test(&hotplug_nr_events))
+		return;
+
+	/* Not mod_delayed_work(): the queue it would need is another one in Linux 7.2. */
+	cancel_delayed_work(&hotplug_unused_work);
+	schedule_delayed_work(&hotplug_unused_work, HOTPLUG_UNUSED_JIFFIES);
 }
 
 /**
