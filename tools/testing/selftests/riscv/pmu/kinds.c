@@ -301,13 +301,40 @@ TEST_F(kinds, the_firmware_counts_for_tasks_by_kind_and_for_any_hart)
 
 /* --- harts that were offline at boot --- */
 
-/* Odd harts have no counters delegated, unlike what their devicetree nodes say. */
-#define ALIKE		2
-#define DIFFERENT	1
+/*
+ * Odd harts have no counters delegated, unlike what their devicetree nodes say. The
+ * firmware may boot any hart, which is CPU 0 then, so CPU numbers do not tell which
+ * these are.
+ */
+static bool hart_is_odd(int cpu)
+{
+	unsigned char reg[4] = {};
+	char path[PMU_TEXT];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/of_node/reg", cpu);
+	fd = open(path, O_RDONLY);
+	length = read(fd, reg, sizeof(reg));
+	close(fd);
+	return length == sizeof(reg) && reg[3] & 1;
+}
+
+/* The first hart but that of CPU 0 that is odd or even; -1 if there is none. */
+static int late_cpu(bool odd)
+{
+	for (int cpu = 1; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
+		if (hart_is_odd(cpu) == odd)
+			return cpu;
+	return -1;
+}
 
 FIXTURE(late) {
 	struct perf_event_attr attr;
 	cpu_set_t all;
+	/* Has the counters that CPU 0 has, or has others. */
+	int alike;
+	int different;
 };
 
 FIXTURE_SETUP(late)
@@ -318,6 +345,11 @@ FIXTURE_SETUP(late)
 		SKIP(return, "no hart was offline at boot (maxcpus=1)");
 	if (!kind_file(0, "caps/backend", text) || strcmp(text, "ssccfg"))
 		SKIP(return, "no counters are delegated (caps/backend)");
+	self->alike = late_cpu(false);
+	self->different = late_cpu(true);
+	ASSERT_FALSE(hart_is_odd(0));
+	ASSERT_LT(0, self->alike);
+	ASSERT_LT(0, self->different);
 	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof(self->all), &self->all));
 }
@@ -342,9 +374,9 @@ static bool set_online(int cpu, int online)
 }
 
 /* Both have come up when one test is over. */
-static bool bring_up_both(void)
+static bool bring_up_both(int alike, int different)
 {
-	return set_online(ALIKE, 1) && set_online(DIFFERENT, 1);
+	return set_online(alike, 1) && set_online(different, 1);
 }
 
 static int move_to_cpu(int cpu)
@@ -383,10 +415,10 @@ TEST_F(late, a_late_hart_with_equal_counters_has_the_pmu)
 {
 	int fd;
 
-	ASSERT_TRUE(bring_up_both());
-	EXPECT_TRUE(pmu_has(ALIKE));
-	ASSERT_EQ(0, move_to_cpu(ALIKE));
-	fd = pmu_open_on(&self->attr, -1, ALIKE, -1);
+	ASSERT_TRUE(bring_up_both(self->alike, self->different));
+	EXPECT_TRUE(pmu_has(self->alike));
+	ASSERT_EQ(0, move_to_cpu(self->alike));
+	fd = pmu_open_on(&self->attr, -1, self->alike, -1);
 	ASSERT_LE(0, fd);
 	EXPECT_LE(pmu_least(N), pmu_count(fd, pmu_loop, N));
 	close(fd);
@@ -401,14 +433,14 @@ TEST_F(late, a_late_hart_with_other_counters_has_no_pmu)
 	int64_t before;
 	int fd;
 
-	ASSERT_TRUE(bring_up_both());
-	EXPECT_FALSE(pmu_has(DIFFERENT));
-	EXPECT_EQ(-ENOENT, pmu_open_on(&self->attr, -1, DIFFERENT, -1));
+	ASSERT_TRUE(bring_up_both(self->alike, self->different));
+	EXPECT_FALSE(pmu_has(self->different));
+	EXPECT_EQ(-ENOENT, pmu_open_on(&self->attr, -1, self->different, -1));
 
 	/* A task's event waits until the task is on another hart. */
 	fd = pmu_open(&self->attr);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, move_to_cpu(DIFFERENT));
+	ASSERT_EQ(0, move_to_cpu(self->different));
 	before = pmu_read(fd);
 	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, N));
 	EXPECT_EQ(before, pmu_read(fd));
@@ -419,12 +451,12 @@ TEST_F(late, a_late_hart_with_other_counters_has_no_pmu)
 
 TEST_F(late, the_warning_about_a_late_hart_is_printed_once)
 {
-	ASSERT_TRUE(bring_up_both());
+	ASSERT_TRUE(bring_up_both(self->alike, self->different));
 	EXPECT_EQ(1, complaints());
-	ASSERT_TRUE(set_online(DIFFERENT, 0));
-	ASSERT_TRUE(set_online(DIFFERENT, 1));
+	ASSERT_TRUE(set_online(self->different, 0));
+	ASSERT_TRUE(set_online(self->different, 1));
 	EXPECT_EQ(1, complaints());
-	EXPECT_FALSE(pmu_has(DIFFERENT));
+	EXPECT_FALSE(pmu_has(self->different));
 }
 
 PMU_TEST_AT_LAST(PMU_MAY_CALL)
