@@ -18,10 +18,10 @@ static inline volatile struct sbi_pmu_batch_slot *slot(u64 ctr)
 /* An empty page, in use. */
 bool batch_page_set(void);
 /* What CTR is to count once it is programmed, and to start from once it is loaded. */
-void slot_set(u64 ctr, u64 event, u64 value);
+void slot_set(u64 ctr, ulong event, u64 value);
 /* A counter programmed with EVENT, loaded with VALUE and started by one APPLY. */
-u64 batch_start(u64 event, u64 value);
+u64 batch_start(ulong event, u64 value);
 /* A programmable counter that counts EVENT, by RESOLVE; ALL_ONES where there is none. */
-u64 batch_ctr(u64 event);
+u64 batch_ctr(ulong event);
 
 #endif

@@ -5,8 +5,10 @@
 
 #include "tap.h"
 
-/* Every line of the list of known failures names a case, or the run ends. */
+/* Every line of the initrd names a case, or the run ends. */
 void known_check(const struct test_case *const *groups);
+/* Is it the only case to be run, or one of all? */
+bool case_is_wanted(const struct test_case *test);
 /* HAVE are the NEEDS_ that this machine meets. */
 void case_run(const struct test_case *test, u64 have);
 bool cases_good(void);

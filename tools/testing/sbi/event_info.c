@@ -97,14 +97,14 @@ static void entries_may_lie_anywhere(void)
 
 	for (i = 0; i < 8; i++)
 		entry[i] = (struct pmu_event_info){ EVENT_CYCLES, MARK, 0 };
-	EXPECT_OK(pmu_event_info((u64)entry, 0, 8, 0));
+	EXPECT_OK(pmu_event_info((ulong)entry, 0, 8, 0));
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(entry[i].output, 1);
 }
 
 static void info_agrees_with_match(void)
 {
-	u64 event;
+	ulong event;
 
 	for (event = 1; event < EVENT_CACHE(7, 0, 0); event++) {
 		struct sbiret ret;
@@ -139,7 +139,7 @@ static void bad_arguments_are_refused(void)
 	for (off = 1; off < 16; off++)
 		EXPECT_ERROR(pmu_event_info(SHARED + off, 0, 1, 0), SBI_ERR_INVALID_PARAM);
 	EXPECT_ERROR(pmu_event_info(SHARED, 0, 1, 1), SBI_ERR_INVALID_PARAM);
-	EXPECT_ERROR(pmu_event_info(SHARED, 0, 1, BIT(63)), SBI_ERR_INVALID_PARAM);
+	EXPECT_ERROR(pmu_event_info(SHARED, 0, 1, BIT(XLEN - 1)), SBI_ERR_INVALID_PARAM);
 	EXPECT_EQ(entries()[0].output, MARK);
 }
 

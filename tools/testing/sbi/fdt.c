@@ -71,9 +71,9 @@ static void take_property(const struct property *prop)
 	if (str_equal(prop->name, "bootargs")) {
 		machine.bootargs = (const char *)prop->value;
 	} else if (str_equal(prop->name, "linux,initrd-start")) {
-		machine.initrd = (const char *)cells(prop);
+		machine.initrd = (const char *)(ulong)cells(prop);
 	} else if (str_equal(prop->name, "linux,initrd-end")) {
-		machine.initrd_end = (const char *)cells(prop);
+		machine.initrd_end = (const char *)(ulong)cells(prop);
 	} else if (str_equal(prop->name, "riscv,isa-extensions")) {
 		machine.smcntrpmf = list_has(prop, "smcntrpmf");
 		machine.smepmp = list_has(prop, "smepmp");
@@ -84,7 +84,7 @@ static void take_property(const struct property *prop)
 
 static const u8 *aligned(const u8 *at)
 {
-	return (const u8 *)(((u64)at + 3) & ~3UL);
+	return (const u8 *)(((ulong)at + 3) & ~3UL);
 }
 
 void fdt_parse(const void *fdt)

@@ -7,7 +7,7 @@
 
 struct machine {
 	const char *bootargs;	/* "" where there are none */
-	const char *initrd;	/* the list of known failures */
+	const char *initrd;	/* what is known of which case, and whether only one is to be run */
 	const char *initrd_end;
 	bool smcntrpmf;
 	bool smepmp;

@@ -18,7 +18,7 @@ static noinline u64 count_over_call(unsigned int ctr)
 	return ctr_read_csr(ctr) - before;
 }
 
-static void leaves_out_firmware(u64 flags)
+static void leaves_out_firmware(ulong flags)
 {
 	struct sbiret ret = pmu_match(0, ctrs.prog, flags, EVENT_INSTRUCTIONS, 0);
 
@@ -78,7 +78,7 @@ static void match_replaces_filters(void)
 	EXPECT_EQ(counted(ret.value, 1000), 2000 + counted_extra);
 }
 
-static void fixed_counter_filters(u64 ctr, u64 event)
+static void fixed_counter_filters(u64 ctr, ulong event)
 {
 	EXPECT_OK(pmu_match(0, BIT(ctr), PMU_CFG_SET_SINH, event, 0));
 	pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 0);
@@ -97,19 +97,18 @@ static void fixed_counters_filter(void)
 	fixed_counter_filters(CTR_INSTRET, EVENT_INSTRUCTIONS);
 }
 
+#define NEEDS	(NEEDS_ICOUNT | NEEDS_SSCOFPMF)
+
 const struct test_case filter_cases[] = {
-	{ "a counter never counts the firmware", firmware_is_never_counted,
-	  NEEDS_ICOUNT | NEEDS_SSCOFPMF },
+	{ "a counter never counts the firmware", firmware_is_never_counted, NEEDS | NEEDS_FILTERS },
 	{ "a counter with MINH does not count the firmware",
-	  firmware_is_not_counted_on_request_either, NEEDS_ICOUNT | NEEDS_SSCOFPMF },
+	  firmware_is_not_counted_on_request_either, NEEDS | NEEDS_FILTERS },
 	{ "a counter does not count the firmware after a reset",
-	  firmware_is_not_counted_after_reset, NEEDS_ICOUNT | NEEDS_SSCOFPMF },
-	{ "a counter with SINH does not count S-mode", s_mode_is_left_out,
-	  NEEDS_ICOUNT | NEEDS_SSCOFPMF },
-	{ "a counter with the other filters counts S-mode", other_filters_leave_s_mode_in,
-	  NEEDS_ICOUNT | NEEDS_SSCOFPMF },
-	{ "a match replaces the filters of the one before", match_replaces_filters,
-	  NEEDS_ICOUNT | NEEDS_SSCOFPMF },
-	{ "cycle and instret heed filters", fixed_counters_filter, NEEDS_ICOUNT | NEEDS_SMCNTRPMF },
+	  firmware_is_not_counted_after_reset, NEEDS | NEEDS_FILTERS },
+	{ "a counter with SINH does not count S-mode", s_mode_is_left_out, NEEDS | NEEDS_FILTERS },
+	{ "a counter with the other filters counts S-mode", other_filters_leave_s_mode_in, NEEDS },
+	{ "a match replaces the filters of the one before", match_replaces_filters, NEEDS },
+	{ "cycle and instret heed filters", fixed_counters_filter,
+	  NEEDS_ICOUNT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
 	CASES_END
 };

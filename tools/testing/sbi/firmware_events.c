@@ -9,7 +9,7 @@ static void sfence_vma(void)
 	sbi_call6(SBI_EXT_RFENCE, SBI_RFENCE_SFENCE_VMA, 0, ALL_ONES, 0, ALL_ONES, 0, 0);
 }
 
-static u64 started(u64 event)
+static u64 started(ulong event)
 {
 	u64 ctr = fw_ctr_for(event);
 
@@ -24,7 +24,7 @@ static void counts_its_event(void)
 
 	REQUIRE(ctr != ALL_ONES);
 	for (i = 1; i <= 10; i++) {
-		sbi_set_timer(ALL_ONES);
+		sbi_set_timer(ALL_ONES_64);
 		EXPECT_EQ(pmu_fw_read(ctr).value, i);
 	}
 }
@@ -34,7 +34,7 @@ static void counts_no_other_event(void)
 	u64 ctr = started(EVENT_FW_SFENCE_VMA_RECEIVED);
 
 	REQUIRE(ctr != ALL_ONES);
-	sbi_set_timer(ALL_ONES);
+	sbi_set_timer(ALL_ONES_64);
 	EXPECT_EQ(pmu_fw_read(ctr).value, 0);
 	sfence_vma();
 	EXPECT_EQ(pmu_fw_read(ctr).value, 1);
@@ -45,15 +45,15 @@ static void counts_while_started_only(void)
 	u64 ctr = fw_ctr_for(EVENT_FW_SET_TIMER);
 
 	REQUIRE(ctr != ALL_ONES);
-	sbi_set_timer(ALL_ONES);
+	sbi_set_timer(ALL_ONES_64);
 	EXPECT_EQ(pmu_fw_read(ctr).value, 0);
 	EXPECT_OK(pmu_start(ctr, 1, 0, 0));
-	sbi_set_timer(ALL_ONES);
+	sbi_set_timer(ALL_ONES_64);
 	EXPECT_OK(pmu_stop(ctr, 1, 0));
-	sbi_set_timer(ALL_ONES);
+	sbi_set_timer(ALL_ONES_64);
 	EXPECT_EQ(pmu_fw_read(ctr).value, 1);
-	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, ALL_ONES));
-	sbi_set_timer(ALL_ONES);
+	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, ALL_ONES_64));
+	sbi_set_timer(ALL_ONES_64);
 	EXPECT_EQ(pmu_fw_read(ctr).value, 0);
 }
 
@@ -65,7 +65,7 @@ static void all_counters_of_an_event_count(void)
 	REQUIRE(a != ALL_ONES && b != ALL_ONES && c != ALL_ONES);
 	EXPECT(a != b && b != c);
 	for (i = 0; i < 5; i++)
-		sbi_set_timer(ALL_ONES);
+		sbi_set_timer(ALL_ONES_64);
 	EXPECT_EQ(pmu_fw_read(a).value, 5);
 	EXPECT_EQ(pmu_fw_read(b).value, 5);
 	EXPECT_EQ(pmu_fw_read(c).value, 5);
@@ -80,7 +80,7 @@ static void every_firmware_counter_counts(void)
 			continue;
 		EXPECT_OK(pmu_match(i, 1, PMU_CFG_CLEAR_VALUE | PMU_CFG_AUTO_START,
 				    EVENT_FW_SET_TIMER, 0));
-		sbi_set_timer(ALL_ONES);
+		sbi_set_timer(ALL_ONES_64);
 		EXPECT_EQ(pmu_fw_read(i).value, 1);
 		EXPECT_OK(pmu_stop(i, 1, PMU_STOP_RESET));
 	}
@@ -105,7 +105,7 @@ static void codes_do_not_mix(void)
 	REQUIRE(hw != ALL_ONES && fw != ALL_ONES && other != ALL_ONES);
 	pmu_start(hw, 1, PMU_START_SET_INIT_VALUE, 0);
 	loop_for(1000);
-	sbi_set_timer(ALL_ONES);
+	sbi_set_timer(ALL_ONES_64);
 	sfence_vma();
 	EXPECT_EQ(pmu_fw_read(fw).value, 0);
 	EXPECT_EQ(pmu_fw_read(other).value, 0);

@@ -10,7 +10,7 @@
 #include "pmu.h"
 
 #define COUNT		1000000
-#define SEED		0x2545f4914f6cdd1dUL
+#define SEED		0x2545f4914f6cdd1dULL
 #define HART_STACK	4096
 /*
  * From the last of the addresses these end within the page. Firmware that checks
@@ -29,9 +29,14 @@ static u64 random(void)
 	return state;
 }
 
-static u64 below(u64 n)
+static u64 modulo(u64 n, u32 by)
 {
-	return random() % n;
+	return divide(&n, by);
+}
+
+static ulong below(u32 n)
+{
+	return modulo(random(), n);
 }
 
 /* --- another hart ----------------------------------------------------------------- */
@@ -46,8 +51,8 @@ static void scribble(u64 r)
 	volatile u64 *snapshot = (volatile u64 *)SHARED;
 
 	/* The masks, the slots of counters that are there, now and then all else. */
-	batch[r % 3] = r >> 20;
-	batch[8 + (r >> 8) % 140] = r >> (r & 31);
+	batch[modulo(r, 3)] = r >> 20;
+	batch[8 + modulo(r >> 8, 140)] = r >> (r & 31);
 	batch[(r >> 16) % 512] = r;
 	snapshot[(r >> 8) % 512] = r;
 }
@@ -59,7 +64,7 @@ static void hart_scribbles(void)
 
 	hart_runs = true;
 	while (!hart_stop)
-		scribble(n += 0x9e3779b97f4a7c15UL);
+		scribble(n += 0x9e3779b97f4a7c15ULL);
 	hart_runs = false;
 	sbi_call(SBI_EXT_HSM, SBI_HSM_HART_STOP, 0, 0, 0);
 }
@@ -68,12 +73,13 @@ void hart_start(void);
 
 static bool hart_set_off(void)
 {
-	u64 top = (u64)hart_stack + HART_STACK;
+	ulong top = (ulong)hart_stack + HART_STACK;
 
-	*(u64 *)(top - 8) = (u64)hart_scribbles;
+	*(ulong *)(top - 8) = (ulong)hart_scribbles;
 	hart_stop = false;
 	for (hart_id = 0; hart_id < machine.harts; hart_id++)
-		if (!sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, hart_id, (u64)hart_start, top).error)
+		if (!sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, hart_id,
+			      (ulong)hart_start, top).error)
 			break;
 	if (hart_id == machine.harts)
 		return false;
@@ -96,20 +102,17 @@ static void hart_take_back(void)
 
 /* --- arguments ---------------------------------------------------------------------- */
 
-static u64 pick(const u64 *values, u64 nr)
-{
-	return values[below(nr)];
-}
+#define PICK(values)	((values)[below(ARRAY_SIZE(values))])
 
 static u64 any_mask(void)
 {
 	static const u64 masks[] = {
-		0, 1, 3, 7, 0xf, 0x7fffd, 0x7fff8, 0x7fff80000, ALL_ONES, BIT(63),
+		0, 1, 3, 7, 0xf, 0x7fffd, 0x7fff8, 0x7fff80000, ALL_ONES_64, BIT(63),
 	};
 
 	switch (below(4)) {
 	case 0:
-		return pick(masks, ARRAY_SIZE(masks));
+		return PICK(masks);
 	case 1:
 		return BIT(below(64));
 	case 2:
@@ -119,18 +122,26 @@ static u64 any_mask(void)
 	}
 }
 
-static u64 any_base(bool tame)
+/* Not one that pmu_match() and its like would have to split. */
+static ulong any_register_mask(void)
 {
-	static const u64 bases[] = { 64, BIT(31), BIT(32), BIT(63), BIT(63) - 1, ALL_ONES };
+	return any_mask();
+}
+
+static ulong any_base(bool tame)
+{
+	static const ulong bases[] = {
+		64, BIT(31), BIT(XLEN / 2), BIT(XLEN - 1), BIT(XLEN - 1) - 1, ALL_ONES,
+	};
 
 	if (tame || below(2))
 		return below(40);
-	return below(2) ? pick(bases, ARRAY_SIZE(bases)) : -below(70);
+	return below(2) ? PICK(bases) : -below(70);
 }
 
-static u64 any_event(void)
+static ulong any_event(void)
 {
-	static const u64 events[] = {
+	static const ulong events[] = {
 		EVENT_CYCLES, EVENT_INSTRUCTIONS, EVENT_DTLB_READ_MISS, EVENT_DTLB_WRITE_MISS,
 		EVENT_ITLB_READ_MISS, EVENT_FW_SET_TIMER, EVENT_FW_IPI_SENT, EVENT_RAW,
 		EVENT_RAW_V2, EVENT_FW_PLATFORM, EVENT_NONE, EVENT_BPU_PREFETCH_MISS, ALL_ONES,
@@ -142,46 +153,48 @@ static u64 any_event(void)
 	case 1:
 		return random() >> below(64);
 	default:
-		return pick(events, ARRAY_SIZE(events));
+		return PICK(events);
 	}
 }
 
-static u64 any_address(bool tame)
+static ulong any_address(bool tame)
 {
-	static const u64 own[] = {
+	static const ulong own[] = {
 		SHARED, BATCH_SHARED, SHARED + 16, SHARED + 8, BATCH_SHARED + 1, SHARED + 2048,
 		ADDRESS_FIRMWARE, ADDRESS_FIRMWARE + 0x1000, ADDRESS_FIRMWARE + 0x40000,
 		ADDRESS_UART, 0x2000000, ALL_ONES,
 	};
-	static const u64 nowhere[] = {
-		0, ADDRESS_NOTHING, 0x40000000, -16UL, -4096UL, 1UL << 40, 1UL << 55, BIT(63),
+	static const ulong nowhere[] = {
+		0, ADDRESS_NOTHING, 0x40000000, -16UL, -4096UL, ADDRESS_FAR, BIT(XLEN - 9),
+		BIT(XLEN - 1),
 	};
 
 	if (!tame && bootarg("fuzz.nowhere", 0) && !below(4))
-		return pick(nowhere, ARRAY_SIZE(nowhere));
-	return pick(own, ARRAY_SIZE(own));
+		return PICK(nowhere);
+	return PICK(own);
 }
 
-static u64 any_flags(void)
+static ulong any_flags(void)
 {
 	return below(4) ? below(8) | (below(4) ? 0 : below(256)) : random();
 }
 
-static u64 any_high(void)
+static ulong any_high(void)
 {
 	return below(4) ? 0 : below(2) ? ALL_ONES : random();
 }
 
 static u64 any_value(void)
 {
-	return below(2) ? -below(5000) : random() >> below(64);
+	return below(2) ? -(u64)below(5000) : random() >> below(64);
 }
 
-static u64 any_entries(bool tame)
+static ulong any_entries(bool tame)
 {
 	if (tame || below(2))
 		return below(TAME_ENTRIES + 1) * !!below(8);
-	return bootarg("fuzz.nowhere", 0) && below(2) ? random() : (below(16) << 60) + below(4);
+	return bootarg("fuzz.nowhere", 0) && below(2) ? random() :
+	       (below(16) << (XLEN - 4)) + below(4);
 }
 
 /* --- calls ---------------------------------------------------------------------------- */
@@ -189,11 +202,12 @@ static u64 any_entries(bool tame)
 /* SKIP_MATCH and CLEAR_VALUE of an event that is not the counter's: not where it is tame. */
 static void call_match(bool tame)
 {
-	u64 flags = any_flags(), data = below(2) ? 0 : random();
+	ulong flags = any_flags();
+	u64 data = below(2) ? 0 : random();
 
 	if (tame)
 		flags &= ~PMU_CFG_SKIP_MATCH;
-	pmu_match(any_base(tame), any_mask(), flags, any_event(), data);
+	pmu_match(any_base(tame), any_register_mask(), flags, any_event(), data);
 }
 
 static void call_standard(bool tame)
@@ -210,10 +224,10 @@ static void call_standard(bool tame)
 		call_match(tame);
 		break;
 	case 4:
-		pmu_start(any_base(tame), any_mask(), any_flags(), any_value());
+		pmu_start(any_base(tame), any_register_mask(), any_flags(), any_value());
 		break;
 	case 5:
-		pmu_stop(any_base(tame), any_mask(), any_flags());
+		pmu_stop(any_base(tame), any_register_mask(), any_flags());
 		break;
 	case 6:
 		pmu_fw_read(below(2) ? below(70) : random());
@@ -250,9 +264,9 @@ static void call_batch(bool tame)
 		break;
 	default:
 		/* Masks of counters that are there, for most: others do nothing at all. */
-		batch_apply(any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES),
-			    any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES),
-			    any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES));
+		batch_apply(any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES_64),
+			    any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES_64),
+			    any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES_64));
 	}
 }
 
@@ -298,7 +312,7 @@ static void counters_count_again(void)
 			continue;
 		EXPECT_OK(pmu_match(0, BIT(i), PMU_CFG_CLEAR_VALUE, EVENT_FW_SET_TIMER, 0));
 		EXPECT_OK(pmu_start(0, BIT(i), PMU_START_SET_INIT_VALUE, 5));
-		sbi_set_timer(ALL_ONES);
+		sbi_set_timer(ALL_ONES_64);
 		EXPECT_EQ(pmu_fw_read(i).value, 6);
 		EXPECT_OK(pmu_stop(0, BIT(i), PMU_STOP_RESET));
 	}
@@ -321,7 +335,7 @@ static void fuzz(bool tame)
 	bool scribbles;
 
 	state = bootarg("fuzz.seed", SEED);
-	print("# %u calls, fuzz.seed=%u\n", count, state);
+	print("# %llu calls, fuzz.seed=%llu\n", count, state);
 	scribbles = hart_set_off();
 	for (i = 0; i < count; i++) {
 		if (!(i & 1))

@@ -9,19 +9,19 @@
 
 /* With the highest bit of the mask these wrap to a counter that is there. */
 static const struct {
-	u64 base;
-	u64 mask;
+	ulong base;
+	ulong mask;
 } wrapping[] = {
 	{ ALL_ONES, 3 },
 	{ ALL_ONES, 1 | BIT(4) },
 	{ -2UL, 1 | BIT(5) },
 	{ -16UL, 1 | BIT(20) },
-	{ -60UL, 1 | BIT(63) },
-	{ -60UL, ALL_ONES },
-	{ 1UL << 63, 1UL << 63 },
-	{ 1UL << 32, 1 },
-	{ (1UL << 32) - 1, 3 },
-	{ (1UL << 63) - 1, 3 },
+	{ 4UL - XLEN, 1 | BIT(XLEN - 1) },
+	{ 4UL - XLEN, ALL_ONES },
+	{ BIT(XLEN - 1), BIT(XLEN - 1) },
+	{ BIT(XLEN / 2), 1 },
+	{ BIT(XLEN / 2) - 1, 3 },
+	{ BIT(XLEN - 1) - 1, 3 },
 };
 
 static void wrapping_set_starts_nothing(void)
@@ -35,7 +35,7 @@ static void wrapping_set_starts_nothing(void)
 		EXPECT_ERROR(pmu_stop(wrapping[i].base, wrapping[i].mask, 0),
 			     SBI_ERR_INVALID_PARAM);
 	}
-	EXPECT_ERROR(pmu_start(-1UL, 1UL << (ctr + 1) | 1, 0, 0), SBI_ERR_INVALID_PARAM);
+	EXPECT_ERROR(pmu_start(-1UL, BIT(ctr + 1) | 1, 0, 0), SBI_ERR_INVALID_PARAM);
 	EXPECT(!is_running(ctr));
 }
 
@@ -45,7 +45,7 @@ static void wrapping_set_stops_nothing(void)
 
 	REQUIRE(ctr != ALL_ONES);
 	pmu_start(ctr, 1, 0, 0);
-	EXPECT_ERROR(pmu_stop(-1UL, 1UL << (ctr + 1) | 1, PMU_STOP_RESET), SBI_ERR_INVALID_PARAM);
+	EXPECT_ERROR(pmu_stop(-1UL, BIT(ctr + 1) | 1, PMU_STOP_RESET), SBI_ERR_INVALID_PARAM);
 	EXPECT(is_running(ctr));
 }
 
@@ -99,14 +99,15 @@ static void wrapping_set_is_not_cleared(void)
 {
 	EXPECT_ERROR(pmu_match(ALL_ONES, 3, PMU_CFG_SKIP_MATCH | PMU_CFG_CLEAR_VALUE,
 			       EVENT_CYCLES, 0), SBI_ERR_INVALID_PARAM);
-	EXPECT_ERROR(pmu_match(-40UL, 1 | BIT(41), PMU_CFG_SKIP_MATCH | PMU_CFG_CLEAR_VALUE,
+	EXPECT_ERROR(pmu_match(24UL - XLEN, 1 | BIT(XLEN - 23),
+			       PMU_CFG_SKIP_MATCH | PMU_CFG_CLEAR_VALUE,
 			       EVENT_FW_SET_TIMER, 0), SBI_ERR_INVALID_PARAM);
 }
 
 static void info_beyond_memory_is_refused(void)
 {
 	EXPECT_ERROR(pmu_event_info(ADDRESS_NOTHING, 0, 1, 0), SBI_ERR_INVALID_ADDRESS);
-	EXPECT_ERROR(pmu_event_info(1UL << 50, 0, 1, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(pmu_event_info(ADDRESS_FAR, 0, 1, 0), SBI_ERR_INVALID_ADDRESS);
 	EXPECT_ERROR(pmu_event_info(-16UL, 0, 1, 0), SBI_ERR_INVALID_ADDRESS);
 	EXPECT_ERROR(pmu_event_info(-16UL, 0, 2, 0), SBI_ERR_INVALID_ADDRESS);
 }
@@ -114,23 +115,23 @@ static void info_beyond_memory_is_refused(void)
 static void shmem_beyond_memory_is_refused(void)
 {
 	EXPECT_ERROR(pmu_set_shmem(ADDRESS_NOTHING, 0, 0), SBI_ERR_INVALID_ADDRESS);
-	EXPECT_ERROR(pmu_set_shmem(1UL << 50, 0, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(pmu_set_shmem(ADDRESS_FAR, 0, 0), SBI_ERR_INVALID_ADDRESS);
 	EXPECT_ERROR(pmu_set_shmem(-4096UL, 0, 0), SBI_ERR_INVALID_ADDRESS);
 }
 
 static void batch_shmem_beyond_memory_is_refused(void)
 {
 	EXPECT_ERROR(batch_set_shmem(ADDRESS_NOTHING, 0, 0), SBI_ERR_INVALID_ADDRESS);
-	EXPECT_ERROR(batch_set_shmem(1UL << 50, 0, 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(batch_set_shmem(ADDRESS_FAR, 0, 0), SBI_ERR_INVALID_ADDRESS);
 	EXPECT_ERROR(batch_set_shmem(-4096UL, 0, 0), SBI_ERR_INVALID_ADDRESS);
 }
 
 /* Sixteen times these wrap to nothing, to one entry and to a page. */
 static void info_size_does_not_wrap(void)
 {
-	static const u64 nr[] = {
-		1UL << 60, (1UL << 60) + 1, (1UL << 60) + 256, 1UL << 63, (15UL << 60) + 1,
-		ALL_ONES, ALL_ONES >> 4,
+	static const ulong nr[] = {
+		BIT(XLEN - 4), BIT(XLEN - 4) + 1, BIT(XLEN - 4) + 256, BIT(XLEN - 1),
+		15 * BIT(XLEN - 4) + 1, ALL_ONES, ALL_ONES >> 4,
 	};
 	struct pmu_event_info *entry = (struct pmu_event_info *)SHARED;
 	u64 i;
@@ -144,8 +145,8 @@ static void info_size_does_not_wrap(void)
 /* No wrapping, but an end far beyond the memory, and a firmware that is gone for long. */
 static void info_size_is_within_memory(void)
 {
-	EXPECT_REFUSED(pmu_event_info(SHARED, 0, 1UL << 40, 0));
-	EXPECT_REFUSED(pmu_event_info(SHARED, 0, 1UL << 30, 0));
+	EXPECT_REFUSED(pmu_event_info(SHARED, 0, XLEN == 64 ? BIT(40) : BIT(26), 0));
+	EXPECT_REFUSED(pmu_event_info(SHARED, 0, XLEN == 64 ? BIT(30) : BIT(24), 0));
 }
 
 static void info_of_nothing_writes_nothing(void)

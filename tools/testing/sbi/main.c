@@ -10,6 +10,8 @@
  *
  *   qemu-system-riscv64 -M virt -icount shift=0 -bios FW -kernel conformance.elf
  *
+ * or the same of 32 bits.
+ *
  * -append takes
  *   icount             counts are exact (as they are with -icount shift=0)
  *   fuzz               only the random calls, which are not to be run with icount
@@ -17,7 +19,8 @@
  *   fuzz.seed=N        other ones
  *   fuzz.nowhere=1     also with addresses where there is nothing
  * and -initrd the known failures of this firmware, a line each: "fails NAME" or
- * "not-run NAME" (known/); a known failure that does not fail is a failure.
+ * "not-run NAME" (known/); a known failure that does not fail is a failure. A line
+ * "only NAME" leaves out all other cases.
  *
  * One file is one group of cases. A case is a sentence that holds, a function
  * that tries it, and what it can not do without; it finds all counters at zero,
@@ -56,6 +59,10 @@ static u64 what_there_is(void)
 {
 	u64 have = AT_BOOT;
 
+	if (XLEN == 64)
+		have |= NEEDS_RV64;
+	if (qemu_heeds_filters())
+		have |= NEEDS_FILTERS;
 	if (bootarg_has("icount"))
 		have |= NEEDS_ICOUNT;
 	if (scountovf_is_readable())
@@ -75,7 +82,7 @@ static u64 what_there_is(void)
 	return have;
 }
 
-static char *append_number(char *to, u64 n)
+static char *append_number(char *to, ulong n)
 {
 	if (n > 9)
 		to = append_number(to, n / 10);
@@ -83,7 +90,7 @@ static char *append_number(char *to, u64 n)
 	return to + 1;
 }
 
-static void name_firmware(u64 id, u64 version)
+static void name_firmware(ulong id, ulong version)
 {
 	static char name[64] = "OpenSBI ";
 	char *at = name + str_length(name);
@@ -105,25 +112,32 @@ static void introduce(void)
 
 	name_firmware(id.value, version.value);
 	print("TAP version 13\n");
-	print("# SBI %u.%u, implementation %u version %u.%u\n", spec.value >> 24,
+	print("# SBI %lu.%lu, implementation %lu version %lu.%lu\n", spec.value >> 24,
 	      spec.value & 0xffffff, id.value, version.value >> 16, version.value & 0xffff);
-	print("# counters: %u, hardware %x, firmware %x\n", ctrs.nr, ctrs.hw, ctrs.fw);
+	print("# counters: %llu, hardware %#llx, firmware %#llx\n", ctrs.nr, ctrs.hw, ctrs.fw);
 }
 
-static u64 cases_of(const struct test_case *group)
+static u64 cases_of(const struct test_case *test)
 {
 	u64 n = 0;
 
-	while (group[n].name)
-		n++;
+	for (; test->name; test++)
+		n += case_is_wanted(test);
 	return n;
 }
 
-void __noreturn start_c(u64 hart, const void *fdt);
-
-void start_c(u64 hart, const void *fdt)
+static void run_group(const struct test_case *test, u64 have)
 {
-	const struct test_case *const *group, *test;
+	for (; test->name; test++)
+		if (case_is_wanted(test))
+			case_run(test, have);
+}
+
+void __noreturn start_c(ulong hart, const void *fdt);
+
+void start_c(ulong hart, const void *fdt)
+{
+	const struct test_case *const *group;
 	u64 have, planned = 0;
 
 	(void)hart;
@@ -136,9 +150,9 @@ void start_c(u64 hart, const void *fdt)
 	for (group = all_groups; *group; group++)
 		if (is_chosen(*group))
 			planned += cases_of(*group);
-	print("1..%u\n", planned);
+	print("1..%llu\n", planned);
 	for (group = all_groups; *group; group++)
-		for (test = *group; is_chosen(*group) && test->name; test++)
-			case_run(test, have);
+		if (is_chosen(*group))
+			run_group(*group, have);
 	power_off(cases_good());
 }

@@ -27,21 +27,22 @@ static void overflow_interrupts_after_n(void)
 	u64 ctr;
 
 	irqs_enable();
-	ctr = started(-10000UL);
+	ctr = started(-10000ULL);
 	REQUIRE(ctr != ALL_ONES);
 	/* 2 instructions a turn: a little before, nothing. */
-	loop_for(4900);
+	loop_for(qemu_heeds_filters() ? 4900 : 4000);
 	EXPECT_EQ(irqs.count, 0);
 	EXPECT(!has_overflowed(ctr));
 	loop_for(LATE);
 	EXPECT_EQ(irqs.count, 1);
 	EXPECT(irqs.scountovf & BIT(ctr));
-	EXPECT_IN(ctr_value(ctr), 0, 2 * LATE);
+	if (qemu_carries())
+		EXPECT_IN(ctr_value(ctr), 0, 2 * LATE);
 }
 
 static void overflow_does_not_stop_the_counter(void)
 {
-	u64 ctr = started(-1000UL);
+	u64 ctr = started(-1000ULL);
 
 	REQUIRE(ctr != ALL_ONES);
 	loop_for(LATE);
@@ -50,7 +51,7 @@ static void overflow_does_not_stop_the_counter(void)
 
 static void overflow_is_pending_and_shown(void)
 {
-	u64 ctr = started(-1000UL);
+	u64 ctr = started(-1000ULL);
 
 	REQUIRE(ctr != ALL_ONES);
 	EXPECT(!has_overflowed(ctr));
@@ -70,13 +71,13 @@ static void overflows_again(void)
 	u64 ctr, i;
 
 	irqs_enable();
-	ctr = started(-1000UL);
+	ctr = started(-1000ULL);
 	REQUIRE(ctr != ALL_ONES);
 	for (i = 1; i <= 20; i++) {
 		loop_for(LATE);
 		EXPECT_EQ(irqs.count, i);
 		EXPECT_OK(pmu_stop(ctr, 1, 0));
-		EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, -1000UL));
+		EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, -1000ULL));
 	}
 }
 
@@ -85,7 +86,7 @@ static void overflowed_counter_is_quiet_until_started(void)
 	u64 ctr;
 
 	irqs_enable();
-	ctr = started(-1000UL);
+	ctr = started(-1000ULL);
 	REQUIRE(ctr != ALL_ONES);
 	loop_for(LATE);
 	EXPECT_EQ(irqs.count, 1);
@@ -96,7 +97,7 @@ static void overflowed_counter_is_quiet_until_started(void)
 /* Another counter's overflow is pending: this one's OF is cleared all the same. */
 static void start_clears_overflow_while_pending(void)
 {
-	u64 ctr = started(-1000UL);
+	u64 ctr = started(-1000ULL);
 
 	REQUIRE(ctr != ALL_ONES);
 	loop_for(LATE);
@@ -109,13 +110,13 @@ static void start_clears_overflow_while_pending(void)
 
 static void counter_started_while_pending_interrupts(void)
 {
-	u64 ctr = started(-1000UL);
+	u64 ctr = started(-1000ULL);
 
 	REQUIRE(ctr != ALL_ONES);
 	loop_for(LATE);
 	EXPECT(lcofi_pending());
 	EXPECT_OK(pmu_stop(ctr, 1, 0));
-	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, -10000UL));
+	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, -10000ULL));
 	lcofi_clear();
 	loop_for(5000 + LATE);
 	EXPECT(lcofi_pending());
@@ -124,7 +125,7 @@ static void counter_started_while_pending_interrupts(void)
 
 static void started_in_vain_still_interrupts(void)
 {
-	u64 ctr = started(-10000UL);
+	u64 ctr = started(-10000ULL);
 
 	REQUIRE(ctr != ALL_ONES);
 	EXPECT_ERROR(pmu_start(ctr, 1, 0, 0), SBI_ERR_ALREADY_STARTED);
@@ -137,7 +138,7 @@ static void started_in_vain_still_interrupts(void)
 /* The same while an overflow is pending, with OF of the one that runs not set. */
 static void started_in_vain_while_pending_keeps_its_overflow(void)
 {
-	u64 ctr = started(-1000UL);
+	u64 ctr = started(-1000ULL);
 
 	REQUIRE(ctr != ALL_ONES);
 	loop_for(LATE);
@@ -149,7 +150,7 @@ static void started_in_vain_while_pending_keeps_its_overflow(void)
 
 static void counter_that_is_stopped_does_not_interrupt(void)
 {
-	u64 ctr = started(-10000UL);
+	u64 ctr = started(-10000ULL);
 
 	REQUIRE(ctr != ALL_ONES);
 	pmu_stop(ctr, 1, 0);
@@ -160,7 +161,7 @@ static void counter_that_is_stopped_does_not_interrupt(void)
 
 static void match_clears_nothing_that_is_pending(void)
 {
-	u64 ctr = started(-1000UL);
+	u64 ctr = started(-1000ULL);
 
 	REQUIRE(ctr != ALL_ONES);
 	loop_for(LATE);

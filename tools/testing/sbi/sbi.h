@@ -11,17 +11,22 @@
 
 typedef unsigned char u8;
 typedef unsigned int u32;
-typedef unsigned long u64;
+typedef unsigned long long u64;
+/* What a register holds. */
+typedef unsigned long ulong;
 
 #include <asm/sbi_pmu_batch.h>
 
-#define BIT(n)			(1UL << (n))
+#define XLEN			__riscv_xlen
+#define BIT(n)			(1ULL << (n))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define PAGE_SIZE		4096
 #define __aligned(n)		__attribute__((__aligned__(n)))
 #define __noreturn		__attribute__((__noreturn__))
+#define __printf(format, args)	__attribute__((__format__(printf, format, args)))
 #define noinline		__attribute__((__noinline__))
 #define ALL_ONES		(~0UL)
+#define ALL_ONES_64		(~0ULL)
 
 #define SBI_SUCCESS			0
 #define SBI_ERR_FAILED			(-1)
@@ -77,9 +82,9 @@ typedef unsigned long u64;
 
 #define PMU_INFO_CSR(info)		((info) & 0xfff)
 #define PMU_INFO_WIDTH(info)		((((info) >> 12) & 0x3f) + 1)
-#define PMU_INFO_FIRMWARE(info)		((info) >> 63)
+#define PMU_INFO_FIRMWARE(info)		((info) >> (XLEN - 1))
 
-#define EVENT(type, code)		((u64)(type) << 16 | (code))
+#define EVENT(type, code)		((ulong)(type) << 16 | (code))
 #define EVENT_NONE			EVENT(0, 0)
 #define EVENT_CYCLES			EVENT(0, 1)
 #define EVENT_INSTRUCTIONS		EVENT(0, 2)
@@ -112,20 +117,20 @@ struct pmu_event_info {
 
 struct sbiret {
 	long error;
-	unsigned long value;
+	ulong value;
 };
 
-static inline struct sbiret sbi_call6(u64 ext, u64 fid, u64 arg0, u64 arg1, u64 arg2,
-				      u64 arg3, u64 arg4, u64 arg5)
+static inline struct sbiret sbi_call6(ulong ext, ulong fid, ulong arg0, ulong arg1, ulong arg2,
+				      ulong arg3, ulong arg4, ulong arg5)
 {
-	register u64 a0 asm("a0") = arg0;
-	register u64 a1 asm("a1") = arg1;
-	register u64 a2 asm("a2") = arg2;
-	register u64 a3 asm("a3") = arg3;
-	register u64 a4 asm("a4") = arg4;
-	register u64 a5 asm("a5") = arg5;
-	register u64 a6 asm("a6") = fid;
-	register u64 a7 asm("a7") = ext;
+	register ulong a0 asm("a0") = arg0;
+	register ulong a1 asm("a1") = arg1;
+	register ulong a2 asm("a2") = arg2;
+	register ulong a3 asm("a3") = arg3;
+	register ulong a4 asm("a4") = arg4;
+	register ulong a5 asm("a5") = arg5;
+	register ulong a6 asm("a6") = fid;
+	register ulong a7 asm("a7") = ext;
 
 	asm volatile("ecall"
 		     : "+r"(a0), "+r"(a1)
@@ -134,70 +139,95 @@ static inline struct sbiret sbi_call6(u64 ext, u64 fid, u64 arg0, u64 arg1, u64 
 	return (struct sbiret){ (long)a0, a1 };
 }
 
-static inline struct sbiret sbi_call(u64 ext, u64 fid, u64 arg0, u64 arg1, u64 arg2)
+static inline struct sbiret sbi_call(ulong ext, ulong fid, ulong arg0, ulong arg1, ulong arg2)
 {
 	return sbi_call6(ext, fid, arg0, arg1, arg2, 0, 0, 0);
 }
 
-static inline struct sbiret pmu_get_info(u64 ctr)
+/* What of VALUE is in the second register of a pair; RV64 has no pairs. */
+static inline ulong high_half(u64 value)
+{
+	return XLEN == 32 ? value >> 32 : 0;
+}
+
+static inline struct sbiret pmu_get_info(ulong ctr)
 {
 	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_GET_INFO, ctr, 0, 0);
 }
 
-static inline struct sbiret pmu_match(u64 base, u64 mask, u64 flags, u64 event, u64 data)
-{
-	return sbi_call6(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, base, mask, flags,
-			 event, data, 0);
-}
+/*
+ * Masks have 64 bits here, and XLEN bits in a call: pmu.c makes of one that is too
+ * long for a register a call with another base, or two. One that is not too long is
+ * handed over as it is, as is any base.
+ */
+struct sbiret pmu_match(ulong base, u64 mask, ulong flags, ulong event, u64 data);
+struct sbiret pmu_start(ulong base, u64 mask, ulong flags, u64 value);
+struct sbiret pmu_stop(ulong base, u64 mask, ulong flags);
 
-static inline struct sbiret pmu_start(u64 base, u64 mask, u64 flags, u64 value)
-{
-	return sbi_call6(SBI_EXT_PMU, SBI_PMU_COUNTER_START, base, mask, flags, value, 0, 0);
-}
-
-static inline struct sbiret pmu_stop(u64 base, u64 mask, u64 flags)
-{
-	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, base, mask, flags);
-}
-
-static inline struct sbiret pmu_fw_read(u64 ctr)
+/* The lower half of a counter, on RV32. */
+static inline struct sbiret pmu_fw_read(ulong ctr)
 {
 	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_FW_READ, ctr, 0, 0);
 }
 
-static inline struct sbiret pmu_fw_read_hi(u64 ctr)
+static inline struct sbiret pmu_fw_read_hi(ulong ctr)
 {
 	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_FW_READ_HI, ctr, 0, 0);
 }
 
-static inline struct sbiret pmu_set_shmem(u64 lo, u64 hi, u64 flags)
+static inline struct sbiret pmu_set_shmem(ulong lo, ulong hi, ulong flags)
 {
 	return sbi_call(SBI_EXT_PMU, SBI_PMU_SNAPSHOT_SET_SHMEM, lo, hi, flags);
 }
 
-static inline struct sbiret pmu_event_info(u64 lo, u64 hi, u64 nr, u64 flags)
+static inline struct sbiret pmu_event_info(ulong lo, ulong hi, ulong nr, ulong flags)
 {
 	return sbi_call6(SBI_EXT_PMU, SBI_PMU_EVENT_GET_INFO, lo, hi, nr, flags, 0, 0);
 }
 
-static inline struct sbiret batch_set_shmem(u64 lo, u64 hi, u64 flags)
+static inline struct sbiret batch_set_shmem(ulong lo, ulong hi, ulong flags)
 {
 	return sbi_call(SBI_EXT_PMU_BATCH, SBI_PMU_BATCH_SET_SHMEM, lo, hi, flags);
 }
 
 static inline struct sbiret batch_apply(u64 stop, u64 program, u64 start)
 {
+#if XLEN == 32
+	return sbi_call6(SBI_EXT_PMU_BATCH, SBI_PMU_BATCH_APPLY, stop, high_half(stop),
+			 program, high_half(program), start, high_half(start));
+#else
 	return sbi_call(SBI_EXT_PMU_BATCH, SBI_PMU_BATCH_APPLY, stop, program, start);
+#endif
 }
 
-static inline struct sbiret batch_resolve(u64 event, u64 data)
+static inline struct sbiret batch_resolve(ulong event, u64 data)
 {
-	return sbi_call(SBI_EXT_PMU_BATCH, SBI_PMU_BATCH_RESOLVE, event, data, 0);
+	return sbi_call(SBI_EXT_PMU_BATCH, SBI_PMU_BATCH_RESOLVE, event, data, high_half(data));
 }
 
 static inline struct sbiret sbi_set_timer(u64 when)
 {
-	return sbi_call(SBI_EXT_TIME, 0, when, 0, 0);
+	return sbi_call(SBI_EXT_TIME, 0, when, high_half(when), 0);
+}
+
+/*
+ * Divides N by a number of 16 bits, and returns the rest. On RV32 the compiler has
+ * it done by a library, which is not here.
+ */
+static inline u32 divide(u64 *n, u32 by)
+{
+	u64 quotient = 0;
+	u32 rest = 0;
+	int shift;
+
+	for (shift = 48; shift >= 0; shift -= 16) {
+		u32 part = rest << 16 | (*n >> shift & 0xffff);
+
+		quotient |= (u64)(part / by) << shift;
+		rest = part % by;
+	}
+	*n = quotient;
+	return rest;
 }
 
 #endif

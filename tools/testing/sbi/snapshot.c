@@ -3,7 +3,7 @@
 #include "case.h"
 #include "pmu.h"
 
-#define MARK	0x5a5a5a5aa5a5a5a5UL
+#define MARK	0x5a5a5a5aa5a5a5a5ULL
 
 static volatile struct pmu_snapshot *page(void)
 {
@@ -51,7 +51,7 @@ static void memory_is_set_and_disabled(void)
 static void bad_memory_is_refused(void)
 {
 	EXPECT_ERROR(pmu_set_shmem(SHARED, 0, 1), SBI_ERR_INVALID_PARAM);
-	EXPECT_ERROR(pmu_set_shmem(SHARED, 0, BIT(63)), SBI_ERR_INVALID_PARAM);
+	EXPECT_ERROR(pmu_set_shmem(SHARED, 0, BIT(XLEN - 1)), SBI_ERR_INVALID_PARAM);
 	EXPECT_ERROR(pmu_set_shmem(SHARED + 8, 0, 0), SBI_ERR_INVALID_PARAM);
 	EXPECT_ERROR(pmu_set_shmem(SHARED + 2048, 0, 0), SBI_ERR_INVALID_PARAM);
 	EXPECT_ERROR(pmu_set_shmem(ALL_ONES, 0, 0), SBI_ERR_INVALID_PARAM);
@@ -134,7 +134,7 @@ static void firmware_counters_are_saved_and_loaded(void)
 	REQUIRE(page_set());
 	page()->value[0] = 100;
 	EXPECT_OK(pmu_start(ctr, 1, PMU_START_INIT_SNAPSHOT, 0));
-	sbi_set_timer(ALL_ONES);
+	sbi_set_timer(ALL_ONES_64);
 	EXPECT_OK(pmu_stop(ctr, 1, PMU_STOP_TAKE_SNAPSHOT));
 	EXPECT_EQ(page()->value[0], 101);
 	EXPECT_EQ(page()->value[1], MARK);
@@ -147,7 +147,7 @@ static void overflow_is_in_the_bitmap(void)
 	REQUIRE(page_set());
 	EXPECT_OK(pmu_match(base + 1, 1, 0, EVENT_INSTRUCTIONS, 0));
 	EXPECT_OK(pmu_match(base + 2, 1, 0, EVENT_CYCLES, 0));
-	page()->value[0] = -1000UL;
+	page()->value[0] = -1000ULL;
 	page()->value[1] = 0;
 	EXPECT_OK(pmu_start(base + 1, 3, PMU_START_INIT_SNAPSHOT, 0));
 	loop_for(2000);

@@ -6,6 +6,15 @@
 
 #define HART_STACK	8192
 #define FRAME_WORDS	34
+#if __riscv_xlen == 32
+#define WORD		4
+#define load		lw
+#define store		sw
+#else
+#define WORD		8
+#define load		ld
+#define store		sd
+#endif
 
 	.section .text.start, "ax"
 	.globl	_start
@@ -13,8 +22,8 @@ _start:
 	la	sp, boot_stack_top
 	la	t0, __bss_start
 	la	t1, __bss_end
-1:	sd	zero, 0(t0)
-	addi	t0, t0, 8
+1:	store	zero, 0(t0)
+	addi	t0, t0, WORD
 	bltu	t0, t1, 1b
 	la	t0, trap_entry
 	csrw	stvec, t0
@@ -28,7 +37,7 @@ hart_start:
 	la	t0, trap_entry
 	csrw	stvec, t0
 	mv	sp, a1
-	ld	t0, -8(a1)
+	load	t0, -8(a1)
 	addi	sp, sp, -16
 	jalr	t0
 1:	wfi
@@ -36,42 +45,60 @@ hart_start:
 
 	.balign	4
 trap_entry:
-	addi	sp, sp, -FRAME_WORDS * 8
-	sd	ra, 8(sp)
+	addi	sp, sp, -FRAME_WORDS * WORD
+	store	ra, WORD(sp)
 	.irp	n, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, \
 		19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-	sd	x\n, \n * 8(sp)
+	store	x\n, \n * WORD(sp)
 	.endr
 	mv	a0, sp
 	call	trap_handle
-	ld	ra, 8(sp)
+	load	ra, WORD(sp)
 	.irp	n, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, \
 		19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-	ld	x\n, \n * 8(sp)
+	load	x\n, \n * WORD(sp)
 	.endr
-	addi	sp, sp, FRAME_WORDS * 8
+	addi	sp, sp, FRAME_WORDS * WORD
 	sret
 
-	/* u64 ctr_read_csr(unsigned int ctr): each entry of the table is 8 bytes. */
-	.globl	ctr_read_csr
-ctr_read_csr:
-	la	t0, 1f
-	slli	t1, a0, 3
-	add	t0, t0, t1
-	jr	t0
-1:
+	/*
+	 * u64 ctr_read_csr(unsigned int ctr): each entry of the table is 1 << ENTRY
+	 * bytes. On RV32 the lower half may run over between the two reads.
+	 */
 	.altmacro
-	.macro	read_entry csr
-	csrr	a0, \csr
+#if __riscv_xlen == 32
+#define ENTRY		5
+	.macro	read_entry n
+	.balign	1 << ENTRY
+1:	csrr	a1, 0xc80 + \n
+	csrr	a0, 0xc00 + \n
+	csrr	t0, 0xc80 + \n
+	bne	a1, t0, 1b
 	ret
 	.endm
+#else
+#define ENTRY		3
+	.macro	read_entry n
+	csrr	a0, 0xc00 + \n
+	ret
+	.endm
+#endif
+	.globl	ctr_read_csr
+ctr_read_csr:
+	la	t0, read_entries
+	slli	t1, a0, ENTRY
+	add	t0, t0, t1
+	jr	t0
+
+	.balign	1 << ENTRY
+read_entries:
 	.set	n, 0
 	.rept	32
-	read_entry %(0xc00 + n)
+	read_entry %n
 	.set	n, n + 1
 	.endr
 
-	/* void loop_for(u64 n): 2n instructions and a return. */
+	/* void loop_for(ulong n): 2n instructions and a return. */
 	.globl	loop_for
 loop_for:
 	beqz	a0, 2f
@@ -80,7 +107,7 @@ loop_for:
 2:	ret
 
 	/*
-	 * u64 instret_over_ecall(void), u64 cycle_over_ecall(void): what is counted
+	 * ulong instret_over_ecall(void), ulong cycle_over_ecall(void): what is counted
 	 * from one read to the next, with a call of the firmware that does nothing
 	 * (sbi_get_spec_version) between: the first read, two li and the ecall.
 	 */

@@ -3,7 +3,7 @@
 #include "case.h"
 #include "pmu.h"
 
-static void counts_exactly(u64 event)
+static void counts_exactly(ulong event)
 {
 	u64 ctr = ctr_for(event, 0), extra;
 
@@ -75,7 +75,7 @@ static void start_goes_on_from_there(void)
 	started_for(ctr, 0, 1000);
 	value = ctr_value(ctr);
 	/* The value is not one to be set. */
-	EXPECT_OK(pmu_start(ctr, 1, 0, 1UL << 60));
+	EXPECT_OK(pmu_start(ctr, 1, 0, BIT(60)));
 	loop_for(1000);
 	EXPECT_OK(pmu_stop(ctr, 1, 0));
 	EXPECT_IN(ctr_value(ctr), value + 2000, value + 2000 + between_calls);
@@ -96,9 +96,9 @@ static void started_counter_can_not_be_started(void)
 
 	REQUIRE(ctr != ALL_ONES);
 	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 1000));
-	EXPECT_ERROR(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 1UL << 60),
+	EXPECT_ERROR(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, BIT(60)),
 		     SBI_ERR_ALREADY_STARTED);
-	EXPECT_IN(ctr_value(ctr), 1000, 1UL << 32);
+	EXPECT_IN(ctr_value(ctr), 1000, BIT(32));
 	EXPECT(is_running(ctr));
 }
 
@@ -160,11 +160,11 @@ static void mask_starts_and_stops_all(void)
 	REQUIRE(a != ALL_ONES && b != ALL_ONES && c != ALL_ONES);
 	EXPECT_OK(pmu_start(0, BIT(a) | BIT(b) | BIT(c), PMU_START_SET_INIT_VALUE, 500));
 	loop_for(1000);
-	sbi_set_timer(ALL_ONES);
+	sbi_set_timer(ALL_ONES_64);
 	EXPECT_OK(pmu_stop(0, BIT(a) | BIT(b) | BIT(c), 0));
 	EXPECT_IN(ctr_value(a), 2500, 2500 + 2 * between_calls);
 	/* Without filters they count what the firmware does from the first to the last. */
-	if (scountovf_is_readable())
+	if (scountovf_is_readable() && qemu_heeds_filters())
 		EXPECT_EQ(ctr_value(a), ctr_value(b));
 	EXPECT_EQ(ctr_value(c), 501);
 }
@@ -253,7 +253,7 @@ static void empty_set_is_refused(void)
 
 static void set_beyond_the_last_is_refused(void)
 {
-	static const u64 bases[] = { 64, BIT(31), BIT(32), BIT(63) };
+	static const ulong bases[] = { 64, BIT(31), BIT(XLEN / 2), BIT(XLEN - 1) };
 	u64 i;
 
 	EXPECT_ERROR(pmu_start(ctrs.nr, 1, 0, 0), SBI_ERR_INVALID_PARAM);
@@ -271,12 +271,12 @@ static void unknown_flags_are_refused(void)
 	u64 ctr = ctr_for(EVENT_INSTRUCTIONS, 0), bit;
 
 	REQUIRE(ctr != ALL_ONES);
-	for (bit = 2; bit < 64; bit += 7) {
+	for (bit = 2; bit < XLEN; bit += 7) {
 		EXPECT_ERROR(pmu_start(ctr, 1, BIT(bit), 0), SBI_ERR_INVALID_PARAM);
 		EXPECT(!is_running(ctr));
 	}
 	pmu_start(ctr, 1, 0, 0);
-	for (bit = 2; bit < 64; bit += 7) {
+	for (bit = 2; bit < XLEN; bit += 7) {
 		EXPECT_ERROR(pmu_stop(ctr, 1, BIT(bit)), SBI_ERR_INVALID_PARAM);
 		EXPECT(is_running(ctr));
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdarg.h>
 
+#include "fdt.h"
 #include "pmu.h"
 #include "tap.h"
 
@@ -16,7 +17,7 @@ static void line_flush(void)
 
 	while (done < line_used) {
 		struct sbiret ret = sbi_call(SBI_EXT_DBCN, 0, line_used - done,
-					     (u64)line + done, 0);
+					     (ulong)line + done, 0);
 
 		if (ret.error)
 			break;
@@ -38,24 +39,35 @@ static void put_string(const char *s)
 		put(*s++);
 }
 
-static void put_number(u64 n, unsigned int base)
+static void put_number(u64 n, u32 base)
 {
 	char digits[24];
 	int i = 0;
 
 	do {
-		digits[i++] = "0123456789abcdef"[n % base];
-		n /= base;
+		digits[i++] = "0123456789abcdef"[divide(&n, base)];
 	} while (n);
 	while (i)
 		put(digits[--i]);
 }
 
-static void put_signed(long n)
+static void put_signed(long long n)
 {
 	if (n < 0)
 		put('-');
 	put_number(n < 0 ? -(u64)n : (u64)n, 10);
+}
+
+static void put_integer(char how, long long n)
+{
+	if (how == 'd') {
+		put_signed(n);
+	} else if (how == 'u') {
+		put_number(n, 10);
+	} else {
+		put_string("0x");
+		put_number(n, 16);
+	}
 }
 
 static void vprint(const char *format, va_list args)
@@ -65,23 +77,20 @@ static void vprint(const char *format, va_list args)
 			put(*format);
 			continue;
 		}
-		switch (*++format) {
-		case 's':
+		format++;
+		if (*format == '#')
+			format++;
+		if (*format == 's') {
 			put_string(va_arg(args, const char *));
-			break;
-		case 'c':
+		} else if (*format == 'c') {
 			put(va_arg(args, int));
-			break;
-		case 'd':
-			put_signed(va_arg(args, long));
-			break;
-		case 'u':
-			put_number(va_arg(args, u64), 10);
-			break;
-		case 'x':
-			put_string("0x");
-			put_number(va_arg(args, u64), 16);
-			break;
+		} else if (str_begins(format, "ll")) {
+			format += 2;
+			put_integer(*format, va_arg(args, long long));
+		} else {
+			format++;
+			put_integer(*format, *format == 'd' ? va_arg(args, long) :
+				    (long long)va_arg(args, ulong));
 		}
 	}
 }

@@ -14,6 +14,8 @@
 #define NEEDS_BATCH		BIT(5)
 #define NEEDS_HART		BIT(6)	/* a second one */
 #define NEEDS_SSCTR		BIT(7)
+#define NEEDS_RV64		BIT(8)
+#define NEEDS_FILTERS		BIT(9)	/* that are heeded where the hart has them */
 /* The counters are to be as the firmware has left them. */
 #define AT_BOOT			BIT(31)
 
@@ -25,9 +27,9 @@ struct test_case {
 
 #define CASES_END	{ NULL, NULL, 0 }
 
-/* %s %d %u %x (all of a long), %c and no widths. */
-void print(const char *format, ...);
-void __noreturn bail_out(const char *format, ...);
+/* %s, %c, and %d, %u and %x of a long or a long long, with # or without; no widths. */
+__printf(1, 2) void print(const char *format, ...);
+__printf(1, 2) void __noreturn bail_out(const char *format, ...);
 void __noreturn power_off(bool good);
 
 void tap_skip(const char *why);
