@@ -122,7 +122,6 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	if (named)
 		batch_write_programs(shmem, batch);
 	shmem->load = batch->load;
-	shmem->failed = 0;
 	for (u64 ctrs = batch->load; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
@@ -143,7 +142,6 @@ static int batch_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 
 		return sbi_plain_reload(pmu, ctr, value, was);
 
 	shmem->load = bit;
-	shmem->failed = 0;
 	shmem->slot[ctr].value = value;
 	*was = pmu->ctr[ctr].read();
 	if (likely(!sbi_call_batch_apply(bit, 0, bit)))

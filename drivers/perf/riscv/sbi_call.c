@@ -435,8 +435,8 @@ bool sbi_call_has_batch(void)
 		return false;
 
 	ret = sbi_call_batch(SBI_PMU_BATCH_GET_VERSION, 0, 0, 0, 0, 0, 0);
-	return !ret.error && SBI_PMU_BATCH_VERSION_MAJOR(ret.value) ==
-			     SBI_PMU_BATCH_VERSION_MAJOR(SBI_PMU_BATCH_VERSION_1_0);
+	/* Drafts, whose major number is 0, are not compatible with each other. */
+	return !ret.error && ret.value == SBI_PMU_BATCH_VERSION_0_9;
 }
 
 /**
@@ -488,8 +488,7 @@ int sbi_call_batch_apply(u64 stop, u64 program, u64 start)
  * @event_data:	its data
  *
  * Context: interrupts off.
- * Return: 0; -ENOENT for SBI_ERR_NOT_SUPPORTED: no counter can, or the firmware can
- * tell of none; another errno for another error.
+ * Return: 0; -ENOENT if no counter can count it; another errno for another error.
  */
 int sbi_call_batch_resolve(u32 event_idx, u64 event_data)
 {

@@ -5,6 +5,9 @@
 
 #include "pmu.h"
 
+/* Neither a result of any call nor zero. */
+#define MARK	0x5a5a5a5aa5a5a5a5ULL
+
 static inline volatile struct sbi_pmu_batch_shmem *batch_page(void)
 {
 	return (volatile struct sbi_pmu_batch_shmem *)BATCH_SHARED;
@@ -23,5 +26,9 @@ void slot_set(u64 ctr, ulong event, u64 value);
 u64 batch_start(ulong event, u64 value);
 /* A programmable counter that counts EVENT, by RESOLVE; ALL_ONES where there is none. */
 u64 batch_ctr(ulong event);
+/* A counter of EVENT that is not CTR. */
+u64 batch_ctr_beside(u64 ctr, ulong event);
+/* Without filters OpenSBI counts these with cycle and instret, and with nothing else. */
+bool has_fixed_counter_only(ulong event);
 
 #endif

@@ -11,11 +11,11 @@
 #define CALLS			1000
 #define INSTRUCTIONS_PER_TICK	100
 
-/* What the extension may cost above a trap that does nothing: section 11. */
+/* What the extension may cost above a trap that does nothing: section 14. */
 #define COST_CALL		300
 #define COST_COUNTER		60
-/* The judgement of an event, and two writes of mhpmevent. */
-#define COST_PROGRAM		100
+/* More for each counter that is programmed too. */
+#define COST_PROGRAM		64
 /* OpenSBI opens the page to M-mode by a PMP entry, and closes it again. */
 #define COST_SMEPMP		480
 
@@ -61,10 +61,10 @@ static u64 four(void)
 	return 0xfULL << first;
 }
 
-static void judge(const char *what, ulong cost, ulong counters, ulong programs)
+static void judge(const char *what, ulong cost, ulong counters)
 {
 	ulong floor = trap_floor();
-	ulong may = COST_CALL + COST_COUNTER * counters + COST_PROGRAM * programs;
+	ulong may = COST_CALL + COST_COUNTER * counters;
 
 	/* Two registers for each mask, two CSRs for each counter. */
 	if (XLEN == 32)
@@ -83,19 +83,7 @@ static void stop_and_start_cost(void)
 	stop.stop = four();
 	start.start = stop.stop;
 	REQUIRE(stop.stop);
-	judge("stop 4, start 4", per_call(&start, &stop), 4, 0);
-}
-
-static void stop_and_save_cost(void)
-{
-	struct batch stop = {}, start = {};
-
-	REQUIRE(batch_page_set());
-	stop.stop = four();
-	start.start = stop.stop;
-	REQUIRE(stop.stop);
-	batch_page()->save = stop.stop;
-	judge("stop and save 4, start 4", per_call(&start, &stop), 4, 0);
+	judge("stop 4, start 4", per_call(&start, &stop), 4);
 }
 
 static void load_cost(void)
@@ -107,34 +95,53 @@ static void load_cost(void)
 	start.start = stop.stop;
 	REQUIRE(stop.stop);
 	batch_page()->load = start.start;
-	judge("stop 4, load and start 4", per_call(&start, &stop), 4, 0);
+	judge("stop 4, load and start 4", per_call(&start, &stop), 4);
 }
 
-static void add_cost(void)
+/*
+ * One call stops, loads and starts four counters, and programs those of PROGRAM. Before
+ * each the counters exchange their events: no firmware gets away with leaving what is
+ * as it was.
+ */
+static ulong per_exchange(u64 all, u64 program)
 {
-	struct batch again = {};
+	volatile struct sbi_pmu_batch_slot *s = slot(lowest(all));
+	ulong begin, i;
 
-	REQUIRE(batch_page_set());
-	REQUIRE(four());
-	again.stop = BIT(lowest(ctrs.prog));
-	again.start = again.stop;
-	batch_page()->load = again.start;
-	batch_page()->add = again.start;
-	batch_page()->save = again.start;
-	judge("stop, add and start 1", per_call(&again, &again), 1, 0);
+	begin = csr_read(CSR_TIME);
+	for (i = 0; i < CALLS / 2; i++) {
+		s[0].event_idx = EVENT_INSTRUCTIONS;
+		s[1].event_idx = EVENT_CYCLES;
+		s[2].event_idx = EVENT_ITLB_READ_MISS;
+		s[3].event_idx = EVENT_DTLB_READ_MISS;
+		batch_apply(all, program, all);
+		s[0].event_idx = EVENT_CYCLES;
+		s[1].event_idx = EVENT_INSTRUCTIONS;
+		s[2].event_idx = EVENT_DTLB_READ_MISS;
+		s[3].event_idx = EVENT_ITLB_READ_MISS;
+		batch_apply(all, program, all);
+	}
+	return (csr_read(CSR_TIME) - begin) * INSTRUCTIONS_PER_TICK / CALLS;
 }
 
 static void program_cost(void)
 {
-	struct batch all = {};
+	ulong without, with, each;
+	u64 all;
 
 	REQUIRE(batch_page_set());
-	all.stop = four();
-	all.program = all.stop;
-	all.start = all.stop;
-	REQUIRE(all.stop);
-	batch_page()->load = all.start;
-	judge("stop, program, load and start 4", per_call(&all, &all), 4, 4);
+	all = four();
+	REQUIRE(all);
+	batch_page()->load = all;
+	/* The first call with an event on a counter takes the long way. */
+	per_exchange(all, all);
+	without = per_exchange(all, 0);
+	with = per_exchange(all, all);
+	each = (with - without) / 4;
+	print("# stop, load and start 4: %lu instructions a call; program them too: %lu, %lu each\n",
+	      without, with, each);
+	/* 64-bit CSRs and values are two on RV32. */
+	EXPECT_IN(each, 1, (XLEN == 32 ? 2 : 1) * COST_PROGRAM);
 }
 
 static void nothing_cost(void)
@@ -142,7 +149,7 @@ static void nothing_cost(void)
 	struct batch nothing = {};
 
 	REQUIRE(batch_page_set());
-	judge("nothing", per_call(&nothing, &nothing), 0, 0);
+	judge("nothing", per_call(&nothing, &nothing), 0);
 }
 
 /* Four programmable counters that count cycles and instructions, too. */
@@ -151,9 +158,7 @@ static void nothing_cost(void)
 const struct test_case batch_cost_cases[] = {
 	{ "APPLY of nothing is little dearer than a trap", nothing_cost, NEEDS },
 	{ "APPLY stops 4 counters, and starts them, within its cost", stop_and_start_cost, NEEDS },
-	{ "APPLY stops and saves 4 counters within its cost", stop_and_save_cost, NEEDS },
 	{ "APPLY loads and starts 4 counters within its cost", load_cost, NEEDS },
-	{ "APPLY stops, adds and starts 1 counter within its cost", add_cost, NEEDS },
-	{ "APPLY programs, loads and starts 4 counters within its cost", program_cost, NEEDS },
+	{ "APPLY programs 4 counters within its cost", program_cost, NEEDS },
 	CASES_END
 };

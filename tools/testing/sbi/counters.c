@@ -107,8 +107,11 @@ static void fw_read_hi_refuses_as_fw_read_does(void)
 		EXPECT_ERROR(pmu_fw_read_hi(no_counters[i]), SBI_ERR_INVALID_PARAM);
 }
 
-/* Each with a value in a1 that must not come back. */
-static void a1_is_zero_on_error(void)
+/*
+ * SBI 3.0 leaves a1 open on an error. Zero, and what S-mode had there, disclose
+ * nothing; another value is a word of the firmware's memory or registers.
+ */
+static void error_discloses_nothing(void)
 {
 	struct sbiret ret;
 	ulong fid;
@@ -116,7 +119,7 @@ static void a1_is_zero_on_error(void)
 	for (fid = SBI_PMU_COUNTER_GET_INFO; fid <= SBI_PMU_EVENT_GET_INFO; fid++) {
 		ret = sbi_call6(SBI_EXT_PMU, fid, 255, 0xdead, ALL_ONES, ALL_ONES, ALL_ONES, 0);
 		EXPECT(ret.error < 0);
-		EXPECT_EQ(ret.value, 0);
+		EXPECT(ret.value == 0 || ret.value == 0xdead);
 	}
 }
 
@@ -143,7 +146,7 @@ const struct test_case counters_cases[] = {
 	{ "FW_READ refuses a counter that is not there", fw_read_refuses_no_counter, 0 },
 	{ "FW_READ does not cut its index to 32 bits", fw_read_index_is_not_cut_off, NEEDS_RV64 },
 	{ "FW_READ_HI refuses what FW_READ refuses", fw_read_hi_refuses_as_fw_read_does, 0 },
-	{ "a1 is zero on every error", a1_is_zero_on_error, 0 },
+	{ "an error discloses nothing of the firmware in a1", error_discloses_nothing, 0 },
 	{ "a function that is not there is not supported", unknown_functions_are_refused, 0 },
 	CASES_END
 };

@@ -102,6 +102,25 @@ static void entries_may_lie_anywhere(void)
 		EXPECT_EQ(entry[i].output, 1);
 }
 
+/* 64 KiB of entries; a firmware may serve more, but 4096 entries are not many. */
+static void number_of_entries_is_bounded(void)
+{
+	struct pmu_event_info *entry = (struct pmu_event_info *)ADDRESS_MIDDLE;
+	struct sbiret ret;
+
+	entry[0] = (struct pmu_event_info){ EVENT_CYCLES, MARK, 0 };
+	ret = pmu_event_info(ADDRESS_MIDDLE, 0, 4097, 0);
+	EXPECT(ret.error == SBI_SUCCESS || ret.error == SBI_ERR_FAILED);
+	EXPECT_EQ(entry[0].output, ret.error ? MARK : 1);
+	entry[0] = (struct pmu_event_info){ EVENT_CYCLES, MARK, 0 };
+	entry[4095] = (struct pmu_event_info){ EVENT_CYCLES, MARK, 0 };
+	entry[4096] = (struct pmu_event_info){ EVENT_CYCLES, MARK, 0 };
+	EXPECT_OK(pmu_event_info(ADDRESS_MIDDLE, 0, 4096, 0));
+	EXPECT_EQ(entry[0].output, 1);
+	EXPECT_EQ(entry[4095].output, 1);
+	EXPECT_EQ(entry[4096].output, MARK);
+}
+
 static void info_agrees_with_match(void)
 {
 	ulong event;
@@ -167,6 +186,8 @@ const struct test_case event_info_cases[] = {
 	{ "EVENT_GET_INFO supports no malformed event", malformed_events_are_not_supported, NEEDS },
 	{ "EVENT_GET_INFO serves as many entries as it is given, and no more",
 	  many_entries_are_served_and_no_more, NEEDS },
+	{ "EVENT_GET_INFO serves 4096 entries, and fails or serves more",
+	  number_of_entries_is_bounded, NEEDS },
 	{ "EVENT_GET_INFO serves entries that cross a high power of two",
 	  entries_may_lie_anywhere, NEEDS },
 	{ "EVENT_GET_INFO and a match agree on every event", info_agrees_with_match, NEEDS },

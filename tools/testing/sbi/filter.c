@@ -47,6 +47,22 @@ static void firmware_is_not_counted_after_reset(void)
 	}
 }
 
+/* S-mode programs the counter by itself, and can not set MINH: the reset has to leave it. */
+static void delegated_counter_leaves_out_firmware(void)
+{
+	u64 ctr = ctr_for(EVENT_INSTRUCTIONS, 0);
+
+	REQUIRE(ctr >= 3 && ctr < 32);
+	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 0));
+	EXPECT_OK(pmu_stop(ctr, 1, PMU_STOP_RESET));
+	/* QEMU's selectors are the SBI's event indices. */
+	delegated_event_write(ctr, EVENT_INSTRUCTIONS);
+	csr_clear(CSR_SCOUNTINHIBIT, BIT(ctr));
+	EXPECT_IN(count_over_call(ctr), 4, S_MODE_PART);
+	csr_set(CSR_SCOUNTINHIBIT, BIT(ctr));
+	delegated_event_write(ctr, 0);
+}
+
 static void s_mode_is_left_out(void)
 {
 	struct sbiret ret = pmu_match(0, ctrs.prog, PMU_CFG_SET_SINH, EVENT_INSTRUCTIONS, 0);
@@ -91,6 +107,22 @@ static void fixed_counter_filters(u64 ctr, ulong event)
 	pmu_stop(ctr, 1, PMU_STOP_RESET);
 }
 
+static void reset_resets_filters_of(u64 ctr, ulong event)
+{
+	EXPECT_OK(pmu_match(0, BIT(ctr), PMU_CFG_SET_SINH, event, 0));
+	pmu_stop(ctr, 1, PMU_STOP_RESET);
+	pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 0);
+	EXPECT_EQ(counted(ctr, 1000), 2000 + counted_extra);
+	EXPECT_IN(count_over_call(ctr), 4, S_MODE_PART);
+	pmu_stop(ctr, 1, PMU_STOP_RESET);
+}
+
+static void reset_resets_filters_of_fixed_counters(void)
+{
+	reset_resets_filters_of(CTR_CYCLE, EVENT_CYCLES);
+	reset_resets_filters_of(CTR_INSTRET, EVENT_INSTRUCTIONS);
+}
+
 static void fixed_counters_filter(void)
 {
 	fixed_counter_filters(CTR_CYCLE, EVENT_CYCLES);
@@ -105,9 +137,15 @@ const struct test_case filter_cases[] = {
 	  firmware_is_not_counted_on_request_either, NEEDS | NEEDS_FILTERS },
 	{ "a counter does not count the firmware after a reset",
 	  firmware_is_not_counted_after_reset, NEEDS | NEEDS_FILTERS },
+	{ "a counter that was reset and delegated does not count the firmware",
+	  delegated_counter_leaves_out_firmware,
+	  NEEDS_ICOUNT | NEEDS_SSCOFPMF | NEEDS_SSCCFG | NEEDS_FILTERS },
 	{ "a counter with SINH does not count S-mode", s_mode_is_left_out, NEEDS | NEEDS_FILTERS },
 	{ "a counter with the other filters counts S-mode", other_filters_leave_s_mode_in, NEEDS },
 	{ "a match replaces the filters of the one before", match_replaces_filters, NEEDS },
+	{ "STOP with RESET resets the filters of cycle and instret",
+	  reset_resets_filters_of_fixed_counters,
+	  NEEDS_ICOUNT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
 	{ "cycle and instret heed filters", fixed_counters_filter,
 	  NEEDS_ICOUNT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
 	CASES_END

@@ -8,6 +8,7 @@
 #include "case.h"
 #include "fdt.h"
 #include "pmu.h"
+#include "sse.h"
 
 #define COUNT		1000000
 #define SEED		0x2545f4914f6cdd1dULL
@@ -167,6 +168,9 @@ static ulong any_address(bool tame)
 	static const ulong nowhere[] = {
 		0, ADDRESS_NOTHING, 0x40000000, -16UL, -4096UL, ADDRESS_FAR, BIT(XLEN - 9),
 		BIT(XLEN - 1),
+		/* Devices that decode a part of a page, or the half of what a word is. */
+		ADDRESS_VIRTIO, ADDRESS_VIRTIO + 0x1f0, ADDRESS_RTC, ADDRESS_FLASH,
+		ADDRESS_PCIE_ECAM,
 	};
 
 	if (!tame && bootarg("fuzz.nowhere", 0) && !below(4))
@@ -332,10 +336,12 @@ static void no_storm_is_left(void)
 static void fuzz(bool tame)
 {
 	u64 count = bootarg("fuzz.count", COUNT), i;
-	bool scribbles;
+	bool scribbles, sse = bootarg("fuzz.sse", 0);
 
 	state = bootarg("fuzz.seed", SEED);
 	print("# %llu calls, fuzz.seed=%llu\n", count, state);
+	if (sse)
+		REQUIRE(sse_begin(NULL));
 	scribbles = hart_set_off();
 	for (i = 0; i < count; i++) {
 		if (!(i & 1))
@@ -351,6 +357,8 @@ static void fuzz(bool tame)
 		hart_take_back();
 	else
 		print("# without another hart\n");
+	if (sse)
+		sse_end();
 	firmware_answers_as_before();
 	counters_count_again();
 	no_storm_is_left();

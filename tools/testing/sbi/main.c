@@ -17,7 +17,8 @@
  *   fuzz               only the random calls, which are not to be run with icount
  *   fuzz.count=N       how many (1000000)
  *   fuzz.seed=N        other ones
- *   fuzz.nowhere=1     also with addresses where there is nothing
+ *   fuzz.nowhere=1     also with addresses where there is nothing, and with devices
+ *   fuzz.sse=1         with overflows as SSE events
  * and -initrd the known failures of this firmware, a line each: "fails NAME" or
  * "not-run NAME" (known/); a known failure that does not fail is a failure. A line
  * "only NAME" leaves out all other cases.
@@ -43,8 +44,14 @@ static const struct test_case *const all_groups[] = {
 	event_info_cases,
 	snapshot_cases,
 	batch_cases,
+	batch_fail_cases,
+	batch_filter_cases,
+	batch_resolve_cases,
 	batch_cost_cases,
+	sse_cases,
+	suspend_cases,
 	hostile_cases,
+	device_cases,
 	fuzz_cases,
 	NULL
 };
@@ -71,6 +78,10 @@ static u64 what_there_is(void)
 		have |= NEEDS_SMCNTRPMF;
 	if (machine.ssctr)
 		have |= NEEDS_SSCTR;
+	if (sbi_call(SBI_EXT_BASE, SBI_BASE_PROBE_EXTENSION, SBI_EXT_SSE, 0, 0).value)
+		have |= NEEDS_SSE;
+	if (counters_are_delegated())
+		have |= NEEDS_SSCCFG;
 	if (machine.harts > 1)
 		have |= NEEDS_HART;
 	if (pmu_event_info(SHARED, 0, 0, 1).error != SBI_ERR_NOT_SUPPORTED)
@@ -151,8 +162,12 @@ void start_c(ulong hart, const void *fdt)
 		if (is_chosen(*group))
 			planned += cases_of(*group);
 	print("1..%llu\n", planned);
-	for (group = all_groups; *group; group++)
+	for (group = all_groups; *group; group++) {
+		/* It configures counters, so the cases of boot.c come first. */
+		if (*group != boot_cases && fixed_counters_are_used())
+			have |= NEEDS_FIXED;
 		if (is_chosen(*group))
 			run_group(*group, have);
+	}
 	power_off(cases_good());
 }

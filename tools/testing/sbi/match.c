@@ -46,6 +46,18 @@ static void fixed_counters_count_their_event_only(void)
 	EXPECT_ERROR(pmu_match(0, FIXED_CTRS, 0, EVENT_DTLB_READ_MISS, 0), SBI_ERR_NOT_SUPPORTED);
 }
 
+static void fixed_counter_is_given_once(void)
+{
+	EXPECT_OK(pmu_match(0, BIT(CTR_CYCLE), 0, EVENT_CYCLES, 0));
+	EXPECT_ERROR(pmu_match(0, BIT(CTR_CYCLE), 0, EVENT_CYCLES, 0), SBI_ERR_NOT_SUPPORTED);
+	pmu_stop(CTR_CYCLE, 1, PMU_STOP_RESET);
+	EXPECT_OK(pmu_match(0, BIT(CTR_CYCLE), 0, EVENT_CYCLES, 0));
+	pmu_stop(CTR_CYCLE, 1, PMU_STOP_RESET);
+	/* To start it is to use it. */
+	EXPECT_OK(pmu_start(CTR_CYCLE, 1, 0, 0));
+	EXPECT_ERROR(pmu_match(0, BIT(CTR_CYCLE), 0, EVENT_CYCLES, 0), SBI_ERR_NOT_SUPPORTED);
+}
+
 /* Each takes one of the counters, until they are gone. */
 static void fixed_counter_is_not_pushed(void)
 {
@@ -279,11 +291,24 @@ static void skip_match_takes_the_first(void)
 	u64 first = lowest(ctrs.prog);
 	struct sbiret ret;
 
+	EXPECT_OK(pmu_match(first + 1, 1, 0, EVENT_DTLB_READ_MISS, 0));
 	ret = pmu_match(first, 0xe, PMU_CFG_SKIP_MATCH, EVENT_INSTRUCTIONS, 0);
 	EXPECT_EQ(ret.error, SBI_SUCCESS);
 	EXPECT_EQ(ret.value, first + 1);
 	EXPECT_OK(pmu_start(first + 1, 1, PMU_START_SET_INIT_VALUE, 0));
 	EXPECT(is_running(first + 1));
+}
+
+/* kvm-unit-tests expects this error as well. */
+static void skip_match_refuses_a_counter_never_configured(void)
+{
+	u64 i;
+
+	for (i = 0; i < ctrs.nr; i++)
+		if ((ctrs.prog | ctrs.fw) & BIT(i))
+			EXPECT_ERROR(pmu_match(i, 1, PMU_CFG_SKIP_MATCH,
+					       ctrs.fw & BIT(i) ? EVENT_FW_SET_TIMER : EVENT_CYCLES, 0),
+				     SBI_ERR_INVALID_PARAM);
 }
 
 static void skip_match_changes_a_firmware_event(void)
@@ -322,9 +347,10 @@ const struct test_case match_cases[] = {
 	{ "a match finds a counter of the mask that then counts", finds_a_counter_of_the_mask, 0 },
 	{ "a match leaves the counter stopped", match_leaves_the_counter_stopped, 0 },
 	{ "each programmable counter can be asked for", finds_each_programmable_counter, 0 },
-	{ "cycle and instret can be asked for", fixed_counters_can_be_asked_for, 0 },
+	{ "cycle and instret can be asked for", fixed_counters_can_be_asked_for, NEEDS_FIXED },
 	{ "cycle and instret count their own event only",
 	  fixed_counters_count_their_event_only, 0 },
+	{ "a fixed counter is not given to two events", fixed_counter_is_given_once, NEEDS_FIXED },
 	{ "cycle is not given to who has not asked for it", fixed_counter_is_not_pushed, 0 },
 	{ "a counter that is in use is not matched again", busy_counter_is_left_out, 0 },
 	{ "the mask is relative to the base for hardware counters", base_counts_for_hardware, 0 },
@@ -348,8 +374,10 @@ const struct test_case match_cases[] = {
 	  NEEDS_ICOUNT },
 	{ "SKIP_MATCH programs the filters it is given", skip_match_programs_filters,
 	  NEEDS_ICOUNT | NEEDS_SSCOFPMF | NEEDS_FILTERS },
-	{ "SKIP_MATCH takes the first of the set, used before or not",
+	{ "SKIP_MATCH takes the first of the set, in use or not",
 	  skip_match_takes_the_first, 0 },
+	{ "SKIP_MATCH refuses a counter that was never configured",
+	  skip_match_refuses_a_counter_never_configured, 0 },
 	{ "SKIP_MATCH changes what a firmware counter counts",
 	  skip_match_changes_a_firmware_event, 0 },
 	{ "SKIP_MATCH refuses an event that the counter can not count",

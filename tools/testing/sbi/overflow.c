@@ -123,6 +123,45 @@ static void counter_started_while_pending_interrupts(void)
 	EXPECT(has_overflowed(ctr));
 }
 
+/* It has no value to start from: OF is to be clear since the match. */
+static void counter_matched_while_pending_interrupts(void)
+{
+	u64 first = started(-1000ULL), ctr;
+
+	REQUIRE(first != ALL_ONES);
+	loop_for(LATE);
+	EXPECT(lcofi_pending());
+	ctr = ctr_for(EVENT_INSTRUCTIONS, PMU_CFG_CLEAR_VALUE);
+	REQUIRE(ctr != ALL_ONES);
+	EXPECT(!has_overflowed(ctr));
+	EXPECT_OK(pmu_start(ctr, 1, 0, 0));
+	EXPECT(!has_overflowed(ctr));
+}
+
+/*
+ * The same for one that has never overflowed, was stopped and goes on. Of another
+ * event: QEMU interrupts for one counter of an event only.
+ */
+static void counter_that_goes_on_while_pending_interrupts(void)
+{
+	u64 ctr = ctr_for(EVENT_CYCLES, 0), first;
+
+	REQUIRE(ctr != ALL_ONES);
+	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, -10000ULL));
+	EXPECT_OK(pmu_stop(ctr, 1, 0));
+	first = started(-1000ULL);
+	REQUIRE(first != ALL_ONES);
+	loop_for(LATE);
+	EXPECT(lcofi_pending());
+	EXPECT_OK(pmu_start(ctr, 1, 0, 0));
+	EXPECT(!has_overflowed(ctr));
+	EXPECT_OK(pmu_stop(first, 1, 0));
+	lcofi_clear();
+	loop_for(5000 + LATE);
+	EXPECT(lcofi_pending());
+	EXPECT(has_overflowed(ctr));
+}
+
 static void started_in_vain_still_interrupts(void)
 {
 	u64 ctr = started(-10000ULL);
@@ -187,6 +226,10 @@ const struct test_case overflow_cases[] = {
 	  start_clears_overflow_while_pending, NEEDS },
 	{ "a counter started while the interrupt is pending interrupts",
 	  counter_started_while_pending_interrupts, NEEDS },
+	{ "a counter matched while the interrupt is pending interrupts",
+	  counter_matched_while_pending_interrupts, NEEDS },
+	{ "a counter that goes on while the interrupt is pending interrupts",
+	  counter_that_goes_on_while_pending_interrupts, NEEDS },
 	{ "a START in vain does not silence a counter", started_in_vain_still_interrupts, NEEDS },
 	{ "a START in vain does not lose an overflow",
 	  started_in_vain_while_pending_keeps_its_overflow, NEEDS },

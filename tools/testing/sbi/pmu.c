@@ -22,6 +22,7 @@ struct trap_frame {
 	ulong x[34];
 };
 
+#ifndef SBI_MODEL
 /* GCC may call these for what C says without them. */
 void *memset(void *to, int c, size_t n);
 void *memcpy(void *to, const void *from, size_t n);
@@ -44,6 +45,7 @@ void *memcpy(void *to, const void *from, size_t n)
 		*t++ = *f++;
 	return to;
 }
+#endif
 
 /* --- traps -------------------------------------------------------------------- */
 
@@ -74,7 +76,7 @@ void trap_handle(struct trap_frame *frame)
 		bail_out("an unexpected trap: scause %lu, sepc %#lx, stval %#lx, ra %#lx", cause,
 			 pc, csr_read(CSR_STVAL), frame->x[1]);
 	trap_is_expected = false;
-	asm volatile("csrw sepc, %0" :: "r"(pc + 4));
+	csr_write(CSR_SEPC, pc + 4);
 }
 
 bool sctrctl_is_readable(void)
@@ -97,6 +99,39 @@ bool scountovf_is_readable(void)
 	readable = trap_is_expected;
 	trap_is_expected = false;
 	return readable;
+}
+
+/* siselect names counter 3 (Smcdeleg); what is not there traps. */
+#define SISELECT_CTR		0x40
+
+bool counters_are_delegated(void)
+{
+	bool readable;
+
+	trap_is_expected = true;
+	csr_write(CSR_SISELECT, SISELECT_CTR + 3);
+	readable = trap_is_expected;
+	if (readable)
+		(void)csr_read(CSR_SIREG2);
+	readable = trap_is_expected;
+	trap_is_expected = false;
+	return readable;
+}
+
+void delegated_event_write(u64 ctr, u64 event)
+{
+	csr_write(CSR_SISELECT, SISELECT_CTR + ctr);
+	csr_write(CSR_SIREG2, event);
+}
+
+bool fixed_counters_are_used(void)
+{
+	struct sbiret ret = pmu_match(0, BIT(CTR_CYCLE), 0, EVENT_CYCLES, 0);
+
+	if (ret.error)
+		return false;
+	pmu_stop(CTR_CYCLE, 1, PMU_STOP_RESET);
+	return true;
 }
 
 void irqs_enable(void)

@@ -5,6 +5,12 @@
 
 #include "sbi.h"
 
+#ifdef SBI_MODEL
+ulong csr_read(unsigned int csr);
+void csr_write(unsigned int csr, ulong value);
+void csr_set(unsigned int csr, ulong bits);
+void csr_clear(unsigned int csr, ulong bits);
+#else
 #define csr_read(csr)							\
 	({								\
 		ulong value_;						\
@@ -12,10 +18,13 @@
 		asm volatile("csrr %0, %1" : "=r"(value_) : "i"(csr) : "memory");	\
 		value_;							\
 	})
+#define csr_write(csr, value)						\
+	({ asm volatile("csrw %0, %1" :: "i"(csr), "r"((ulong)(value)) : "memory"); })
 #define csr_set(csr, bits)						\
 	({ asm volatile("csrs %0, %1" :: "i"(csr), "r"((ulong)(bits)) : "memory"); })
 #define csr_clear(csr, bits)						\
 	({ asm volatile("csrc %0, %1" :: "i"(csr), "r"((ulong)(bits)) : "memory"); })
+#endif
 
 #define CSR_SSTATUS		0x100
 #define CSR_SIE			0x104
@@ -23,6 +32,9 @@
 #define CSR_SEPC		0x141
 #define CSR_STVAL		0x143
 #define CSR_SIP			0x144
+#define CSR_SCOUNTINHIBIT	0x120
+#define CSR_SISELECT		0x150
+#define CSR_SIREG2		0x152
 #define CSR_SCTRCTL		0x14e
 #define CSR_CYCLE		0xc00
 #define CSR_TIME		0xc01
@@ -41,6 +53,11 @@
 /* QEMU's virt board: what is in its memory map. */
 #define ADDRESS_NOTHING		0x00080000UL	/* between the boot ROM and the test finisher */
 #define ADDRESS_UART		0x10000000UL
+#define ADDRESS_VIRTIO		0x10001000UL
+#define ADDRESS_RTC		0x00101000UL
+#define ADDRESS_FW_CFG		0x10100000UL
+#define ADDRESS_FLASH		0x20000000UL
+#define ADDRESS_PCIE_ECAM	0x30000000UL
 #define ADDRESS_FIRMWARE	0x80000000UL
 #define ADDRESS_MIDDLE		0x84000000UL	/* of 128 MiB: nothing of QEMU's is near */
 #define ADDRESS_FAR		(XLEN == 64 ? BIT(50) : 0xc0000000)	/* nothing either */
@@ -116,6 +133,12 @@ static inline bool qemu_carries(void)
 /* Does this read trap? */
 bool sctrctl_is_readable(void);
 bool scountovf_is_readable(void);
+
+/* Counters that S-mode programs by itself (Smcdeleg, Ssccfg). */
+bool counters_are_delegated(void);
+void delegated_event_write(u64 ctr, u64 event);
+/* Do cycle and instret take their events? */
+bool fixed_counters_are_used(void);
 
 void irqs_enable(void);
 void irqs_disable(void);

@@ -51,6 +51,7 @@ typedef unsigned long ulong;
 #define SBI_HSM_HART_STOP		1
 #define SBI_HSM_HART_GET_STATUS		2
 #define SBI_HSM_STOPPED			1
+#define SBI_EXT_SSE			0x535345
 #define SBI_EXT_SRST			0x53525354
 #define SBI_EXT_DBCN			0x4442434E
 /* Nobody's: of the experimental range. */
@@ -120,6 +121,20 @@ struct sbiret {
 	ulong value;
 };
 
+#ifdef SBI_MODEL
+/* On the host: the ecall is one of the model (model/hart.c). */
+struct sbiret sbi_call6(ulong ext, ulong fid, ulong arg0, ulong arg1, ulong arg2, ulong arg3,
+			ulong arg4, ulong arg5);
+
+static inline void wait_for_interrupt(void)
+{
+}
+#else
+static inline void wait_for_interrupt(void)
+{
+	asm volatile("wfi");
+}
+
 static inline struct sbiret sbi_call6(ulong ext, ulong fid, ulong arg0, ulong arg1, ulong arg2,
 				      ulong arg3, ulong arg4, ulong arg5)
 {
@@ -138,6 +153,7 @@ static inline struct sbiret sbi_call6(ulong ext, ulong fid, ulong arg0, ulong ar
 		     : "memory");
 	return (struct sbiret){ (long)a0, a1 };
 }
+#endif
 
 static inline struct sbiret sbi_call(ulong ext, ulong fid, ulong arg0, ulong arg1, ulong arg2)
 {

@@ -44,6 +44,7 @@ hart_start:
 	j	1b
 
 	.balign	4
+	.globl	trap_entry
 trap_entry:
 	addi	sp, sp, -FRAME_WORDS * WORD
 	store	ra, WORD(sp)

@@ -110,7 +110,7 @@ void power_off(bool good)
 	/* Shutdown; no reason, or a failure of the system. */
 	sbi_call(SBI_EXT_SRST, 0, 0, !good, 0);
 	for (;;)
-		asm volatile("wfi");
+		wait_for_interrupt();
 }
 
 void bail_out(const char *format, ...)

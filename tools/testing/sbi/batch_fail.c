@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What APPLY refuses, and what becomes of the rest of the call. */
+#include "batch.h"
+#include "case.h"
+
+static void running_counter_is_not_programmed(void)
+{
+	u64 ctr, other;
+
+	REQUIRE(batch_page_set());
+	ctr = batch_start(EVENT_INSTRUCTIONS, 0);
+	REQUIRE(ctr != ALL_ONES);
+	other = batch_ctr_beside(ctr, EVENT_CYCLES);
+	slot_set(ctr, EVENT_DTLB_READ_MISS, BIT(60));
+	slot_set(other, EVENT_CYCLES, 500);
+	batch_page()->load = BIT(other);
+	EXPECT_ERROR(batch_apply(0, BIT(ctr) | BIT(other), BIT(other)), SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, BIT(ctr));
+	EXPECT_EQ(counted(ctr, 1000), 2000 + counted_extra);
+	EXPECT_EQ(counted(other, 1000), 2000 + counted_extra);
+	EXPECT_IN(ctr_value(other), 500, 100000);
+}
+
+static void running_counter_is_not_loaded(void)
+{
+	u64 ctr;
+
+	REQUIRE(batch_page_set());
+	ctr = batch_start(EVENT_INSTRUCTIONS, 0);
+	REQUIRE(ctr != ALL_ONES);
+	slot(ctr)->value = BIT(60);
+	batch_page()->load = BIT(ctr);
+	EXPECT_ERROR(batch_apply(0, 0, BIT(ctr)), SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, BIT(ctr));
+	EXPECT_IN(ctr_value(ctr), 0, 100000);
+	EXPECT(is_running(ctr));
+}
+
+static void what_can_not_be_counted_fails(ulong event, u64 data)
+{
+	u64 ctr, good;
+
+	REQUIRE(batch_page_set());
+	ctr = batch_ctr(EVENT_DTLB_READ_MISS);
+	REQUIRE(ctr != ALL_ONES);
+	good = batch_ctr_beside(ctr, EVENT_INSTRUCTIONS);
+	slot_set(ctr, event, 0);
+	slot(ctr)->event_data = data;
+	slot_set(good, EVENT_INSTRUCTIONS, 0);
+	batch_page()->load = BIT(good) | BIT(ctr);
+	EXPECT_ERROR(batch_apply(0, BIT(ctr) | BIT(good), BIT(ctr) | BIT(good)), SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, BIT(ctr));
+	EXPECT(is_running(good));
+	EXPECT_ERROR(pmu_start(ctr, 1, 0, 0), SBI_ERR_INVALID_PARAM);
+	EXPECT_OK(batch_apply(BIT(good), 0, 0));
+}
+
+static void event_that_can_not_be_counted_fails(void)
+{
+	static const ulong events[] = {
+		EVENT_BPU_PREFETCH_MISS, EVENT_HW_BEYOND, EVENT_CACHE(7, 0, 0), EVENT(4, 0),
+		EVENT_RAW | 1, EVENT_FW_SET_TIMER, BIT(20) | EVENT_CYCLES, 0xffffffff,
+	};
+	u64 i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		what_can_not_be_counted_fails(events[i], 0);
+	what_can_not_be_counted_fails(EVENT_RAW, 0x1234);
+}
+
+static void fixed_counter_fails_another_event(void)
+{
+	REQUIRE(batch_page_set());
+	slot_set(CTR_CYCLE, EVENT_INSTRUCTIONS, 0);
+	slot_set(CTR_INSTRET, EVENT_DTLB_READ_MISS, 0);
+	EXPECT_ERROR(batch_apply(FIXED_CTRS, FIXED_CTRS, FIXED_CTRS), SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, FIXED_CTRS);
+	EXPECT(!is_running(CTR_CYCLE));
+	EXPECT(!is_running(CTR_INSTRET));
+}
+
+static void firmware_counter_fails_a_hardware_event(void)
+{
+	u64 fw = lowest(ctrs.fw);
+
+	REQUIRE(batch_page_set());
+	slot_set(fw, EVENT_CYCLES, 0);
+	EXPECT_ERROR(batch_apply(0, BIT(fw), BIT(fw)), SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, BIT(fw));
+	slot_set(fw, EVENT_FW_RESERVED, 0);
+	EXPECT_ERROR(batch_apply(0, BIT(fw), BIT(fw)), SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, BIT(fw));
+	EXPECT_ERROR(pmu_fw_read(fw), SBI_ERR_INVALID_PARAM);
+}
+
+static void failed_counter_has_lost_its_event(void)
+{
+	u64 ctr;
+
+	REQUIRE(batch_page_set());
+	ctr = batch_start(EVENT_INSTRUCTIONS, 0);
+	REQUIRE(ctr != ALL_ONES);
+	slot_set(ctr, EVENT_BPU_PREFETCH_MISS, 0);
+	EXPECT_ERROR(batch_apply(BIT(ctr), BIT(ctr), BIT(ctr)), SBI_ERR_FAILED);
+	EXPECT(!is_running(ctr));
+	EXPECT_ERROR(pmu_start(ctr, 1, 0, 0), SBI_ERR_INVALID_PARAM);
+}
+
+static void running_firmware_counter_fails(void)
+{
+	u64 ctr;
+
+	REQUIRE(batch_page_set());
+	ctr = batch_start(EVENT_FW_SET_TIMER, 100);
+	REQUIRE(ctr != ALL_ONES);
+	slot(ctr)->value = 5;
+	EXPECT_ERROR(batch_apply(0, 0, BIT(ctr)), SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, BIT(ctr));
+	EXPECT_EQ(pmu_fw_read(ctr).value, 100);
+
+	slot_set(ctr, EVENT_FW_IPI_SENT, 0);
+	batch_page()->load = 0;
+	EXPECT_ERROR(batch_apply(0, BIT(ctr), 0), SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, BIT(ctr));
+	slot_set(ctr, SBI_PMU_BATCH_NO_EVENT, 0);
+	EXPECT_ERROR(batch_apply(0, BIT(ctr), 0), SBI_ERR_FAILED);
+	/* It runs on, with its event. */
+	sbi_set_timer(ALL_ONES_64);
+	EXPECT_EQ(pmu_fw_read(ctr).value, 101);
+	/* One that runs, and is in start_mask alone, is no error. */
+	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
+}
+
+static void firmware_counter_without_event_fails(void)
+{
+	u64 fw = lowest(ctrs.fw);
+
+	REQUIRE(batch_page_set());
+	EXPECT_ERROR(batch_apply(0, 0, BIT(fw)), SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, BIT(fw));
+}
+
+#define NEEDS		NEEDS_BATCH
+#define EXACT		(NEEDS_BATCH | NEEDS_ICOUNT)
+
+const struct test_case batch_fail_cases[] = {
+	{ "APPLY does not program a counter that runs, and serves the others",
+	  running_counter_is_not_programmed, EXACT },
+	{ "APPLY does not load a counter that runs", running_counter_is_not_loaded, EXACT },
+	{ "APPLY says which event can not be counted, and serves the others",
+	  event_that_can_not_be_counted_fails, NEEDS },
+	{ "APPLY gives cycle and instret no other event",
+	  fixed_counter_fails_another_event, NEEDS },
+	{ "APPLY gives a firmware counter no hardware event",
+	  firmware_counter_fails_a_hardware_event, NEEDS },
+	{ "APPLY leaves a counter that failed stopped and without an event",
+	  failed_counter_has_lost_its_event, NEEDS | NEEDS_SSCOFPMF },
+	{ "APPLY does not load or program a firmware counter that runs",
+	  running_firmware_counter_fails, NEEDS },
+	{ "APPLY does not start a firmware counter without an event",
+	  firmware_counter_without_event_fails, NEEDS },
+	CASES_END
+};

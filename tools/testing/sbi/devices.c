@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Shared memory that is none: addresses that the root domain may access, and that
+ * nothing decodes, or a device some of.
+ */
+#include "batch.h"
+#include "case.h"
+
+/* These decode a part of their page (virtio, 0x200 bytes), or can not be written. */
+static const ulong devices[] = {
+	ADDRESS_VIRTIO, ADDRESS_FLASH, ADDRESS_PCIE_ECAM, ADDRESS_RTC, ADDRESS_FW_CFG,
+};
+
+static const ulong nothing[] = {
+	ADDRESS_NOTHING, ADDRESS_FAR, -4096UL,
+};
+
+/* Does the call return, with one of the errors that are for this? */
+static bool is_refused(struct sbiret ret)
+{
+	return ret.error == SBI_ERR_INVALID_ADDRESS || ret.error == SBI_ERR_NO_SHMEM ||
+	       ret.error == SBI_ERR_FAILED;
+}
+
+/* --- EVENT_GET_INFO --------------------------------------------------------------- */
+
+static void info_survives_devices(void)
+{
+	ulong i;
+
+	for (i = 0; i < ARRAY_SIZE(devices); i++) {
+		struct sbiret ret = pmu_event_info(devices[i], 0, 64, 0);
+
+		EXPECT(!ret.error || is_refused(ret));
+	}
+	EXPECT_ERROR(pmu_event_info(ADDRESS_VIRTIO, 0, 64, 0), SBI_ERR_INVALID_ADDRESS);
+	/* Its first entries are there; one word of a page does not tell. */
+	EXPECT_ERROR(pmu_event_info(ADDRESS_VIRTIO + 0x1f0, 0, 2, 0), SBI_ERR_INVALID_ADDRESS);
+}
+
+/* --- the batch page ---------------------------------------------------------------- */
+
+static void apply_survives_nothing(void)
+{
+	u64 all = ctrs.hw | ctrs.fw, i, k;
+
+	for (i = 0; i < ARRAY_SIZE(nothing); i++) {
+		if (batch_set_shmem(nothing[i], 0, 0).error)
+			continue;
+		EXPECT_ERROR(batch_apply(all, all, all), SBI_ERR_INVALID_ADDRESS);
+		EXPECT_ERROR(batch_apply(all, 0, 0), SBI_ERR_INVALID_ADDRESS);
+		EXPECT_ERROR(batch_apply(0, 0, 0), SBI_ERR_INVALID_ADDRESS);
+		for (k = 0; k < 32; k++)
+			if (ctrs.hw & BIT(k))
+				EXPECT(!is_running(k));
+	}
+}
+
+/* What a device answers is its own affair; each slot, and all of the words before them. */
+static void apply_survives_devices(void)
+{
+	u64 all = ctrs.hw | ctrs.fw, i, k;
+
+	for (i = 0; i < ARRAY_SIZE(devices); i++) {
+		if (batch_set_shmem(devices[i], 0, 0).error)
+			continue;
+		batch_apply(all, all, all);
+		for (k = 0; k < 64; k++)
+			if (all & BIT(k))
+				batch_apply(BIT(k), BIT(k), BIT(k));
+		batch_resolve(EVENT_CYCLES, 0);
+	}
+	if (batch_set_shmem(ADDRESS_VIRTIO, 0, 0).error)
+		return;
+	/* Its slot lies beyond what virtio decodes. */
+	EXPECT_ERROR(batch_apply(BIT(18), BIT(18), 0), SBI_ERR_INVALID_ADDRESS);
+}
+
+static void resolve_survives_nothing(void)
+{
+	if (batch_set_shmem(ADDRESS_NOTHING, 0, 0).error) {
+		tap_skip("this firmware refuses the page when it is set");
+		return;
+	}
+	EXPECT_ERROR(batch_resolve(EVENT_CYCLES, 0), SBI_ERR_INVALID_ADDRESS);
+}
+
+static void counters_stop_if_the_page_faults(void)
+{
+	u64 ctr, other;
+
+	REQUIRE(batch_page_set());
+	ctr = batch_start(EVENT_INSTRUCTIONS, 0);
+	REQUIRE(ctr != ALL_ONES);
+	other = ctr == CTR_INSTRET ? CTR_CYCLE : ctr + 1;
+	slot_set(other, EVENT_CYCLES, 0);
+	EXPECT_OK(batch_apply(BIT(other), BIT(other), BIT(other)));
+	if (batch_set_shmem(ADDRESS_NOTHING, 0, 0).error) {
+		tap_skip("this firmware refuses the page when it is set");
+		return;
+	}
+	EXPECT_ERROR(batch_apply(0, 0, BIT(ctr)), SBI_ERR_INVALID_ADDRESS);
+	EXPECT(!is_running(ctr));
+	EXPECT(is_running(other));
+	/* The page stays set: it is not NO_SHMEM. */
+	EXPECT_ERROR(batch_apply(0, 0, 0), SBI_ERR_INVALID_ADDRESS);
+}
+
+/* --- snapshots ---------------------------------------------------------------------- */
+
+static void snapshot_survives(ulong address)
+{
+	u64 ctr = ctr_for(EVENT_CYCLES, 0);
+
+	REQUIRE(ctr != ALL_ONES);
+	if (!pmu_set_shmem(address, 0, 0).error) {
+		EXPECT_ERROR(pmu_start(0, ctrs.hw, PMU_START_INIT_SNAPSHOT, 0), SBI_ERR_NO_SHMEM);
+		pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 5);
+		EXPECT_ERROR(pmu_stop(ctr, 1, PMU_STOP_TAKE_SNAPSHOT), SBI_ERR_NO_SHMEM);
+		EXPECT(!is_running(ctr));
+		EXPECT_OK(pmu_set_shmem(ALL_ONES, ALL_ONES, 0));
+	}
+	pmu_stop(ctr, 1, PMU_STOP_RESET);
+}
+
+static void snapshot_survives_nothing(void)
+{
+	ulong i;
+
+	for (i = 0; i < ARRAY_SIZE(nothing); i++)
+		snapshot_survives(nothing[i]);
+}
+
+/* Values of counters that are there lie within what virtio decodes; those of RTC do not. */
+static void snapshot_survives_devices(void)
+{
+	ulong i;
+
+	for (i = 0; i < ARRAY_SIZE(devices); i++) {
+		u64 ctr = ctr_for(EVENT_CYCLES, 0);
+
+		REQUIRE(ctr != ALL_ONES);
+		if (!pmu_set_shmem(devices[i], 0, 0).error) {
+			pmu_start(0, ctrs.hw, PMU_START_INIT_SNAPSHOT, 0);
+			pmu_stop(0, ctrs.hw, PMU_STOP_TAKE_SNAPSHOT);
+		}
+		pmu_stop(0, ctrs.hw, PMU_STOP_RESET);
+	}
+	pmu_set_shmem(ALL_ONES, ALL_ONES, 0);
+}
+
+/* --- SET_SHMEM ------------------------------------------------------------------------ */
+
+#define FW_CFG_DATA		((volatile u8 *)ADDRESS_FW_CFG)
+#define FW_CFG_SELECTOR		((volatile unsigned short *)(ADDRESS_FW_CFG + 8))
+
+/* The first byte of QEMU's fw_cfg file 0, "QEMU": a read of the data register consumes it. */
+static void fw_cfg_rewind(void)
+{
+	*FW_CFG_SELECTOR = 0;
+}
+
+static bool fw_cfg_is_rewound(void)
+{
+	return *FW_CFG_DATA == 'Q';
+}
+
+static void batch_set_shmem_does_not_access(void)
+{
+	fw_cfg_rewind();
+	REQUIRE(fw_cfg_is_rewound());
+	fw_cfg_rewind();
+	batch_set_shmem(ADDRESS_FW_CFG, 0, 0);
+	EXPECT(fw_cfg_is_rewound());
+}
+
+static void snapshot_set_shmem_does_not_access(void)
+{
+	fw_cfg_rewind();
+	REQUIRE(fw_cfg_is_rewound());
+	fw_cfg_rewind();
+	pmu_set_shmem(ADDRESS_FW_CFG, 0, 0);
+	EXPECT(fw_cfg_is_rewound());
+}
+
+/* The mask of counters to load is where the data register is. */
+static void apply_does_not_read_load_without_start(void)
+{
+	u64 ctr = lowest(ctrs.hw);
+
+	if (batch_set_shmem(ADDRESS_FW_CFG, 0, 0).error) {
+		tap_skip("this firmware refuses the page when it is set");
+		return;
+	}
+	fw_cfg_rewind();
+	batch_apply(BIT(ctr), 0, 0);
+	/* That has written to the selector, or faulted there. */
+	EXPECT(fw_cfg_is_rewound());
+}
+
+const struct test_case device_cases[] = {
+	{ "SNAPSHOT_SET_SHMEM does not access the memory", snapshot_set_shmem_does_not_access,
+	  NEEDS_SNAPSHOT },
+	{ "SET_SHMEM does not access the page", batch_set_shmem_does_not_access, NEEDS_BATCH },
+	{ "APPLY reads no word that it does not need", apply_does_not_read_load_without_start,
+	  NEEDS_BATCH },
+	{ "APPLY survives a page where there is no memory", apply_survives_nothing, NEEDS_BATCH },
+	{ "RESOLVE survives a page where there is no memory", resolve_survives_nothing,
+	  NEEDS_BATCH },
+	{ "APPLY stops the counters that it was to start if the page faults",
+	  counters_stop_if_the_page_faults, NEEDS_BATCH },
+	{ "a snapshot survives memory that is not there", snapshot_survives_nothing,
+	  NEEDS_SNAPSHOT },
+	{ "a snapshot survives a device that decodes a part of a page",
+	  snapshot_survives_devices, NEEDS_SNAPSHOT },
+	{ "APPLY survives a device that decodes a part of a page", apply_survives_devices,
+	  NEEDS_BATCH },
+	{ "EVENT_GET_INFO survives a device that decodes a part of a page",
+	  info_survives_devices, NEEDS_EVENT_INFO },
+	CASES_END
+};

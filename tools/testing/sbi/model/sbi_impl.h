@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The SBI implementation of the model: what its parts have of each other. */
+#ifndef SBI_MODEL_SBI_IMPL_H
+#define SBI_MODEL_SBI_IMPL_H
+
+#include "hart.h"
+
+#define SBI_HSM_HART_SUSPEND	3
+
+#define NR_COUNTERS		35
+#define HARDWARE_COUNTERS	(HART_FIXED | HART_PROGRAMMABLE)
+/* 19 to 34. */
+#define FIRMWARE_COUNTERS	(0xffffULL << 19)
+#define ALL_COUNTERS		(HARDWARE_COUNTERS | FIRMWARE_COUNTERS)
+
+static inline struct sbiret sbi_error(long error)
+{
+	return (struct sbiret){ error, 0 };
+}
+
+static inline struct sbiret sbi_value(ulong value)
+{
+	return (struct sbiret){ SBI_SUCCESS, value };
+}
+
+/* sbi.c: the functions of all extensions. */
+void sbi_boot(void);
+struct sbiret sbi_handle(ulong ext, ulong fid, const ulong *args);
+
+/* --- sbi_pmu.c: counters, and the PMU extension ------------------------------------ */
+
+void pmu_boot(void);
+struct sbiret pmu_handle(ulong fid, const ulong *args);
+void pmu_count_firmware_event(ulong event);
+
+/* Is this an event_idx of the specification, with event_data that it allows? */
+bool event_is_valid(ulong event, u64 data);
+/* The counters that can count it: none if it is not valid. */
+u64 event_counters(ulong event, u64 data);
+
+bool counter_is_running(unsigned int i);
+bool counter_has_event(unsigned int i);
+void counter_forget(unsigned int i);
+/* False if the counter can not count the event: then it is as it was. */
+bool counter_configure(unsigned int i, ulong event, u64 data, ulong flags);
+void counter_load(unsigned int i, u64 value);
+/* Hardware counters by one write to mcountinhibit. */
+void counters_stop(u64 mask);
+/* COUNTERS are those of MASK that do not run: OF is clear, and they may be loaded. */
+void counters_start(u64 mask);
+void counter_clear_overflow(unsigned int i);
+
+/* --- sbi_batch.c: the PMU batch extension ------------------------------------------- */
+
+struct sbiret batch_handle(ulong fid, const ulong *args);
+void batch_forget_page(void);
+
+/* --- sbi_sse.c: the event of an overflow ----------------------------------------------- */
+
+struct sbiret sse_handle_call(ulong fid, const ulong *args);
+/* The overflow interrupt of M-mode: it is the event, once. */
+void sse_take_overflow(void);
+/* Back in S-mode: enters the handler if there is an event to be handled. */
+void sse_inject(void);
+
+#endif

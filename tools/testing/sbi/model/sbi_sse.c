@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One event of the Supervisor Software Events extension: the local PMU overflow. */
+#include "sbi_impl.h"
+#include "../sse.h"
+
+#define SSE_REGISTER		2
+#define SSE_UNREGISTER		3
+#define SSE_ENABLE		4
+#define SSE_DISABLE		5
+#define SSE_COMPLETE		6
+#define SSE_HART_UNMASK		8
+#define SSE_HART_MASK		9
+#define ENTRY_INSTRUCTIONS	32
+#define SSE_LOCAL_PMU_OVERFLOW	0x00010000UL
+
+static struct {
+	bool registered, enabled, unmasked, pending, running;
+} event;
+
+static struct sbiret hart_mask(bool unmask)
+{
+	event.unmasked = unmask;
+	return sbi_value(0);
+}
+
+static struct sbiret event_call(ulong fid)
+{
+	switch (fid) {
+	case SSE_REGISTER:
+	case SSE_UNREGISTER:
+		event.registered = fid == SSE_REGISTER;
+		event.enabled = false;
+		event.pending = false;
+		hart_overflows_to_machine(event.registered);
+		return sbi_value(0);
+	case SSE_ENABLE:
+	case SSE_DISABLE:
+		event.enabled = event.registered && fid == SSE_ENABLE;
+		return sbi_value(0);
+	default:
+		return sbi_error(SBI_ERR_NOT_SUPPORTED);
+	}
+}
+
+struct sbiret sse_handle_call(ulong fid, const ulong *args)
+{
+	switch (fid) {
+	case SSE_HART_UNMASK:
+	case SSE_HART_MASK:
+		return hart_mask(fid == SSE_HART_UNMASK);
+	case SSE_COMPLETE:
+		event.running = false;
+		return sbi_value(0);
+	default:
+		if (args[0] != SSE_LOCAL_PMU_OVERFLOW)
+			return sbi_error(SBI_ERR_INVALID_PARAM);
+		return event_call(fid);
+	}
+}
+
+/* Section 9: the pending bit is cleared when the event is injected. */
+void sse_take_overflow(void)
+{
+	if (!event.enabled || !event.unmasked || event.running)
+		return;
+	hart_overflow_clear();
+	event.pending = true;
+}
+
+/* What entry.S does: the handler, and the call that says that it has completed. */
+ulong sse_frame[32];
+
+/* With the registers to be saved and restored. */
+void sse_entry(void)
+{
+	hart_execute(ENTRY_INSTRUCTIONS);
+	sse_handle();
+	hart_execute(ENTRY_INSTRUCTIONS);
+	sbi_call(SBI_EXT_SSE, SSE_COMPLETE, 0, 0, 0);
+}
+
+void sse_inject(void)
+{
+	if (!event.pending)
+		return;
+	event.pending = false;
+	event.running = true;
+	sse_entry();
+}
