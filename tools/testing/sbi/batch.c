@@ -4,7 +4,6 @@
 #include "case.h"
 #include "fdt.h"
 
-
 _Static_assert(sizeof(struct sbi_pmu_batch_shmem) <= SBI_PMU_BATCH_SHMEM_SIZE,
 	       "the page that is shared is of 4096 bytes");
 
@@ -16,6 +15,31 @@ bool batch_page_set(void)
 	for (i = 0; i < PAGE_SIZE / sizeof(u64); i++)
 		word[i] = 0;
 	return batch_set_shmem(BATCH_SHARED, 0, 0).error == SBI_SUCCESS;
+}
+
+bool batch_page_is_in_use(void)
+{
+	batch_page()->failed = MARK;
+	return batch_apply(0, 0, 0).error == SBI_SUCCESS && !batch_page()->failed;
+}
+
+void batch_page_mark(void)
+{
+	volatile u64 *word = (volatile u64 *)BATCH_SHARED;
+	u64 i;
+
+	for (i = 0; i < PAGE_SIZE / sizeof(u64); i++)
+		word[i] = MARK;
+}
+
+u64 batch_page_changes(void)
+{
+	volatile u64 *word = (volatile u64 *)BATCH_SHARED;
+	u64 i, changes = 0;
+
+	for (i = 0; i < PAGE_SIZE / sizeof(u64); i++)
+		changes += word[i] != MARK;
+	return changes;
 }
 
 void slot_set(u64 ctr, ulong event, u64 value)
@@ -61,6 +85,15 @@ u64 batch_start(ulong event, u64 value)
 
 /* --- the calls ---------------------------------------------------------------- */
 
+static void extension_is_there(void)
+{
+	if (!bootarg_has("batch")) {
+		tap_skip("the boot arguments do not say that this firmware has it");
+		return;
+	}
+	EXPECT(sbi_call(SBI_EXT_BASE, SBI_BASE_PROBE_EXTENSION, SBI_EXT_PMU_BATCH, 0, 0).value);
+}
+
 static void version_is_0_9(void)
 {
 	struct sbiret ret = sbi_call(SBI_EXT_PMU_BATCH, SBI_PMU_BATCH_GET_VERSION, 0, 0, 0);
@@ -100,6 +133,26 @@ static void calls_need_a_page(void)
 	EXPECT_OK(batch_set_shmem(ALL_ONES, ALL_ONES, 0));
 	EXPECT_ERROR(batch_apply(0, 0, 0), SBI_ERR_NO_SHMEM);
 	EXPECT_ERROR(batch_resolve(EVENT_CYCLES, 0), SBI_ERR_NO_SHMEM);
+}
+
+static void want_of_a_page_comes_first(void)
+{
+	EXPECT_ERROR(batch_apply(BIT(63), 0, 0), SBI_ERR_NO_SHMEM);
+	EXPECT_ERROR(batch_apply(0, BIT(63), 0), SBI_ERR_NO_SHMEM);
+	EXPECT_ERROR(batch_apply(0, 0, BIT(63)), SBI_ERR_NO_SHMEM);
+	EXPECT_ERROR(batch_resolve(ALL_ONES, ALL_ONES_64), SBI_ERR_NO_SHMEM);
+	EXPECT_ERROR(batch_resolve(EVENT_BPU_PREFETCH_MISS, 0), SBI_ERR_NO_SHMEM);
+}
+
+static void errors_of_a_page_have_an_order(void)
+{
+	REQUIRE(batch_page_set());
+	EXPECT_ERROR(batch_set_shmem(ALL_ONES, ALL_ONES, 1), SBI_ERR_INVALID_PARAM);
+	EXPECT(batch_page_is_in_use());
+	EXPECT_ERROR(batch_set_shmem(ADDRESS_FIRMWARE, 0, 1), SBI_ERR_INVALID_PARAM);
+	EXPECT_ERROR(batch_set_shmem(ADDRESS_FIRMWARE + 8, 0, 0), SBI_ERR_INVALID_PARAM);
+	EXPECT_ERROR(batch_set_shmem(BATCH_SHARED + 8, 1, 0), SBI_ERR_INVALID_PARAM);
+	EXPECT(batch_page_is_in_use());
 }
 
 static void counter_that_is_not_there_stops_it_all(void)
@@ -320,14 +373,12 @@ static void serves_hardware_and_firmware_in_one(void)
 
 static void writes_no_other_word(void)
 {
-	volatile u64 *word = (volatile u64 *)BATCH_SHARED;
-	u64 ctr, i, changed = 0;
+	u64 ctr;
 
 	REQUIRE(batch_page_set());
 	ctr = batch_start(EVENT_INSTRUCTIONS, 0);
 	REQUIRE(ctr != ALL_ONES);
-	for (i = 0; i < PAGE_SIZE / sizeof(u64); i++)
-		word[i] = MARK;
+	batch_page_mark();
 	batch_page()->load = 0;
 	slot_set(ctr, EVENT_INSTRUCTIONS, MARK);
 	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), BIT(ctr)));
@@ -337,10 +388,8 @@ static void writes_no_other_word(void)
 	EXPECT_EQ(slot(ctr)->event_idx, EVENT_INSTRUCTIONS);
 	EXPECT_EQ(slot(ctr)->event_data, 0);
 	EXPECT_EQ(slot(ctr)->value, MARK);
-	for (i = 0; i < PAGE_SIZE / sizeof(u64); i++)
-		changed += word[i] != MARK;
 	/* load and failed; event_data and the word of event_idx and flags of the slot. */
-	EXPECT_EQ(changed, 4);
+	EXPECT_EQ(batch_page_changes(), 4);
 }
 
 /* What an earlier call has left there is not this one's result. */
@@ -357,9 +406,47 @@ static void refused_page_keeps_the_former(void)
 	REQUIRE(batch_page_set());
 	EXPECT_ERROR(batch_set_shmem(BATCH_SHARED + 8, 0, 0), SBI_ERR_INVALID_PARAM);
 	EXPECT_ERROR(batch_set_shmem(ADDRESS_FIRMWARE, 0, 0), SBI_ERR_INVALID_ADDRESS);
-	batch_page()->failed = MARK;
-	EXPECT_OK(batch_apply(0, 0, 0));
-	EXPECT_EQ(batch_page()->failed, 0);
+	EXPECT(batch_page_is_in_use());
+}
+
+static void programming_keeps_the_value(void)
+{
+	static const ulong events[] = {
+		EVENT_INSTRUCTIONS, SBI_PMU_BATCH_NO_EVENT, EVENT_BPU_PREFETCH_MISS,
+	};
+	u64 ctr, value, i;
+
+	REQUIRE(batch_page_set());
+	ctr = batch_start(EVENT_INSTRUCTIONS, 1000);
+	REQUIRE(ctr != ALL_ONES);
+	EXPECT_OK(batch_apply(BIT(ctr), 0, 0));
+	value = ctr_value(ctr);
+	EXPECT_IN(value, 1000, 1000 + between_calls);
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		slot_set(ctr, events[i], FAR_VALUE);
+		slot(ctr)->flags = PMU_CFG_CLEAR_VALUE;
+		batch_apply(BIT(ctr), BIT(ctr), 0);
+		EXPECT_EQ(ctr_value(ctr), value);
+	}
+}
+
+static void programming_keeps_a_firmware_counters_value(void)
+{
+	static const ulong events[] = {
+		EVENT_FW_IPI_SENT, SBI_PMU_BATCH_NO_EVENT, EVENT_CYCLES, EVENT_FW_SET_TIMER,
+	};
+	u64 ctr, i;
+
+	REQUIRE(batch_page_set());
+	ctr = batch_start(EVENT_FW_SET_TIMER, 7);
+	REQUIRE(ctr != ALL_ONES);
+	sbi_set_timer(ALL_ONES_64);
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		slot_set(ctr, events[i], FAR_VALUE);
+		slot(ctr)->flags = PMU_CFG_CLEAR_VALUE;
+		batch_apply(BIT(ctr), BIT(ctr), 0);
+	}
+	EXPECT_EQ(pmu_fw_read(ctr).value, 8);
 }
 
 /* A slot's flags are all of a 32-bit word; a cached one must not stand for another's. */
@@ -386,10 +473,15 @@ static void same_event_with_other_filters(void)
 #define OVERFLOWS	(NEEDS_BATCH | NEEDS_ICOUNT | NEEDS_SSCOFPMF)
 
 const struct test_case batch_cases[] = {
+	{ "the batch extension is there", extension_is_there, 0 },
 	{ "the batch extension is of version 0.9", version_is_0_9, NEEDS },
 	{ "the batch extension has no other functions", other_functions_are_refused, NEEDS },
 	{ "the batch page must be aligned and S-mode's", bad_page_is_refused, NEEDS },
 	{ "APPLY and RESOLVE need a page", calls_need_a_page, NEEDS },
+	{ "APPLY and RESOLVE look for a page before they look at their arguments",
+	  want_of_a_page_comes_first, NEEDS },
+	{ "SET_SHMEM looks at flags, alignment and address, in this order",
+	  errors_of_a_page_have_an_order, NEEDS },
 	{ "APPLY with a counter that is not there does nothing",
 	  counter_that_is_not_there_stops_it_all, NEEDS },
 	{ "APPLY programs, loads and starts", programs_loads_and_starts, EXACT },
@@ -405,6 +497,9 @@ const struct test_case batch_cases[] = {
 	  EXACT | NEEDS_SSCOFPMF },
 	{ "APPLY programs the same event with other filters", same_event_with_other_filters,
 	  OVERFLOWS | NEEDS_FILTERS },
+	{ "APPLY keeps the value of what it programs", programming_keeps_the_value, EXACT },
+	{ "APPLY keeps the value of a firmware counter that it programs",
+	  programming_keeps_a_firmware_counters_value, NEEDS },
 	{ "APPLY forgets an event", no_event_forgets, NEEDS },
 	{ "APPLY forgets a firmware event", no_event_forgets_a_firmware_event, NEEDS },
 	{ "APPLY serves firmware counters", serves_firmware_counters, NEEDS },

@@ -58,7 +58,7 @@ static void interrupts_after_n(void)
 	EXPECT_EQ(irqs.count, 1);
 	EXPECT(irqs.scountovf & BIT(ctr));
 	EXPECT_OK(batch_apply(BIT(ctr), 0, 0));
-	EXPECT(csr_read(CSR_SCOUNTOVF) & BIT(ctr));
+	EXPECT(has_overflowed(ctr));
 	EXPECT_IN(ctr_value(ctr), 0, 8000);
 }
 
@@ -74,7 +74,7 @@ static void interrupts_again_after_each_load(void)
 		loop_for(2000);
 		EXPECT_EQ(irqs.count, i);
 		EXPECT_OK(batch_apply(BIT(ctr), 0, BIT(ctr)));
-		EXPECT(!(csr_read(CSR_SCOUNTOVF) & BIT(ctr)));
+		EXPECT(!has_overflowed(ctr));
 	}
 }
 
@@ -89,18 +89,144 @@ static void load_clears_overflow_while_pending(void)
 	EXPECT(lcofi_pending());
 	slot(ctr)->value = -10000ULL;
 	EXPECT_OK(batch_apply(BIT(ctr), 0, BIT(ctr)));
-	EXPECT(!(csr_read(CSR_SCOUNTOVF) & BIT(ctr)));
+	EXPECT(!has_overflowed(ctr));
+	EXPECT(lcofi_pending());
 	lcofi_clear();
 	loop_for(7000);
 	EXPECT(lcofi_pending());
 }
 
-static void fixed_counter_without_event_has_no_filter(u64 ctr, ulong event)
+/* A counter that has run over, and runs; its interrupt is pending. */
+static u64 overflowed(void)
+{
+	u64 ctr;
+
+	if (!batch_page_set())
+		return ALL_ONES;
+	ctr = batch_start(EVENT_INSTRUCTIONS, -1000ULL);
+	if (ctr == ALL_ONES)
+		return ALL_ONES;
+	loop_for(2000);
+	batch_page()->load = 0;
+	return has_overflowed(ctr) && lcofi_pending() ? ctr : ALL_ONES;
+}
+
+static void start_of_what_runs_keeps_its_overflow(void)
+{
+	u64 ctr = overflowed();
+
+	REQUIRE(ctr != ALL_ONES);
+	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
+	EXPECT(has_overflowed(ctr));
+	EXPECT(lcofi_pending());
+	EXPECT(is_running(ctr));
+	/* Neither does STOP clear it, nor a call of another counter. */
+	EXPECT_OK(batch_apply(BIT(ctr) | FIXED_CTRS, 0, FIXED_CTRS));
+	EXPECT(has_overflowed(ctr));
+	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
+	EXPECT(!has_overflowed(ctr));
+}
+
+static void programming_clears_overflow(ulong event)
+{
+	u64 ctr = overflowed();
+
+	REQUIRE(ctr != ALL_ONES);
+	slot_set(ctr, event, 0);
+	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), 0));
+	EXPECT(!has_overflowed(ctr));
+	EXPECT(lcofi_pending());
+}
+
+static void what_is_programmed_has_not_overflowed(void)
+{
+	programming_clears_overflow(EVENT_INSTRUCTIONS);
+}
+
+static void what_has_no_event_has_not_overflowed(void)
+{
+	programming_clears_overflow(SBI_PMU_BATCH_NO_EVENT);
+}
+
+/* All that APPLY does with a counter. What it may clear, OF, is set at first. */
+static void apply_each_way(u64 ctr, bool pending)
+{
+	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
+	EXPECT_EQ(lcofi_pending(), pending);
+	EXPECT_OK(batch_apply(BIT(ctr), 0, 0));
+	EXPECT_EQ(lcofi_pending(), pending);
+	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
+	EXPECT_EQ(lcofi_pending(), pending);
+	batch_page()->load = BIT(ctr);
+	slot_set(ctr, EVENT_INSTRUCTIONS, 0);
+	EXPECT_OK(batch_apply(BIT(ctr), 0, BIT(ctr)));
+	EXPECT_EQ(lcofi_pending(), pending);
+	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), BIT(ctr)));
+	EXPECT_EQ(lcofi_pending(), pending);
+	slot_set(ctr, SBI_PMU_BATCH_NO_EVENT, 0);
+	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), 0));
+	EXPECT_EQ(lcofi_pending(), pending);
+}
+
+static void interrupt_stays_pending(void)
+{
+	u64 ctr = overflowed();
+
+	REQUIRE(ctr != ALL_ONES);
+	apply_each_way(ctr, true);
+}
+
+/* OF is set, but the interrupt has been taken. */
+static void interrupt_does_not_become_pending(void)
+{
+	u64 ctr = overflowed();
+
+	REQUIRE(ctr != ALL_ONES);
+	lcofi_clear();
+	apply_each_way(ctr, false);
+}
+
+/* All bits of both, SINH too. */
+static void no_event_ignores_the_rest_of_its_slot(void)
+{
+	u64 ctr = lowest(ctrs.prog), fw = lowest(ctrs.fw), mask, i;
+
+	REQUIRE(batch_page_set());
+	mask = FIXED_CTRS | BIT(ctr) | BIT(fw);
+	for (i = 0; i < 64; i++) {
+		slot(i)->flags = 0xffffffff;
+		slot(i)->event_data = ALL_ONES_64;
+	}
+	EXPECT_OK(batch_apply(mask, mask, FIXED_CTRS | BIT(ctr)));
+	EXPECT_EQ(counted(CTR_CYCLE, 1000), 2000 + counted_extra);
+	EXPECT_EQ(counted(CTR_INSTRET, 1000), 2000 + counted_extra);
+	EXPECT_EQ(counted(ctr, 1000), 0);
+}
+
+static void firmware_counter_has_no_filters(void)
+{
+	u64 ctr = lowest(ctrs.fw);
+
+	REQUIRE(batch_page_set());
+	slot_set(ctr, EVENT_FW_SET_TIMER, 10);
+	slot(ctr)->flags = 0xffffffff;
+	batch_page()->load = BIT(ctr);
+	EXPECT_OK(batch_apply(0, BIT(ctr), BIT(ctr)));
+	sbi_set_timer(ALL_ONES_64);
+	EXPECT_EQ(pmu_fw_read(ctr).value, 11);
+}
+
+static void fixed_counter_counts_nothing(u64 ctr, ulong event)
 {
 	slot_set(ctr, event, 0);
 	slot(ctr)->flags = PMU_CFG_SET_SINH;
 	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), BIT(ctr)));
 	EXPECT_EQ(counted(ctr, 1000), 0);
+}
+
+static void fixed_counter_without_event_has_no_filter(u64 ctr, ulong event)
+{
+	fixed_counter_counts_nothing(ctr, event);
 	slot_set(ctr, SBI_PMU_BATCH_NO_EVENT, 0);
 	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), BIT(ctr)));
 	EXPECT_EQ(counted(ctr, 1000), 2000 + counted_extra);
@@ -115,19 +241,38 @@ static void fixed_counters_lose_their_filters(void)
 	EXPECT_EQ(cycle_over_ecall(), 4);
 }
 
+static void fixed_counter_that_failed_has_no_filter(u64 ctr, ulong event)
+{
+	fixed_counter_counts_nothing(ctr, event);
+	slot(ctr)->event_idx = EVENT_DTLB_READ_MISS;
+	EXPECT_ERROR(batch_apply(BIT(ctr), BIT(ctr), 0), SBI_ERR_FAILED);
+	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
+	EXPECT_EQ(counted(ctr, 1000), 2000 + counted_extra);
+}
+
+static void fixed_counters_that_failed_lose_their_filters(void)
+{
+	REQUIRE(batch_page_set());
+	fixed_counter_that_failed_has_no_filter(CTR_CYCLE, EVENT_CYCLES);
+	fixed_counter_that_failed_has_no_filter(CTR_INSTRET, EVENT_INSTRUCTIONS);
+	EXPECT_EQ(instret_over_ecall(), 4);
+	EXPECT_EQ(cycle_over_ecall(), 4);
+}
+
 /*
  * The supervisor programs a delegated counter that has no event: it can not set MINH,
  * so what it counts of a call is the firmware's part if MINH is lost.
  */
-static void delegated_counter_leaves_firmware_out(void)
+static void delegated_counter_leaves_firmware_out(ulong event, long error)
 {
 	u64 ctr, before;
 
 	REQUIRE(batch_page_set());
 	ctr = batch_start(EVENT_INSTRUCTIONS, 0);
 	REQUIRE(ctr != ALL_ONES);
-	slot_set(ctr, SBI_PMU_BATCH_NO_EVENT, 0);
-	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), 0));
+	slot_set(ctr, event, 0);
+	EXPECT_ERROR(batch_apply(BIT(ctr), BIT(ctr), 0), error);
+	batch_page()->load = 0;
 	delegated_event_write(ctr, EVENT_INSTRUCTIONS);
 	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
 	before = ctr_value(ctr);
@@ -135,6 +280,16 @@ static void delegated_counter_leaves_firmware_out(void)
 	EXPECT_IN(ctr_value(ctr) - before, 4, between_calls);
 	EXPECT_OK(batch_apply(BIT(ctr), 0, 0));
 	delegated_event_write(ctr, 0);
+}
+
+static void delegated_counter_without_event_leaves_firmware_out(void)
+{
+	delegated_counter_leaves_firmware_out(SBI_PMU_BATCH_NO_EVENT, SBI_SUCCESS);
+}
+
+static void delegated_counter_that_failed_leaves_firmware_out(void)
+{
+	delegated_counter_leaves_firmware_out(EVENT_BPU_PREFETCH_MISS, SBI_ERR_FAILED);
 }
 
 static void values_are_cut_to_the_width(void)
@@ -165,10 +320,29 @@ const struct test_case batch_filter_cases[] = {
 	  interrupts_again_after_each_load, OVERFLOWS },
 	{ "APPLY clears an overflow while the interrupt is pending",
 	  load_clears_overflow_while_pending, OVERFLOWS },
+	{ "APPLY leaves the overflow of what runs already",
+	  start_of_what_runs_keeps_its_overflow, OVERFLOWS },
+	{ "APPLY clears the overflow of what it programs",
+	  what_is_programmed_has_not_overflowed, OVERFLOWS },
+	{ "APPLY clears the overflow of what it leaves without an event",
+	  what_has_no_event_has_not_overflowed, OVERFLOWS },
+	{ "APPLY does not clear an interrupt that is pending", interrupt_stays_pending, OVERFLOWS },
+	{ "APPLY does not raise an interrupt for an overflow of before",
+	  interrupt_does_not_become_pending, OVERFLOWS },
+	{ "APPLY ignores flags and event_data of no event",
+	  no_event_ignores_the_rest_of_its_slot, EXACT },
+	{ "APPLY ignores filters of a firmware counter", firmware_counter_has_no_filters, NEEDS },
+	{ "APPLY resets the filters of cycle and instret that fail",
+	  fixed_counters_that_failed_lose_their_filters,
+	  EXACT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
 	{ "APPLY resets the filters of cycle and instret with no event",
 	  fixed_counters_lose_their_filters, EXACT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
 	{ "a delegated counter that APPLY left without an event does not count the firmware",
-	  delegated_counter_leaves_firmware_out, OVERFLOWS | NEEDS_SSCCFG | NEEDS_FILTERS },
+	  delegated_counter_without_event_leaves_firmware_out,
+	  OVERFLOWS | NEEDS_SSCCFG | NEEDS_FILTERS },
+	{ "a delegated counter that failed in APPLY does not count the firmware",
+	  delegated_counter_that_failed_leaves_firmware_out,
+	  OVERFLOWS | NEEDS_SSCCFG | NEEDS_FILTERS },
 	{ "APPLY loads as many bits as a counter has", values_are_cut_to_the_width, NEEDS },
 	CASES_END
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* RESOLVE, and the batch extension beside the standard calls. */
+/* RESOLVE: which counters can count an event. */
 #include "batch.h"
 #include "case.h"
 
@@ -61,49 +61,123 @@ static void resolves_nothing_that_is_not_there(void)
 	EXPECT_ERROR(batch_resolve(ALL_ONES, ALL_ONES_64), SBI_ERR_INVALID_PARAM);
 }
 
-static void snapshot_and_batch_pages_are_apart(void)
+static void resolves_firmware_events(void)
 {
-	u64 ctr;
-
 	REQUIRE(batch_page_set());
-	EXPECT_OK(pmu_set_shmem(SHARED, 0, 0));
-	ctr = batch_start(EVENT_INSTRUCTIONS, 3000);
-	REQUIRE(ctr != ALL_ONES);
-	batch_page()->failed = MARK;
-	EXPECT_OK(pmu_stop(ctr, 1, PMU_STOP_TAKE_SNAPSHOT));
-	EXPECT_EQ(((volatile struct pmu_snapshot *)SHARED)->value[0], ctr_value(ctr));
-	EXPECT_EQ(batch_page()->failed, MARK);
-	EXPECT_OK(pmu_set_shmem(ALL_ONES, ALL_ONES, 0));
-	batch_page()->load = 0;
-	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
-	EXPECT(is_running(ctr));
+	EXPECT_OK(batch_resolve(EVENT_FW_SET_TIMER, 0));
+	EXPECT_EQ(batch_page()->ctrs, ctrs.fw);
+	batch_page()->ctrs = MARK;
+	EXPECT_OK(batch_resolve(EVENT_FW(0), 0));
+	EXPECT_EQ(batch_page()->ctrs, ctrs.fw);
 }
 
-static void standard_calls_see_what_apply_did(void)
+/* 22 to 255 are reserved, the next are an implementation's, and the last is a platform's. */
+static void refuses_firmware_events_that_nobody_knows(void)
 {
-	u64 ctr;
+	static const ulong codes[] = { 22, 255, 256, 65534, 65535 };
+	u64 fw = lowest(ctrs.fw), i;
 
 	REQUIRE(batch_page_set());
-	ctr = batch_start(EVENT_INSTRUCTIONS, 0);
-	REQUIRE(ctr != ALL_ONES);
-	EXPECT_ERROR(pmu_start(ctr, 1, 0, 0), SBI_ERR_ALREADY_STARTED);
-	EXPECT_ERROR(pmu_match(ctr, 1, 0, EVENT_INSTRUCTIONS, 0), SBI_ERR_NOT_SUPPORTED);
-	EXPECT_OK(pmu_stop(ctr, 1, 0));
-	EXPECT_ERROR(pmu_stop(ctr, 1, 0), SBI_ERR_ALREADY_STOPPED);
-	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 5));
-	EXPECT_EQ(counted(ctr, 1000), 2000 + counted_extra);
+	for (i = 0; i < ARRAY_SIZE(codes); i++) {
+		EXPECT_ERROR(batch_resolve(EVENT_FW(codes[i]), 0), SBI_ERR_INVALID_PARAM);
+		slot_set(fw, EVENT_FW(codes[i]), 0);
+		EXPECT_ERROR(batch_apply(0, BIT(fw), 0), SBI_ERR_FAILED);
+	}
+}
+
+static void no_event_has_no_counter(void)
+{
+	REQUIRE(batch_page_set());
+	EXPECT_ERROR(batch_resolve(EVENT_NONE, 0), SBI_ERR_NOT_SUPPORTED);
+	EXPECT_ERROR(batch_resolve(EVENT_NONE, ALL_ONES_64), SBI_ERR_NOT_SUPPORTED);
+}
+
+static void resolve_writes_its_result_only(void)
+{
+	REQUIRE(batch_page_set());
+	batch_page_mark();
+	EXPECT_ERROR(batch_resolve(EVENT_BPU_PREFETCH_MISS, 0), SBI_ERR_NOT_SUPPORTED);
+	EXPECT_EQ(batch_page_changes(), 0);
+	EXPECT_ERROR(batch_resolve(EVENT_NONE, 0), SBI_ERR_NOT_SUPPORTED);
+	EXPECT_EQ(batch_page_changes(), 0);
+	EXPECT_ERROR(batch_resolve(EVENT_HW_BEYOND, 0), SBI_ERR_INVALID_PARAM);
+	EXPECT_EQ(batch_page_changes(), 0);
+	EXPECT_OK(batch_resolve(EVENT_DTLB_READ_MISS, 0));
+	EXPECT(batch_page()->ctrs != MARK);
+	EXPECT_EQ(batch_page_changes(), 1);
+}
+
+/* No counter at all is an error of RESOLVE's. */
+static u64 resolved(ulong event, u64 data)
+{
+	return batch_resolve(event, data).error ? 0 : batch_page()->ctrs;
+}
+
+static void agree_on(ulong event, u64 ctr, bool able)
+{
+	slot_set(ctr, event, 0);
+	EXPECT_ERROR(batch_apply(BIT(ctr), BIT(ctr), 0), able ? SBI_SUCCESS : SBI_ERR_FAILED);
+	EXPECT_EQ(batch_page()->failed, able ? 0 : BIT(ctr));
+	slot_set(ctr, SBI_PMU_BATCH_NO_EVENT, 0);
+	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), 0));
+	EXPECT_ERROR(pmu_match(ctr, 1, 0, event, 0), able ? SBI_SUCCESS : SBI_ERR_NOT_SUPPORTED);
+	pmu_stop(ctr, 1, PMU_STOP_RESET);
+}
+
+static void resolve_apply_and_match_agree(void)
+{
+	static const ulong events[] = {
+		EVENT_CYCLES, EVENT_INSTRUCTIONS, EVENT_DTLB_READ_MISS, EVENT_BPU_PREFETCH_MISS,
+		EVENT_FW_SET_TIMER,
+	};
+	u64 i, ctr, able;
+
+	REQUIRE(batch_page_set());
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		able = resolved(events[i], 0);
+		for (ctr = 0; ctr < 64; ctr++)
+			if ((ctrs.hw | ctrs.fw) & BIT(ctr))
+				agree_on(events[i], ctr, able & BIT(ctr));
+	}
+}
+
+static void event_data_is_for_raw_events(void)
+{
+	static const ulong events[] = {
+		EVENT_CYCLES, EVENT_INSTRUCTIONS, EVENT_DTLB_READ_MISS, EVENT_FW_SET_TIMER,
+	};
+	u64 i, able, mask = 0;
+
+	REQUIRE(batch_page_set());
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		able = resolved(events[i], 0);
+		EXPECT_EQ(resolved(events[i], 1), able);
+		EXPECT_EQ(resolved(events[i], ALL_ONES_64), able);
+		REQUIRE(able & ~mask);
+		slot_set(lowest(able & ~mask), events[i], 0);
+		slot(lowest(able & ~mask))->event_data = ALL_ONES_64;
+		mask |= BIT(lowest(able & ~mask));
+	}
+	EXPECT_OK(batch_apply(mask, mask, mask));
 }
 
 #define NEEDS		NEEDS_BATCH
-#define EXACT		(NEEDS_BATCH | NEEDS_ICOUNT)
 
 const struct test_case batch_resolve_cases[] = {
 	{ "RESOLVE says which counters count an event", resolves_what_there_is, NEEDS },
 	{ "RESOLVE knows what cycle and instret count", resolves_fixed_counters, NEEDS | NEEDS_FIXED },
 	{ "RESOLVE says the same whatever is in use", resolves_whatever_is_in_use, NEEDS },
 	{ "RESOLVE refuses what is not there", resolves_nothing_that_is_not_there, NEEDS },
-	{ "the snapshot's page and the batch's are two", snapshot_and_batch_pages_are_apart,
-	  NEEDS | NEEDS_SNAPSHOT },
-	{ "the standard calls see what APPLY did", standard_calls_see_what_apply_did, EXACT },
+	{ "RESOLVE gives all firmware counters to a firmware event", resolves_firmware_events,
+	  NEEDS },
+	{ "RESOLVE and APPLY refuse firmware events that nobody knows",
+	  refuses_firmware_events_that_nobody_knows, NEEDS },
+	{ "RESOLVE finds no counter for no event", no_event_has_no_counter, NEEDS },
+	{ "RESOLVE writes the counters, and nothing where there are none",
+	  resolve_writes_its_result_only, NEEDS },
+	{ "RESOLVE, APPLY and a match agree on each counter and event",
+	  resolve_apply_and_match_agree, NEEDS },
+	{ "RESOLVE and APPLY heed event_data of raw events only", event_data_is_for_raw_events,
+	  NEEDS },
 	CASES_END
 };

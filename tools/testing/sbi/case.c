@@ -27,6 +27,7 @@ static const struct {
 	{ NEEDS_FIXED,		"a decision of this firmware: cycle and instret, which can not filter here,"
 				" are not configured where others can (OpenSBI 65bb705f)" },
 	{ NEEDS_SSCTR,		"this hart has no Ssctr" },
+	{ NEEDS_READS,		"only the model tells what it has read" },
 	{ NEEDS_RV64,		"no register has more than 32 bits" },
 	{ NEEDS_FILTERS,	"QEMU 10.0.2 heeds no filter in the lower half of a counter" },
 };

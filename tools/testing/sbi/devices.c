@@ -106,6 +106,29 @@ static void counters_stop_if_the_page_faults(void)
 	EXPECT_ERROR(batch_apply(0, 0, 0), SBI_ERR_INVALID_ADDRESS);
 }
 
+/* One counter that runs in each mask, of each kind. */
+static void counters_of_each_mask_stop_if_the_page_faults(void)
+{
+	u64 hw = lowest(ctrs.prog), fw = lowest(ctrs.fw), first = BIT(hw) | BIT(fw), all, i;
+
+	REQUIRE(batch_page_set());
+	for (i = 0; i < 3; i++) {
+		slot_set(hw + i, EVENT_DTLB_READ_MISS, 0);
+		slot_set(fw + i, EVENT_FW_SET_TIMER, 0);
+	}
+	all = first | first << 1 | first << 2;
+	REQUIRE(!batch_apply(0, all, all).error);
+	if (batch_set_shmem(ADDRESS_NOTHING, 0, 0).error) {
+		tap_skip("this firmware refuses the page when it is set");
+		return;
+	}
+	EXPECT_ERROR(batch_apply(first, first << 1, first << 2), SBI_ERR_INVALID_ADDRESS);
+	/* What runs can not be programmed. */
+	REQUIRE(batch_page_set());
+	EXPECT_OK(batch_apply(0, all, 0));
+	EXPECT_EQ(batch_page()->failed, 0);
+}
+
 /* --- snapshots ---------------------------------------------------------------------- */
 
 static void snapshot_survives(ulong address)
@@ -198,17 +221,94 @@ static void apply_does_not_read_load_without_start(void)
 	EXPECT(fw_cfg_is_rewound());
 }
 
+/* Slots of counters from 14 on lie beyond what virtio decodes of its page. */
+#define VIRTIO_DECODES		0x200
+#define BEYOND_VIRTIO		(~(BIT((VIRTIO_DECODES - 0x40) / 32) - 1))
+
+/* The mask of counters to load is where virtio has its magic number and its version. */
+static void apply_reads_no_slot_without_need(void)
+{
+	u64 load = *(volatile u64 *)ADDRESS_VIRTIO, loaded, other, fw;
+
+	REQUIRE(ctrs.hw & BEYOND_VIRTIO & load && ctrs.hw & BEYOND_VIRTIO & ~load);
+	loaded = BIT(lowest(ctrs.hw & BEYOND_VIRTIO & load));
+	other = BIT(lowest(ctrs.hw & BEYOND_VIRTIO & ~load));
+	REQUIRE(ctrs.fw & ~load);
+	fw = lowest(ctrs.fw & ~load);
+	REQUIRE(batch_page_set());
+	slot_set(fw, EVENT_FW_SET_TIMER, 0);
+	REQUIRE(!batch_apply(0, BIT(fw), 0).error);
+	if (batch_set_shmem(ADDRESS_VIRTIO, 0, 0).error) {
+		tap_skip("this firmware refuses the page when it is set");
+		return;
+	}
+	EXPECT_OK(batch_apply(loaded | other | BIT(fw), 0, 0));
+	EXPECT_OK(batch_apply(loaded | other, 0, other | BIT(fw)));
+	/* These have to read, and can not. */
+	EXPECT_ERROR(batch_apply(0, 0, loaded), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(batch_apply(other, other, 0), SBI_ERR_INVALID_ADDRESS);
+}
+
+/* Section 3.1. */
+static bool may_be_read(u64 offset, u64 program, u64 start)
+{
+	u64 in_slots = offset - 0x40, ctr = in_slots / 32, word = in_slots % 32 / 8;
+
+	if (!offset)
+		return start;
+	if (offset < 0x40 || ctr >= 64)
+		return false;
+	return word ? word < 3 && program & BIT(ctr) : batch_page()->load & start & BIT(ctr);
+}
+
+static void expect_reads_within(u64 stop, u64 program, u64 start)
+{
+	u64 offset;
+
+	memory_watch(BATCH_SHARED);
+	EXPECT_OK(batch_apply(stop, program, start));
+	for (offset = 0; offset < PAGE_SIZE; offset += 8)
+		EXPECT(!memory_was_read(offset) || may_be_read(offset, program, start));
+}
+
+static void no_word_is_read_without_need(void)
+{
+	u64 one = BIT(lowest(ctrs.prog)), two = one << 1, fw = BIT(lowest(ctrs.fw)), all, offset;
+
+	REQUIRE(batch_page_set());
+	all = one | two | fw;
+	batch_page()->load = one | fw;
+	slot_set(lowest(fw), EVENT_FW_SET_TIMER, 0);
+	expect_reads_within(0, 0, 0);
+	expect_reads_within(all, 0, 0);
+	/* In load, but not started. */
+	expect_reads_within(all, all, 0);
+	expect_reads_within(all, one, two);
+	expect_reads_within(all, two, one | fw);
+	expect_reads_within(all, 0, all);
+	memory_watch(BATCH_SHARED);
+	EXPECT_OK(batch_resolve(EVENT_CYCLES, 0));
+	for (offset = 0; offset < PAGE_SIZE; offset += 8)
+		EXPECT(!memory_was_read(offset));
+}
+
 const struct test_case device_cases[] = {
 	{ "SNAPSHOT_SET_SHMEM does not access the memory", snapshot_set_shmem_does_not_access,
 	  NEEDS_SNAPSHOT },
 	{ "SET_SHMEM does not access the page", batch_set_shmem_does_not_access, NEEDS_BATCH },
 	{ "APPLY reads no word that it does not need", apply_does_not_read_load_without_start,
 	  NEEDS_BATCH },
+	{ "APPLY reads no value without load, and no slot of what it does not program",
+	  apply_reads_no_slot_without_need, NEEDS_BATCH },
+	{ "APPLY and RESOLVE read the words only that their arguments name",
+	  no_word_is_read_without_need, NEEDS_BATCH | NEEDS_READS },
 	{ "APPLY survives a page where there is no memory", apply_survives_nothing, NEEDS_BATCH },
 	{ "RESOLVE survives a page where there is no memory", resolve_survives_nothing,
 	  NEEDS_BATCH },
 	{ "APPLY stops the counters that it was to start if the page faults",
 	  counters_stop_if_the_page_faults, NEEDS_BATCH },
+	{ "APPLY stops the counters of each mask if the page faults",
+	  counters_of_each_mask_stop_if_the_page_faults, NEEDS_BATCH },
 	{ "a snapshot survives memory that is not there", snapshot_survives_nothing,
 	  NEEDS_SNAPSHOT },
 	{ "a snapshot survives a device that decodes a part of a page",

@@ -14,6 +14,7 @@
  *
  * -append takes
  *   icount             counts are exact (as they are with -icount shift=0)
+ *   batch              the PMU batch extension is there: it is a failure if it is not
  *   fuzz               only the random calls, which are not to be run with icount
  *   fuzz.count=N       how many (1000000)
  *   fuzz.seed=N        other ones
@@ -47,6 +48,7 @@ static const struct test_case *const all_groups[] = {
 	batch_fail_cases,
 	batch_filter_cases,
 	batch_resolve_cases,
+	batch_state_cases,
 	batch_cost_cases,
 	sse_cases,
 	suspend_cases,

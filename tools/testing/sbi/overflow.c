@@ -17,11 +17,6 @@ static u64 started(u64 value)
 	return ret.value;
 }
 
-static bool has_overflowed(u64 ctr)
-{
-	return csr_read(CSR_SCOUNTOVF) & BIT(ctr);
-}
-
 static void overflow_interrupts_after_n(void)
 {
 	u64 ctr;

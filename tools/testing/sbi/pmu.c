@@ -152,6 +152,11 @@ bool lcofi_pending(void)
 	return csr_read(CSR_SIP) & BIT(IRQ_LCOFI);
 }
 
+bool has_overflowed(u64 ctr)
+{
+	return csr_read(CSR_SCOUNTOVF) & BIT(ctr);
+}
+
 void lcofi_clear(void)
 {
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));

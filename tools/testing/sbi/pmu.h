@@ -143,6 +143,8 @@ bool fixed_counters_are_used(void);
 void irqs_enable(void);
 void irqs_disable(void);
 bool lcofi_pending(void);
+/* Is OF of this counter set? */
+bool has_overflowed(u64 ctr);
 void lcofi_clear(void);
 
 void canaries_set(void);

@@ -19,6 +19,7 @@
 #define NEEDS_SSE		BIT(10)
 #define NEEDS_SSCCFG		BIT(11)	/* counters delegated to S-mode */
 #define NEEDS_FIXED		BIT(12)	/* cycle and instret can be configured */
+#define NEEDS_READS		BIT(13)	/* what the firmware reads can be told */
 /* The counters are to be as the firmware has left them. */
 #define AT_BOOT			BIT(31)
 

@@ -29,6 +29,7 @@ static const struct test_case *const groups[] = {
 	batch_fail_cases,
 	batch_filter_cases,
 	batch_resolve_cases,
+	batch_state_cases,
 	sse_cases,
 	suspend_cases,
 	device_cases,
@@ -42,7 +43,8 @@ static bool is_there(ulong ext)
 
 static u64 what_there_is(void)
 {
-	u64 have = NEEDS_BATCH | NEEDS_ICOUNT | NEEDS_SNAPSHOT | NEEDS_RV64 | NEEDS_FILTERS;
+	u64 have = NEEDS_BATCH | NEEDS_ICOUNT | NEEDS_SNAPSHOT | NEEDS_RV64 | NEEDS_FILTERS |
+		   NEEDS_READS;
 
 	if (scountovf_is_readable())
 		have |= NEEDS_SSCOFPMF;
@@ -97,6 +99,7 @@ int main(int argc, char **argv)
 		if (!str_equal(profiles[i].name, argv[1]))
 			continue;
 		machine.firmware = "the model";
+		machine.bootargs = "batch";
 		machine.harts = 1;
 		machine.smcntrpmf = profiles[i].smcntrpmf;
 		memory_init();

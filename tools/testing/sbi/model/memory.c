@@ -4,10 +4,12 @@
  * of QEMU's virt board the devices that the cases name.
  */
 #include "hart.h"
-#include "../pmu.h"
+#include "../batch.h"
 #include "host.h"
 
 #define FW_CFG_SELECTOR		(ADDRESS_FW_CFG + 8)
+/* "virt", 1. */
+#define VIRTIO_MAGIC_AND_VERSION	0x174726976ULL
 
 enum kind {
 	MEMORY,
@@ -16,6 +18,8 @@ enum kind {
 	/* Reads are zero, and writes are lost. */
 	REGISTERS,
 	REGISTERS_32,
+	/* No backend: only the registers that name the transport are not zero. */
+	VIRTIO,
 	READ_ONLY,
 	FW_CFG,
 };
@@ -28,12 +32,31 @@ static struct region {
 	{ 0, 0, MEMORY },
 	{ ADDRESS_FIRMWARE, 0x80000, REFUSED },
 	{ ADDRESS_UART, PAGE_SIZE, REFUSED },
-	{ ADDRESS_VIRTIO, 0x200, REGISTERS },
+	{ ADDRESS_VIRTIO, 0x200, VIRTIO },
 	{ ADDRESS_RTC, 0x24, REGISTERS_32 },
 	{ ADDRESS_FW_CFG, 0x18, FW_CFG },
 	{ ADDRESS_FLASH, 0x2000000, READ_ONLY },
 	{ ADDRESS_PCIE_ECAM, 0x10000000, REGISTERS },
 };
+
+static struct {
+	u64 page;
+	bool read[PAGE_SIZE / 8];
+} watch;
+
+void memory_watch(u64 page)
+{
+	size_t i;
+
+	watch.page = page;
+	for (i = 0; i < ARRAY_SIZE(watch.read); i++)
+		watch.read[i] = false;
+}
+
+bool memory_was_read(u64 offset)
+{
+	return watch.read[offset / 8];
+}
 
 /* The data register has a name's first byte, until it is read. */
 static u8 *fw_cfg_data(void)
@@ -45,9 +68,10 @@ void memory_init(void)
 {
 	regions[0].base = host_image_begin();
 	regions[0].size = host_image_end() - host_image_begin();
-	if (!host_map(ADDRESS_FW_CFG, PAGE_SIZE))
+	if (!host_map(ADDRESS_FW_CFG, PAGE_SIZE) || !host_map(ADDRESS_VIRTIO, PAGE_SIZE))
 		host_exit(1);
 	*fw_cfg_data() = 'Q';
+	*(u64 *)ADDRESS_VIRTIO = VIRTIO_MAGIC_AND_VERSION;
 }
 
 bool memory_is_allowed(u64 address, u64 size)
@@ -93,8 +117,11 @@ static bool read(u64 address, unsigned int size, u64 *value)
 	*value = 0;
 	if (!region || address % size)
 		return false;
+	if (address - watch.page < PAGE_SIZE)
+		watch.read[(address - watch.page) / 8] = true;
 	switch (region->kind) {
 	case MEMORY:
+	case VIRTIO:
 		*value = size == 8 ? *(u64 *)(ulong)address :
 				     *(u32 *)(ulong)address;
 		return true;
@@ -134,5 +161,5 @@ bool memory_write64(u64 address, u64 value)
 		return false;
 	if (region->kind == MEMORY)
 		*(u64 *)(ulong)address = value;
-	return region->kind == MEMORY || region->kind == REGISTERS;
+	return region->kind == MEMORY || region->kind == REGISTERS || region->kind == VIRTIO;
 }

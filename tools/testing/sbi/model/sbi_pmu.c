@@ -37,7 +37,10 @@ static const struct {
 	{ EVENT_ITLB_READ_MISS,	 SELECTOR_TLB_MISSES,	HART_PROGRAMMABLE },
 };
 
-/* EVENT of a fixed counter is its own for good; IN_USE says that it was asked for. */
+/*
+ * EVENT of a fixed counter is its own for good; IN_USE says that it was asked for, or
+ * started.
+ */
 static struct {
 	bool in_use;
 	ulong event;
@@ -61,6 +64,10 @@ static bool is_firmware(unsigned int i)
 
 /* --- events ------------------------------------------------------------------------ */
 
+/*
+ * Event_idx 0 is one that no counter can count. Of firmware events this platform has
+ * none of its own.
+ */
 bool event_is_valid(ulong event, u64 data)
 {
 	ulong code = EVENT_CODE(event);
@@ -69,7 +76,7 @@ bool event_is_valid(ulong event, u64 data)
 		return false;
 	switch (EVENT_TYPE(event)) {
 	case 0:
-		return code && code <= HW_LAST;
+		return code <= HW_LAST;
 	case 1:
 		return code >> 3 <= CACHE_LAST_ID && (code >> 1 & 3) <= CACHE_LAST_OP;
 	case 2:
@@ -77,7 +84,7 @@ bool event_is_valid(ulong event, u64 data)
 	case 3:
 		return !code && !(data >> RAW_V2_DATA_BITS);
 	case 15:
-		return code <= FW_LAST || code == EVENT_CODE(EVENT_FW_PLATFORM);
+		return code <= FW_LAST;
 	default:
 		return false;
 	}
@@ -101,7 +108,7 @@ u64 event_counters(ulong event, u64 data)
 	if (!event_is_valid(event, data))
 		return 0;
 	if (EVENT_TYPE(event) == 15)
-		return EVENT_CODE(event) <= FW_LAST ? FIRMWARE_COUNTERS : 0;
+		return FIRMWARE_COUNTERS;
 	for (i = 0; i < ARRAY_SIZE(platform_events); i++)
 		if (platform_events[i].event == event)
 			return usable_counters(platform_events[i].counters);
@@ -202,7 +209,12 @@ void counters_stop(u64 mask)
 
 void counters_start(u64 mask)
 {
+	unsigned int i;
+
 	firmware_counters_run(mask, true);
+	for (i = 0; i < NR_COUNTERS; i++)
+		if (mask & HART_FIXED & BIT(i))
+			counters[i].in_use = true;
 	if (mask & HARDWARE_COUNTERS)
 		hart_inhibit_write(hart_inhibit_read() & ~mask);
 }
