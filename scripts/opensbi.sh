@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# Where the sources of OpenSBI come from. Two are downloaded: "opensbi", and the newer
-# "opensbi-next". "opensbi-src" is what OPENSBI_SRC says: a release that no package has,
-# as a tarball or a folder.
+# Sources of OpenSBI: "opensbi" and the newer "opensbi-next" are downloaded; "opensbi-src"
+# is the tarball or folder that OPENSBI_SRC names.
 
 OPENSBI_PATCHES=$TOP/opensbi/patches
 
@@ -51,7 +50,10 @@ opensbi_of_series()
 opensbi_identity()
 {
 	case $1 in
-	opensbi-src) readlink -f "$OPENSBI_SRC"; stat -c '%s %Y' "$OPENSBI_SRC" ;;
+	opensbi-src)
+		readlink -f "$OPENSBI_SRC"
+		find -L "$OPENSBI_SRC" -name .git -prune -o -type f -printf '%P %s %T@\n' | sort | sha256sum
+		;;
 	*) readlink -f "$BUILD/dl/$1.tar.gz" ;;
 	esac
 }
@@ -60,7 +62,7 @@ opensbi_identity()
 opensbi_extract()
 {
 	if [ "$1" = opensbi-src ] && [ -d "$OPENSBI_SRC" ]; then
-		cp -R "$OPENSBI_SRC/." "$2"
+		tar -c -C "$OPENSBI_SRC" --exclude-vcs --exclude=./build . | tar -x -C "$2"
 	elif [ "$1" = opensbi-src ]; then
 		tar -xf "$OPENSBI_SRC" -C "$2" --strip-components=1 --no-same-owner
 	else
@@ -68,7 +70,7 @@ opensbi_extract()
 	fi
 }
 
-# opensbi_fetch SOURCE: have it, or end with what to do.
+# opensbi_fetch SOURCE: make it available, or end with an error that says how.
 opensbi_fetch()
 {
 	if [ "$1" = opensbi-src ]; then

@@ -100,6 +100,8 @@ static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *ba
 	u64 failed = READ_ONCE(shmem->failed);
 
 	if (err != -EIO || !failed) {
+		/* No page, or one that faults: the next batches need not try it. */
+		this_cpu_write(batch_shmem, NULL);
 		riscv_pmu_warn_once("firmware bug: it refuses a batch (stop 0x%llx, program 0x%llx, start 0x%llx)\n",
 				    batch->stop | batch->release, batch->program, batch->start);
 		return sbi_plain_apply(pmu, batch);

@@ -463,8 +463,9 @@ int sbi_call_batch_set_shmem(phys_addr_t page)
  * @start:	counters to start
  *
  * Context: interrupts off, on the hart whose counters are meant.
- * Return: 0; -EIO if the page's failed mask says which counters failed;
- * another errno if nothing was done.
+ * Return: 0; -EIO if the page's failed mask says which counters failed; another errno
+ * if nothing was done, or if the firmware can not access the page, in which case the
+ * counters are stopped.
  */
 int sbi_call_batch_apply(u64 stop, u64 program, u64 start)
 {

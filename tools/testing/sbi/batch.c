@@ -476,7 +476,7 @@ const struct test_case batch_cases[] = {
 	{ "the batch extension is there", extension_is_there, 0 },
 	{ "the batch extension is of version 0.9", version_is_0_9, NEEDS },
 	{ "the batch extension has no other functions", other_functions_are_refused, NEEDS },
-	{ "the batch page must be aligned and S-mode's", bad_page_is_refused, NEEDS },
+	{ "SET_SHMEM refuses a page that is not aligned or not accessible to S-mode", bad_page_is_refused, NEEDS },
 	{ "APPLY and RESOLVE need a page", calls_need_a_page, NEEDS },
 	{ "APPLY and RESOLVE look for a page before they look at their arguments",
 	  want_of_a_page_comes_first, NEEDS },
@@ -506,7 +506,7 @@ const struct test_case batch_cases[] = {
 	{ "APPLY serves hardware and firmware counters at once",
 	  serves_hardware_and_firmware_in_one, NEEDS },
 	{ "APPLY writes no other word of the page", writes_no_other_word, NEEDS },
-	{ "APPLY writes that nothing failed", failed_is_zero_after_success, NEEDS },
-	{ "a page that was refused leaves the former one", refused_page_keeps_the_former, NEEDS },
+	{ "APPLY writes 0 to failed on success", failed_is_zero_after_success, NEEDS },
+	{ "a SET_SHMEM that fails keeps the former page", refused_page_keeps_the_former, NEEDS },
 	CASES_END
 };

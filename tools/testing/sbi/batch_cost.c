@@ -12,12 +12,12 @@
 #define INSTRUCTIONS_PER_TICK	100
 
 /* What the extension may cost above a trap that does nothing: section 14. */
-#define COST_CALL		300
-#define COST_COUNTER		60
+#define COST_CALL		180
+#define COST_COUNTER		30
 /* More for each counter that is programmed too. */
 #define COST_PROGRAM		64
 /* OpenSBI opens the page to M-mode by a PMP entry, and closes it again. */
-#define COST_SMEPMP		480
+#define COST_SMEPMP		520
 
 struct batch {
 	u64 stop, program, start;
@@ -35,7 +35,7 @@ static ulong per_call(const struct batch *first, const struct batch *second)
 	return (csr_read(CSR_TIME) - begin) * INSTRUCTIONS_PER_TICK / CALLS;
 }
 
-/* A call that the firmware knows nothing of: the trap, and the way to no extension. */
+/* A call that does nothing: the trap, and the way to the base extension. */
 static ulong trap_floor(void)
 {
 	ulong begin, i;

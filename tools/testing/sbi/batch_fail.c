@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What APPLY refuses, and what becomes of the rest of the call. */
+/* APPLY calls that fail for some counters, and their effect on the others. */
 #include "batch.h"
 #include "case.h"
 

@@ -22,14 +22,14 @@ static const struct {
 	{ NEEDS_SNAPSHOT,	"this firmware has no snapshot" },
 	{ NEEDS_BATCH,		"this firmware has no PMU batch extension" },
 	{ NEEDS_HART,		"there is no second hart" },
-	{ NEEDS_SSE,		"this firmware has no SSE event of overflows" },
+	{ NEEDS_SSE,		"this firmware has no SSE extension" },
 	{ NEEDS_SSCCFG,		"this hart's counters are not delegated" },
-	{ NEEDS_FIXED,		"a decision of this firmware: cycle and instret, which can not filter here,"
-				" are not configured where others can (OpenSBI 65bb705f)" },
+	{ NEEDS_FIXED,		"this firmware does not configure cycle and instret on a hart with"
+				" Sscofpmf and without Smcntrpmf, as OpenSBI decided in 65bb705f" },
 	{ NEEDS_SSCTR,		"this hart has no Ssctr" },
 	{ NEEDS_READS,		"only the model tells what it has read" },
-	{ NEEDS_RV64,		"no register has more than 32 bits" },
-	{ NEEDS_FILTERS,	"QEMU 10.0.2 heeds no filter in the lower half of a counter" },
+	{ NEEDS_RV64,		"this case needs RV64" },
+	{ NEEDS_FILTERS,	"QEMU 10.0.2 on RV32 does not apply filters to the lower half of a counter" },
 };
 
 /* --- what a case says --------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two more ways in from the firmware: after a suspend, and by an SSE event. */
+/* Two more entry points from the firmware: resume after a suspend, and the SSE handler. */
 
 #if __riscv_xlen == 32
 #define WORD		4

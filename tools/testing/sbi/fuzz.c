@@ -165,7 +165,7 @@ static ulong any_address(bool tame)
 		ADDRESS_FIRMWARE, ADDRESS_FIRMWARE + 0x1000, ADDRESS_FIRMWARE + 0x40000,
 		ADDRESS_UART, 0x2000000, ALL_ONES,
 	};
-	static const ulong nowhere[] = {
+	static const ulong unmapped[] = {
 		0, ADDRESS_NOTHING, 0x40000000, -16UL, -4096UL, ADDRESS_FAR, BIT(XLEN - 9),
 		BIT(XLEN - 1),
 		/* Devices that decode a part of a page, or the half of what a word is. */
@@ -173,8 +173,8 @@ static ulong any_address(bool tame)
 		ADDRESS_PCIE_ECAM,
 	};
 
-	if (!tame && bootarg("fuzz.nowhere", 0) && !below(4))
-		return PICK(nowhere);
+	if (!tame && bootarg("fuzz.unmapped", 0) && !below(4))
+		return PICK(unmapped);
 	return PICK(own);
 }
 
@@ -197,7 +197,7 @@ static ulong any_entries(bool tame)
 {
 	if (tame || below(2))
 		return below(TAME_ENTRIES + 1) * !!below(8);
-	return bootarg("fuzz.nowhere", 0) && below(2) ? random() :
+	return bootarg("fuzz.unmapped", 0) && below(2) ? random() :
 	       (below(16) << (XLEN - 4)) + below(4);
 }
 

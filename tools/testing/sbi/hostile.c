@@ -148,7 +148,6 @@ static void info_of_nothing_writes_nothing(void)
 	struct sbiret ret = pmu_event_info(SHARED, 0, 0, 0);
 
 	EXPECT(ret.error == SBI_SUCCESS || ret.error == SBI_ERR_INVALID_PARAM);
-	EXPECT_EQ(ret.value, 0);
 }
 
 const struct test_case hostile_cases[] = {

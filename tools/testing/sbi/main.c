@@ -18,7 +18,7 @@
  *   fuzz               only the random calls, which are not to be run with icount
  *   fuzz.count=N       how many (1000000)
  *   fuzz.seed=N        other ones
- *   fuzz.nowhere=1     also with addresses where there is nothing, and with devices
+ *   fuzz.unmapped=1     also with addresses where there is nothing, and with devices
  *   fuzz.sse=1         with overflows as SSE events
  * and -initrd the known failures of this firmware, a line each: "fails NAME" or
  * "not-run NAME" (known/); a known failure that does not fail is a failure. A line
@@ -70,7 +70,7 @@ static u64 what_there_is(void)
 
 	if (XLEN == 64)
 		have |= NEEDS_RV64;
-	if (qemu_heeds_filters())
+	if (qemu_applies_filters())
 		have |= NEEDS_FILTERS;
 	if (bootarg_has("icount"))
 		have |= NEEDS_ICOUNT;
@@ -166,7 +166,7 @@ void start_c(ulong hart, const void *fdt)
 	print("1..%llu\n", planned);
 	for (group = all_groups; *group; group++) {
 		/* It configures counters, so the cases of boot.c come first. */
-		if (*group != boot_cases && fixed_counters_are_used())
+		if (*group != boot_cases && fixed_counters_can_be_configured())
 			have |= NEEDS_FIXED;
 		if (is_chosen(*group))
 			run_group(*group, have);

@@ -25,7 +25,7 @@ static void overflow_interrupts_after_n(void)
 	ctr = started(-10000ULL);
 	REQUIRE(ctr != ALL_ONES);
 	/* 2 instructions a turn: a little before, nothing. */
-	loop_for(qemu_heeds_filters() ? 4900 : 4000);
+	loop_for(qemu_applies_filters() ? 4900 : 4000);
 	EXPECT_EQ(irqs.count, 0);
 	EXPECT(!has_overflowed(ctr));
 	loop_for(LATE);
@@ -221,9 +221,9 @@ const struct test_case overflow_cases[] = {
 	  start_clears_overflow_while_pending, NEEDS },
 	{ "a counter started while the interrupt is pending interrupts",
 	  counter_started_while_pending_interrupts, NEEDS },
-	{ "a counter matched while the interrupt is pending interrupts",
+	{ "a counter matched while an overflow interrupt is pending has OF clear",
 	  counter_matched_while_pending_interrupts, NEEDS },
-	{ "a counter that goes on while the interrupt is pending interrupts",
+	{ "a counter that continues while an interrupt is pending can still interrupt",
 	  counter_that_goes_on_while_pending_interrupts, NEEDS },
 	{ "a START in vain does not silence a counter", started_in_vain_still_interrupts, NEEDS },
 	{ "a START in vain does not lose an overflow",

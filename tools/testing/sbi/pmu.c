@@ -124,7 +124,7 @@ void delegated_event_write(u64 ctr, u64 event)
 	csr_write(CSR_SIREG2, event);
 }
 
-bool fixed_counters_are_used(void)
+bool fixed_counters_can_be_configured(void)
 {
 	struct sbiret ret = pmu_match(0, BIT(CTR_CYCLE), 0, EVENT_CYCLES, 0);
 
@@ -263,7 +263,7 @@ void pmu_calibrate(void)
 {
 	counted_extra = counted(CTR_INSTRET, 0);
 	/* What this program executes of its own; without filters the firmware's part too. */
-	between_calls = scountovf_is_readable() && qemu_heeds_filters() ? 128 : 4096;
+	between_calls = scountovf_is_readable() && qemu_applies_filters() ? 128 : 4096;
 }
 
 u64 ctr_value(unsigned int ctr)

@@ -120,7 +120,7 @@ u64 started_for(unsigned int ctr, u64 value, ulong n);
  * counter of cycles or instructions, and while that one runs it carries nothing
  * into the upper one. Both are right from a stop on, but for what was not left out.
  */
-static inline bool qemu_heeds_filters(void)
+static inline bool qemu_applies_filters(void)
 {
 	return XLEN == 64;
 }
@@ -137,8 +137,8 @@ bool scountovf_is_readable(void);
 /* Counters that S-mode programs by itself (Smcdeleg, Ssccfg). */
 bool counters_are_delegated(void);
 void delegated_event_write(u64 ctr, u64 event);
-/* Do cycle and instret take their events? */
-bool fixed_counters_are_used(void);
+/* Does COUNTER_CONFIG_MATCHING accept cycle and instret? */
+bool fixed_counters_can_be_configured(void);
 
 void irqs_enable(void);
 void irqs_disable(void);

@@ -4,6 +4,7 @@
 #include "case.h"
 #include "sse.h"
 
+#define SSE_WRITE_ATTRS		1
 #define SSE_REGISTER		2
 #define SSE_UNREGISTER		3
 #define SSE_ENABLE		4
@@ -11,6 +12,8 @@
 #define SSE_HART_UNMASK		8
 #define SSE_HART_MASK		9
 #define SSE_LOCAL_PMU_OVERFLOW	0x00010000UL
+#define SSE_ATTR_CONFIG		2
+#define SSE_CONFIG_ONESHOT	1
 
 /*
  * More than any case raises, but the random calls: the handler then stops everything,
@@ -18,7 +21,7 @@
  */
 #define EVENTS_MAX		2000
 
-/* What a case has the handler do. */
+/* Called by the SSE handler. */
 static void (*sse_action)(void);
 static volatile u64 sse_events, sse_scountovf;
 
@@ -41,12 +44,24 @@ static struct sbiret sse_call(ulong fid, ulong arg0, ulong arg1, ulong arg2)
 	return sbi_call(SBI_EXT_SSE, fid, arg0, arg1, arg2);
 }
 
-bool sse_begin(void (*action)(void))
+/* CONFIG outlives the registration, so it is always written. */
+static bool sse_register(void (*action)(void), ulong config)
 {
+	static ulong attribute;
+
+	attribute = config;
 	sse_action = action;
 	sse_events = 0;
 	if (sse_call(SSE_REGISTER, SSE_LOCAL_PMU_OVERFLOW, (ulong)sse_entry,
 		     (ulong)sse_frame).error)
+		return false;
+	return !sbi_call6(SBI_EXT_SSE, SSE_WRITE_ATTRS, SSE_LOCAL_PMU_OVERFLOW,
+			  SSE_ATTR_CONFIG, 1, (ulong)&attribute, 0, 0).error;
+}
+
+bool sse_begin(void (*action)(void))
+{
+	if (!sse_register(action, 0))
 		return false;
 	return !sse_call(SSE_ENABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0).error &&
 	       !sse_call(SSE_HART_UNMASK, 0, 0, 0).error;
@@ -115,6 +130,26 @@ static void stop_loses_no_overflow(void)
 	sse_end();
 }
 
+/* A ONESHOT event is disabled once its handler has completed. */
+static void oneshot_event_loses_no_overflow(void)
+{
+	REQUIRE(sse_register(NULL, SSE_CONFIG_ONESHOT));
+	EXPECT_OK(sse_call(SSE_ENABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0));
+	EXPECT_OK(sse_call(SSE_HART_UNMASK, 0, 0, 0));
+	second_ctr = started(EVENT_CYCLES, -20000ULL);
+	first_ctr = started(EVENT_INSTRUCTIONS, -1000ULL);
+	EXPECT(first_ctr != ALL_ONES && second_ctr != ALL_ONES);
+	loop_for(2000);
+	EXPECT_EQ(sse_events, 1);
+	loop_for(20000);
+	EXPECT_EQ(sse_events, 1);
+	EXPECT(csr_read(CSR_SCOUNTOVF) & BIT(second_ctr));
+	EXPECT_OK(sse_call(SSE_ENABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0));
+	loop_for(2000);
+	EXPECT_EQ(sse_events, 2);
+	sse_end();
+}
+
 static void apply_again(void)
 {
 	batch_apply(BIT(first_ctr), 0, BIT(first_ctr));
@@ -146,12 +181,14 @@ static void apply_rearms_in_the_handler(void)
 #define NEEDS	(NEEDS_SSE | NEEDS_ICOUNT | NEEDS_SSCOFPMF)
 
 const struct test_case sse_cases[] = {
-	{ "an overflow is an SSE event", overflow_is_an_event, NEEDS },
+	{ "an overflow raises an SSE event", overflow_is_an_event, NEEDS },
 	{ "an SSE event is not repeated if its handler makes no PMU call",
 	  event_is_not_repeated, NEEDS },
 	{ "with SSE, STOP of a counter does not lose the overflow of another one",
 	  stop_loses_no_overflow, NEEDS },
-	{ "APPLY rearms a counter in an SSE handler, 1000 times",
+	{ "an overflow between two ONESHOT events is injected when the event is enabled",
+	  oneshot_event_loses_no_overflow, NEEDS },
+	{ "APPLY restarts a counter in an SSE handler, 1000 times",
 	  apply_rearms_in_the_handler, NEEDS | NEEDS_BATCH },
 	CASES_END
 };

@@ -5,7 +5,7 @@
 
 #include "sbi.h"
 
-/* Takes the event from now on, and has its handler call ACTION, which may be NULL. */
+/* Registers and enables the event. Its handler calls ACTION if that is not NULL. */
 bool sse_begin(void (*action)(void));
 void sse_end(void);
 

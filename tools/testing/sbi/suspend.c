@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a suspend of the hart leaves of the pages that it shares. */
+/* The batch page after a suspend of the hart. */
 #include "batch.h"
 #include "case.h"
 

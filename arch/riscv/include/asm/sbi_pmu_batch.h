@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
  * The SBI PMU batch extension: function IDs and the layout of the shared page, for
- * kernel and firmware. Its specification is Documentation/arch/riscv/sbi-pmu-batch.rst;
- * section numbers are that document's.
+ * kernel and firmware. Its specification is sbi-pmu-batch.rst of the riscv-pmu project
+ * (Documentation/arch/riscv/ in the kernel); section numbers are that document's.
  *
  * The file that includes this one has to define u32 and u64.
  */
 #ifndef _ASM_RISCV_SBI_PMU_BATCH_H
 #define _ASM_RISCV_SBI_PMU_BATCH_H
 
-/* In the range of experimental extension IDs. */
+/* An ID of the experimental range, 0x08000000 to 0x08FFFFFF. */
 #define SBI_EXT_PMU_BATCH		0x08504D55
 
 #define SBI_PMU_BATCH_GET_VERSION	0
@@ -47,7 +47,7 @@ struct sbi_pmu_batch_slot {
 
 /**
  * struct sbi_pmu_batch_shmem - the page that a hart shares with its firmware (section 3)
- * @load:	in, APPLY: counters of start_mask that start from their initial value
+ * @load:	in, APPLY: counters to load from slot[].value before they start
  * @failed:	out, APPLY: counters that could not be programmed, loaded or started
  * @ctrs:	out, RESOLVE: counters that can count the event
  * @reserved:	not accessed

@@ -52,7 +52,7 @@ static u64 what_there_is(void)
 		have |= NEEDS_SMCNTRPMF;
 	if (counters_are_delegated())
 		have |= NEEDS_SSCCFG;
-	if (fixed_counters_are_used())
+	if (fixed_counters_can_be_configured())
 		have |= NEEDS_FIXED;
 	if (is_there(SBI_EXT_SSE))
 		have |= NEEDS_SSE;

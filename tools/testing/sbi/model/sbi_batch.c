@@ -111,7 +111,7 @@ static bool make_ready(struct call *call, unsigned int i)
 			call->failed |= BIT(i);
 		return true;
 	}
-	/* Section 6.7: of a firmware counter the event is looked for. */
+	/* Section 6.5: a firmware counter without an event fails. */
 	if (FIRMWARE_COUNTERS & BIT(i) && !counter_has_event(i)) {
 		call->failed |= BIT(i);
 		return true;
@@ -136,6 +136,17 @@ static bool load_and_start(struct call *call)
 
 /* --- section 6: APPLY ------------------------------------------------------------------------ */
 
+/* Section 6.1: what a fault leaves of the counters. */
+static void abandon(u64 all, u64 program_mask)
+{
+	unsigned int i;
+
+	counters_stop(all);
+	for (i = 0; i < NR_COUNTERS; i++)
+		if (program_mask & BIT(i))
+			counter_forget(i);
+}
+
 static struct sbiret apply(u64 stop, u64 program_mask, u64 start)
 {
 	struct call call = { stop, program_mask, start, 0, 0 };
@@ -149,7 +160,7 @@ static struct sbiret apply(u64 stop, u64 program_mask, u64 start)
 	counters_stop(stop);
 	if (!program(&call) || !load_and_start(&call) ||
 	    !memory_write64(page + OFFSET(failed), call.failed)) {
-		counters_stop(all);
+		abandon(all, program_mask);
 		return sbi_error(SBI_ERR_INVALID_ADDRESS);
 	}
 	return sbi_error(call.failed ? SBI_ERR_FAILED : SBI_SUCCESS);

@@ -46,7 +46,7 @@ bool counter_configure(unsigned int i, ulong event, u64 data, ulong flags);
 void counter_load(unsigned int i, u64 value);
 /* Hardware counters by one write to mcountinhibit. */
 void counters_stop(u64 mask);
-/* COUNTERS are those of MASK that do not run: OF is clear, and they may be loaded. */
+/* MASK has stopped counters only; OF is clear, and the caller may have loaded them. */
 void counters_start(u64 mask);
 void counter_clear_overflow(unsigned int i);
 

@@ -3,6 +3,7 @@
 #include "sbi_impl.h"
 #include "../sse.h"
 
+#define SSE_WRITE_ATTRS		1
 #define SSE_REGISTER		2
 #define SSE_UNREGISTER		3
 #define SSE_ENABLE		4
@@ -12,9 +13,11 @@
 #define SSE_HART_MASK		9
 #define ENTRY_INSTRUCTIONS	32
 #define SSE_LOCAL_PMU_OVERFLOW	0x00010000UL
+#define SSE_ATTR_CONFIG		2
+#define SSE_CONFIG_ONESHOT	1
 
 static struct {
-	bool registered, enabled, unmasked, pending, running;
+	bool registered, enabled, unmasked, pending, running, oneshot;
 } event;
 
 static struct sbiret hart_mask(bool unmask)
@@ -23,9 +26,20 @@ static struct sbiret hart_mask(bool unmask)
 	return sbi_value(0);
 }
 
-static struct sbiret event_call(ulong fid)
+/* Of its attributes only CONFIG can be written here. */
+static struct sbiret write_attribute(const ulong *args)
+{
+	if (args[1] != SSE_ATTR_CONFIG || args[2] != 1)
+		return sbi_error(SBI_ERR_NOT_SUPPORTED);
+	event.oneshot = *(const ulong *)args[3] & SSE_CONFIG_ONESHOT;
+	return sbi_value(0);
+}
+
+static struct sbiret event_call(ulong fid, const ulong *args)
 {
 	switch (fid) {
+	case SSE_WRITE_ATTRS:
+		return write_attribute(args);
 	case SSE_REGISTER:
 	case SSE_UNREGISTER:
 		event.registered = fid == SSE_REGISTER;
@@ -50,11 +64,12 @@ struct sbiret sse_handle_call(ulong fid, const ulong *args)
 		return hart_mask(fid == SSE_HART_UNMASK);
 	case SSE_COMPLETE:
 		event.running = false;
+		event.enabled &= !event.oneshot;
 		return sbi_value(0);
 	default:
 		if (args[0] != SSE_LOCAL_PMU_OVERFLOW)
 			return sbi_error(SBI_ERR_INVALID_PARAM);
-		return event_call(fid);
+		return event_call(fid, args);
 	}
 }
 
