@@ -11,8 +11,9 @@ static const ulong devices[] = {
 	ADDRESS_VIRTIO, ADDRESS_FLASH, ADDRESS_PCIE_ECAM, ADDRESS_RTC, ADDRESS_FW_CFG,
 };
 
+/* 0 is an address like another: firmware must not take it for "no address". */
 static const ulong unmapped[] = {
-	ADDRESS_NOTHING, ADDRESS_FAR, -4096UL,
+	0, ADDRESS_NOTHING, ADDRESS_FAR, -4096UL,
 };
 
 /* Is the error one of those that these calls may return? */
