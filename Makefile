@@ -48,7 +48,10 @@ shell: guest
 	@$(S)/guest --shell $(GUEST)
 
 check: setup
-	@$(S)/check "$(ONLY)"
+	@$(S)/check $(if $(ONLY),"$(ONLY)")
+
+check-all: setup
+	@$(S)/check --all
 
 bench: setup
 	@$(S)/bench
@@ -70,5 +73,5 @@ clean:
 distclean:
 	@rm -rf build
 
-.PHONY: help setup fetch qemu rootfs kernel firmware guest run flamegraph shell check bench style dkms \
+.PHONY: help setup fetch qemu rootfs kernel firmware guest run flamegraph shell check check-all bench style dkms \
 	graft ungraft patches clean distclean
