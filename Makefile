@@ -62,10 +62,14 @@ style: setup
 dkms:
 	@$(S)/dkms
 
-graft ungraft patches:
-	@if [ -z "$(KDIR)" ]; then \
-		echo "make $@: which kernel tree? make $@ KDIR=../linux" >&2; exit 2; fi
-	@$(S)/$@ $(if $(FORCE),--force) "$(KDIR)"
+graft:
+	@$(S)/graft $(if $(FORCE),--force) "$(KDIR)"
+
+ungraft:
+	@$(S)/graft --reverse $(if $(FORCE),--force) "$(KDIR)"
+
+patches:
+	@$(S)/patches "$(KDIR)"
 
 clean:
 	@rm -rf build/kernel build/firmware build/overlay build/patches build/log build/check build/bench* build/flamegraph* build/line-tracer.so build/probe build/qemu-obj build/.lock*
