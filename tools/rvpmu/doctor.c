@@ -31,12 +31,13 @@ struct patient {
 	int status;
 };
 
-enum finding { FINDING_OK, FINDING_DEGRADED, FINDING_MISSING };
+/* What is absent is not needed: it does not count for the status. */
+enum finding { FINDING_OK, FINDING_DEGRADED, FINDING_MISSING, FINDING_ABSENT };
 
 static void find(struct patient *patient, const char *what, enum finding finding,
 		 const char *why, const char *cure)
 {
-	static const char *const words[] = { "ok", "degraded", "missing" };
+	static const char *const words[] = { "ok", "degraded", "missing", "absent" };
 
 	if (!json) {
 		printf("%-9s %-14s %s\n", words[finding], what, why);
@@ -50,7 +51,7 @@ static void find(struct patient *patient, const char *what, enum finding finding
 	if (*cure)
 		json_text("cure", cure);
 	json_close('}');
-	if ((int)finding > patient->status)
+	if (finding != FINDING_ABSENT && (int)finding > patient->status)
 		patient->status = finding;
 }
 
@@ -219,6 +220,34 @@ static void check_filters(struct patient *patient)
 		     "a core with Sscofpmf, or Smcntrpmf for cycles and instructions");
 }
 
+/* perf record -b and :pp fail on most harts, and perf does not say why. */
+static void check_branch_records(struct patient *patient)
+{
+	char text[TEXT_SIZE];
+
+	if (pmu_read(&patient->cpu, "caps/branches", text) && strtol(text, NULL, 10) > 0)
+		find(patient, "branch records", FINDING_OK, "perf record -b, --call-graph lbr", "");
+	else
+		find(patient, "branch records", FINDING_ABSENT,
+		     "perf record -b and --call-graph lbr are not supported",
+		     "perf record --call-graph fp or dwarf for call chains");
+}
+
+static void check_precise(struct patient *patient)
+{
+	struct perf_event_attr attr = attr_instructions();
+
+	attr.sample_period = 1000000;
+	attr.exclude_kernel = 1;
+	attr.precise_ip = 2;
+	if (!try_event(&attr))
+		find(patient, "precise samples", FINDING_OK, "instructions:pp", "");
+	else
+		find(patient, "precise samples", FINDING_ABSENT,
+		     "instructions:pp is refused: a sample shows where the interrupt came, some instructions later",
+		     "leave :p and :pp out");
+}
+
 /* Cycles and instructions have counters of their own everywhere. */
 static void check_groups(struct patient *patient)
 {
@@ -311,9 +340,10 @@ static void check_paranoid(struct patient *patient)
 	}
 	snprintf(text, sizeof(text), "kernel.perf_event_paranoid is %ld: users see %s", level,
 		 level < 1 ? "all harts" : level < 2 ? "their own tasks, with the kernel" :
-		 level < 3 ? "user mode of their own tasks" : "nothing (with Debian's patch)");
-	find(patient, "paranoid", level < 2 ? FINDING_OK : FINDING_DEGRADED, text,
-	     level < 2 ? "" : "sysctl kernel.perf_event_paranoid=1, if users are to see the kernel");
+		 level < 3 ? "user mode of their own tasks, and the kernel at 1" :
+		 "nothing (with Debian's patch)");
+	find(patient, "paranoid", level < 3 ? FINDING_OK : FINDING_DEGRADED, text,
+	     level < 3 ? "" : "sysctl kernel.perf_event_paranoid=2, or 1 if users are to see the kernel");
 }
 
 static void check_lockdown(struct patient *patient)
@@ -357,6 +387,8 @@ int cmd_doctor(int argc, char **argv)
 	if (patient.has_cpu) {
 		check_sampling(&patient);
 		check_filters(&patient);
+		check_branch_records(&patient);
+		check_precise(&patient);
 		check_groups(&patient);
 		check_user_access(&patient);
 		check_firmware_events(&patient);

@@ -48,6 +48,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < NR_COMMANDS; i++) {
 		if (strcmp(argv[1], commands[i].name))
 			continue;
+		if (json && (commands[i].run == cmd_man || commands[i].run == cmd_exclusive)) {
+			fprintf(stderr, "rvpmu: --json is for list, caps, doctor and test\n");
+			return EXIT_USAGE;
+		}
 		status = commands[i].run(argc - 1, argv + 1);
 		json_end();
 		/* A pipe that is closed, a disk that is full. */

@@ -112,7 +112,7 @@ static int show(const struct pmu *pmu, const char *name, void *arg)
 	char file[TEXT_SIZE], terms[TEXT_SIZE], text[TEXT_SIZE];
 	struct search *search = arg;
 	struct perf_event_attr attr;
-	int err;
+	int err = 0;
 
 	if (strcmp(name, search->name))
 		return 0;
@@ -126,8 +126,9 @@ static int show(const struct pmu *pmu, const char *name, void *arg)
 		printf("    %s%s%s\n", err ? "It can not be opened now: " : "It can be counted here:",
 		       err ? strerror(-err) : "", err ? "." : "");
 	}
-	printf("    perf stat %s-e %s/%s/ -- ./program\n",
-	       pmu_read(pmu, "cpumask", text) ? "-a " : "", pmu->name, name);
+	if (!err)
+		printf("    perf stat %s-e %s/%s/ -- ./program\n",
+		       pmu_read(pmu, "cpumask", text) ? "-a " : "", pmu->name, name);
 	search->found++;
 	return 0;
 }
@@ -143,13 +144,18 @@ static void show_generic(struct search *search, const char *asked)
 	struct perf_event_attr attr;
 	char text[TEXT_SIZE];
 	struct pmu cpu;
+	int err;
 
 	if (!find_pmu(&cpu, "cpu") || !parse_event(&cpu, asked, &attr) ||
 	    attr.type != PERF_TYPE_HARDWARE)
 		return;
 
-	printf("%s\n    %s\n    perf stat -e %s -- ./program\n", asked,
-	       explain(search->name, text), asked);
+	printf("%s\n    %s\n", asked, explain(search->name, text));
+	err = try_event(&attr);
+	if (err)
+		printf("    It can not be opened now: %s.\n", strerror(-err));
+	else
+		printf("    perf stat -e %s -- ./program\n", asked);
 	search->found++;
 }
 
