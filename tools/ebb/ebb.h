@@ -7,6 +7,8 @@
  *					.config = PERF_COUNT_HW_INSTRUCTIONS };
  *	int fd = ebb_open(&attr, -1);
  *
+ *	if (fd < 0)
+ *		return -1;
  *	ebb_period(ebb_counter(&attr), 100000);
  *	ebb_handler(on_overflow, NULL);
  *	ebb_enable();
