@@ -45,6 +45,7 @@ flamegraph: guest
 	@$(S)/flamegraph
 
 shell: guest
+	@$(S)/build-overlay
 	@$(S)/guest --shell $(GUEST)
 
 check: setup
