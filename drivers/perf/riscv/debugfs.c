@@ -49,6 +49,7 @@ static int debugfs_hart_show(struct seq_file *m, void *unused)
 	seq_printf(m, "counters_used %llx\n", hart->layout.sched.used);
 	seq_printf(m, "counters_held %llx\n", hart->held);
 	seq_printf(m, "counters_running %llx\n", hart->running);
+	seq_printf(m, "counters_free_running %llx\n", pmu->free_running_ctrs);
 	seq_printf(m, "counters_armed %llx\n", hart->armed);
 	seq_printf(m, "events %llu\n", hart->stats.attached - hart->stats.detached);
 	debugfs_show_stats(m, &hart->stats);

@@ -268,7 +268,7 @@ long pmu_calls_of(const char *function);
 long pmu_ctrs_held(long cpu);
 /* The same, once all who are still dying have gone, or after a second. */
 long pmu_events_left(void);
-/* Hardware counters that run, of all harts together; -1 where the driver does not say. */
+/* Hardware counters that run and can be stopped, of all harts; -1 if the driver does not say. */
 long pmu_ctrs_running(void);
 /* The same, once they have been stopped: a second after the last event, or soon after. */
 long pmu_ctrs_left(void);

@@ -336,10 +336,12 @@ long pmu_ctrs_running(void)
 
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
 		long ctrs = sysfs_debug_of(cpu, "counters_running", 16);
+		/* The firmware refuses to stop these: the driver only reads them. */
+		long free_running = sysfs_debug_of(cpu, "counters_free_running", 16);
 
-		if (ctrs < 0)
+		if (ctrs < 0 || free_running < 0)
 			return -1;
-		all |= ctrs & (hw < 64 ? (1UL << hw) - 1 : ~0UL);
+		all |= ctrs & ~free_running & (hw < 64 ? (1UL << hw) - 1 : ~0UL);
 	}
 
 	return all;
