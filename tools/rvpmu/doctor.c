@@ -376,8 +376,10 @@ int cmd_doctor(int argc, char **argv)
 	struct patient patient = {};
 
 	patient.has_cpu = find_pmu(&patient.cpu, "cpu");
-	if (patient.has_cpu)
+	if (patient.has_cpu) {
 		pmu_read(&patient.cpu, "caps/sampling", patient.sampling);
+		move_to_pmu(&patient.cpu);
+	}
 	json_open(NULL, '{');
 	json_open("findings", '[');
 	check_extensions(&patient);

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,36 @@ int for_each_name(const struct pmu *pmu, const char *folder, name_fn *fn, void *
 bool is_hardware(const struct pmu *pmu)
 {
 	return *pmu->device_id || *pmu->cpus || !strncmp(pmu->name, "cpu", 3);
+}
+
+bool list_has(const char *list, long hart)
+{
+	char *end;
+
+	for (; *list; list = *end ? end + 1 : end) {
+		long first = strtol(list, &end, 10), last = first;
+
+		if (end == list)
+			return false;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		if (first <= hart && hart <= last)
+			return true;
+	}
+	return false;
+}
+
+void move_to_pmu(const struct pmu *pmu)
+{
+	cpu_set_t set;
+
+	if (!*pmu->cpus || sched_getaffinity(0, sizeof(set), &set))
+		return;
+	for (int hart = 0; hart < CPU_SETSIZE; hart++)
+		if (!list_has(pmu->cpus, hart))
+			CPU_CLR(hart, &set);
+	/* Fails if none is left: then the task stays where it is. */
+	sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* --- encoding --- */

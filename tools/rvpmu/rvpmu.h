@@ -49,6 +49,10 @@ int for_each_name(const struct pmu *pmu, const char *folder, name_fn *fn, void *
 bool find_pmu(struct pmu *pmu, const char *name);
 /* A PMU of hardware or firmware, not one of Linux's own software. */
 bool is_hardware(const struct pmu *pmu);
+/* Is @hart in a list of sysfs, "0-1,3"? */
+bool list_has(const char *list, long hart);
+/* Run on the PMU's harts only: elsewhere its events of a task are not counted. */
+void move_to_pmu(const struct pmu *pmu);
 
 /* First line of a file, without its end; "" and false if it can not be read. */
 bool read_line(const char *path, char text[TEXT_SIZE]);

@@ -69,24 +69,6 @@ verdict(int hart, const char *test, const char *word, const char *format, ...)
 	failures += !strcmp(word, "FAIL");
 }
 
-/* "0-1,3" */
-static bool list_has(const char *list, long hart)
-{
-	char *end;
-
-	for (; *list; list = *end ? end + 1 : end) {
-		long first = strtol(list, &end, 10), last = first;
-
-		if (end == list)
-			return false;
-		if (*end == '-')
-			last = strtol(end + 1, &end, 10);
-		if (first <= hart && hart <= last)
-			return true;
-	}
-	return false;
-}
-
 static int has_hart(const struct pmu *pmu, void *hart)
 {
 	if (!strncmp(pmu->device_id, "core.", 5) && strcmp(pmu->name, "cpu") &&
