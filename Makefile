@@ -5,72 +5,71 @@
 
 export RIG_START := $(shell date +%s)
 MAKEFLAGS += --no-print-directory
-S := scripts
 
 .DEFAULT_GOAL := help
 
 help:
-	@sed 's/^\t//' $(S)/help.txt
+	@sed 's/^\t//' rig/help.txt
 
 setup:
-	@$(S)/setup
+	@rig/build/setup
 
 fetch: setup
-	@$(S)/fetch
+	@rig/build/fetch
 
 qemu: setup
-	@$(S)/build-qemu
+	@rig/build/qemu
 
 rootfs: setup
-	@$(S)/fetch rootfs
+	@rig/build/fetch rootfs
 
 kernel: setup
-	@$(S)/build-kernel riscv-pmu
+	@rig/build/kernel riscv-pmu
 
 kernel-%: setup
-	@$(S)/build-kernel $*
+	@rig/build/kernel $*
 
 firmware: setup
-	@$(S)/build-firmware patched
+	@rig/build/firmware patched
 
 firmware-%: setup
-	@$(S)/build-firmware $*
+	@rig/build/firmware $*
 
 guest: qemu rootfs firmware kernel
 
 run: guest
-	@$(S)/run
+	@rig/guest/run
 
 flamegraph: guest
-	@$(S)/flamegraph
+	@rig/guest/flamegraph
 
 shell: guest
-	@$(S)/build-overlay
-	@$(S)/guest --shell $(GUEST)
+	@rig/build/overlay
+	@rig/guest/boot --shell $(GUEST)
 
 check: setup
-	@$(S)/check $(if $(ONLY),"$(ONLY)")
+	@rig/check/run $(if $(ONLY),"$(ONLY)")
 
 check-all: setup
-	@$(S)/check --all
+	@rig/check/run --all
 
 bench: setup
-	@$(S)/bench
+	@bench/run
 
 style: setup
-	@$(S)/style
+	@rig/check/style
 
 dkms:
-	@$(S)/dkms
+	@rig/kernel/dkms
 
 graft:
-	@$(S)/graft $(if $(FORCE),--force) "$(KDIR)"
+	@rig/kernel/graft $(if $(FORCE),--force) "$(KDIR)"
 
 ungraft:
-	@$(S)/graft --reverse $(if $(FORCE),--force) "$(KDIR)"
+	@rig/kernel/graft --reverse $(if $(FORCE),--force) "$(KDIR)"
 
 patches:
-	@$(S)/patches "$(KDIR)"
+	@rig/kernel/patches "$(KDIR)"
 
 clean:
 	@rm -rf build/kernel build/firmware build/overlay build/patches build/log build/check build/bench* build/flamegraph* build/line-tracer.so build/probe build/qemu-obj build/.lock*

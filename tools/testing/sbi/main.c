@@ -6,7 +6,7 @@
  * function of the SBI PMU extension (SBI 3.0, chapter 11) and of the PMU batch
  * extension with right, wrong and hostile arguments, counts loops of a known
  * length with what it was given, takes the overflow interrupts, and says by TAP
- * on the firmware's console what holds. scripts/check-sbi builds and runs it:
+ * on the firmware's console what holds. rig/check/sbi builds and runs it:
  *
  *   qemu-system-riscv64 -M virt -icount shift=0 -bios FW -kernel conformance.elf
  *

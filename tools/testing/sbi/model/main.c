@@ -7,7 +7,7 @@
  *   model PROFILE
  *
  * It is what main.c, start.S and entry.S are to the program that boots: the cases are
- * the same files. scripts/check-sbi-model builds and runs it.
+ * the same files. rig/check/sbi-model builds and runs it.
  */
 #include "host.h"
 #include "sbi_impl.h"
@@ -15,7 +15,7 @@
 #include "../fdt.h"
 #include "../pmu.h"
 
-/* Harts of scripts/cpu-profiles, and one whose counters are not of 64 bits. */
+/* Harts of rig/guest/cpu-profiles, and one whose counters are not of 64 bits. */
 static const struct profile profiles[] = {
 	{ "base",	false,	false,	false,	64 },
 	{ "sscofpmf",	true,	false,	false,	64 },

@@ -151,7 +151,7 @@ FIXTURE_SETUP(raw)
 {
 	self->ctrs = pmu_raw_ctrs();
 	if (!self->ctrs || pmu_is_legacy() || sysconf(_SC_NPROCESSORS_ONLN) > 1)
-		SKIP(return, "needs one hart, and raw events (scripts/guest --raw-events)");
+		SKIP(return, "needs one hart, and raw events (rig/guest/boot --raw-events)");
 
 	use_counters(_metadata, self->fd);
 }

@@ -368,7 +368,7 @@ TEST_F(task, a_child_of_an_inherited_event_costs_no_firmware_call)
 
 	EXPECT_EQ(0, calls_of_forks(self->attr));
 	if (!pmu_raw_ctrs())
-		SKIP(return, "the firmware maps no raw events (scripts/guest --raw-events)");
+		SKIP(return, "the firmware maps no raw events (rig/guest/boot --raw-events)");
 	EXPECT_EQ(0, calls_of_forks(pmu_attr(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 3))));
 }
 
@@ -407,7 +407,7 @@ TEST_F(task, a_raw_event_runs_on_each_hart_that_its_task_moves_to)
 	int fd, busy[2];
 
 	if (!pmu_raw_ctrs() || sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		SKIP(return, "needs two harts, and raw events (scripts/guest --raw-events)");
+		SKIP(return, "needs two harts, and raw events (rig/guest/boot --raw-events)");
 
 	ASSERT_TRUE(run_on(0));
 	for (int i = 0; i < 2; i++) {

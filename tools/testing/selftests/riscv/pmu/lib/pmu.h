@@ -208,7 +208,7 @@ bool pmu_can_sample(void);
 /*
  * The counters that the firmware gives to raw events with PMU_RAW_MAPPED's selector and
  * those that differ from it in the last 12 bits, as a mask; 0 where it has none. The rig
- * says so in the environment (scripts/guest --raw-events). They count nothing.
+ * says so in the environment (rig/guest/boot --raw-events). They count nothing.
  */
 #define PMU_RAW_MAPPED	0x5a000
 long pmu_raw_ctrs(void);

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034
+#
+# What the other scripts share: where things are, how they report.
+
+set -euo pipefail
+export LC_ALL=C.UTF-8
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+BUILD=$TOP/build
+LOGS=$BUILD/log
+CACHE=${RISCV_PMU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/riscv-pmu}
+PROG=${0##*/}
+
+# shellcheck source=rig/build/versions.env
+. "$TOP/rig/build/versions.env"
+
+# One clock for all the scripts of one make.
+: "${RIG_START:=$EPOCHSECONDS}"
+export RIG_START
+
+JOBS=$(nproc)
+ARCH=riscv
+CROSS_COMPILE=riscv64-linux-gnu-
+
+die()
+{
+	printf '%s: %s\n' "$PROG" "$*" >&2
+	exit 1
+}
+
+usage_error()
+{
+	printf '%s: %s\n' "$PROG" "$*" >&2
+	exit 2
+}
+
+step()
+{
+	printf '[%4d s] %s\n' "$((EPOCHSECONDS - RIG_START))" "$*" >&2
+}
+
+# Log paths are shown as a user in the top folder would type them.
+short_path()
+{
+	printf '%s' "${1#"$TOP"/}"
+}
+
+# A compiler's first errors can be far above the end.
+show_failure()
+{
+	local lines
+	lines=$(grep -a -n -m 8 -E '(error|Error): ' "$1") || true
+	[ -z "$lines" ] || printf '%s\n...\n' "$lines" >&2
+	tail -n 30 "$1" >&2
+}
+
+# run_logged LOG WHAT COMMAND...: one line on the terminal, the rest in LOG.
+run_logged()
+{
+	local log=$1 what=$2
+	shift 2
+	mkdir -p "${log%/*}"
+	step "$what (log: $(short_path "$log"))"
+	if ! "$@" >"$log" 2>&1 </dev/null; then
+		show_failure "$log"
+		die "$what: failed; the whole log is $(short_path "$log")"
+	fi
+}
+
+# Only one process at a time may build or download THING.
+lock()
+{
+	mkdir -p "${1%/*}"
+	exec {LOCK_FD}>"$1"
+	if ! flock -n "$LOCK_FD"; then
+		step "waiting for another $PROG"
+		flock "$LOCK_FD"
+	fi
+}
+
+unlock()
+{
+	exec {LOCK_FD}>&-
+}
+
+sha256_of()
+{
+	sha256sum "$1" | cut -d' ' -f1
+}
+
+# Is RISCV_PMU_QEMU the one that guests run in? If not, build/qemu is.
+own_qemu_is_used()
+{
+	[ -n "${RISCV_PMU_QEMU:-}" ] && [ "$RISCV_PMU_QEMU" != patched ] &&
+		"$TOP/rig/build/probe-qemu" "$RISCV_PMU_QEMU" 2>/dev/null
+}
+
+# Write stdin to FILE unless it already holds just that: times stay as they are.
+write_if_changed()
+{
+	local file=$1 tmp
+	mkdir -p "${file%/*}"
+	tmp=$(mktemp "$file.XXXXXX")
+	cat >"$tmp"
+	if cmp -s "$tmp" "$file"; then
+		rm -f "$tmp"
+	else
+		chmod 644 "$tmp"
+		mv -f "$tmp" "$file"
+	fi
+}
+
+# The compiler cache is used where there is one.
+setup_ccache()
+{
+	RISCV_CC=${CROSS_COMPILE}gcc
+	if ! command -v ccache >/dev/null; then
+		return 0
+	fi
+	RISCV_CC="ccache ${CROSS_COMPILE}gcc"
+	export CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
+	# Relative paths, so that another checkout of the project hits too.
+	export CCACHE_BASEDIR=$TOP CCACHE_NOHASHDIR=1
+	export CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-3G}
+}
