@@ -9,7 +9,8 @@
  * Each measurement runs in a process of its own, which leaves nothing behind
  * for the next; it is repeated, and the smallest result counts.
  *
- * bench-guest [PREFIX]: only those whose name begins so.
+ * bench-guest [PREFIX]: only those whose name begins so. bench/run boots the guest
+ * for it, with sysctls that lift the limits of the sample rate.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -29,23 +30,9 @@
 
 #define MAX_EVENTS	24
 #define REPEATS		5
-#define ROUND_TRIPS	1000
-#define READS		10000
-#define IOCTLS		1000
-#define OPENS		8000
-#define LOOP		25000000UL	/* of two instructions */
-#define LONG_LOOP	100000000UL
-#define PERIOD		5000
-#define LONG_PERIOD	1000000
-#define RING_PAGES	512		/* no sample may be lost: none is read in time */
-#define FIRMWARE_EVENTS	22		/* codes 0 to 21, on 16 counters */
-#define SBI_FIRMWARE	(2ULL << 62)
-#define NO_EVENT	0x1000		/* a raw selector that counts nothing */
-#define RATE		"/proc/sys/kernel/perf_event_max_sample_rate"
-#define PERCENT		"/proc/sys/kernel/perf_cpu_time_max_percent"
-#define MUX_INTERVAL	"/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms"
-#define PMU_BACKEND	"/sys/bus/event_source/devices/cpu/caps/backend"
-#define PMU_DEBUGFS	"/sys/kernel/debug/riscv_pmu/cpu0"
+#define RING_SIZE	((1 + 512) * 4096)	/* no sample may be lost: none is read in time */
+#define SIZES		{ 1, 2, 4, 6, 8 }
+#define PMU		"/sys/bus/event_source/devices/cpu/"
 #define TLB_MISSES(which, op) \
 	(PERF_COUNT_HW_CACHE_##which | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
 	 PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
@@ -69,47 +56,42 @@ static const struct event distinct[] = {
 	{ PERF_TYPE_HW_CACHE, TLB_MISSES(DTLB, READ), true },
 };
 
+enum kind {
+	DUMMY,		/* what perf's core costs without a PMU */
+	COUNT,
+	SHARED,		/* four programs, each wanted more than once */
+	FIRMWARE,	/* the raw events that SBI has for it */
+};
+
+/* What is measured, and with which events, opened how. */
+struct bench {
+	const char *name;		/* %d: the number of events */
+	double (*run)(void);
+	double (*once)(int rounds);	/* what run repeats */
+	int rounds;
+	enum kind kind;
+	int sizes[5];			/* numbers of events */
+	bool apart;			/* no group */
+	bool disabled;
+	__u64 period;			/* of all if apart, else of the leader */
+};
+
 /* Our kernel, which writes the counters itself, or has the firmware do it. */
 static bool is_delegated, is_sbi;
 /* Fixed counters that there are beside the others: OpenSBI 1.9 offers none. */
 static int nr_fixed;
 
-enum kind {
-	NONE,
-	DUMMY,		/* what perf's core costs without a PMU */
-	COUNT,
-	SHARED,		/* four programs, each wanted more than once */
-	FIRMWARE,
-};
-
-/* Which events, opened how. */
-struct plan {
-	enum kind kind;
-	int count;
-	bool apart;		/* no group */
-	bool disabled;
-	__u64 period;	/* of all if apart, else of the leader */
-};
-
-struct set {
-	int count;
-	int fd[MAX_EVENTS];
-	struct perf_event_mmap_page *ring[MAX_EVENTS];
-};
-
-struct bench {
-	const char *name;
-	void (*run)(const struct bench *bench);
-	struct plan plan;
-	const char *ecalls;	/* the name for calls of the firmware, where they are told */
-};
+/* What this process measures. */
+static const struct bench *bench;
+static char name[32] = "all";
+static int nr_events;
+static int fds[MAX_EVENTS];
+static struct perf_event_mmap_page *ring;	/* the leader's */
 
 #define fail(format, ...) do { \
-	fprintf(stderr, "bench-guest: " format "\n", ##__VA_ARGS__); \
+	fprintf(stderr, "bench-guest: %s: " format "\n", name, ##__VA_ARGS__); \
 	exit(1); \
 } while (0)
-
-/* --- the machine --- */
 
 static long now(void)
 {
@@ -119,55 +101,49 @@ static long now(void)
 	return ts.tv_sec * 1000000000L + ts.tv_nsec;
 }
 
-static void spin(unsigned long rounds)
+/* What one of so many rounds takes. */
+#define time_each(rounds, body) ({ \
+	long _start = now(); \
+	for (int _i = 0; _i < (rounds); _i++) \
+		body; \
+	(double)(now() - _start) / (rounds); \
+})
+
+/* The smallest, if the next is near it; or that one, for a single one may be an accident. */
+static double smallest(double (*once)(int rounds))
 {
-	asm volatile("1: addi %0, %0, -1\n\tbnez %0, 1b" : "+r" (rounds));
+	double sorted[REPEATS];
+
+	for (int i = 0; i < REPEATS; i++) {
+		double value = once(bench->rounds);
+		int at = i;
+
+		for (; at && sorted[at - 1] > value; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = value;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (sorted[i + 1] <= sorted[i] * 1.01)
+			return sorted[i];
+	}
+	fail("repetitions differ by more than 1 %%: %.1f, %.1f and %.1f", sorted[0], sorted[1],
+	     sorted[2]);
 }
 
-static void write_number(const char *path, long value)
-{
-	FILE *file = fopen(path, "w");
-
-	if (!file || fprintf(file, "%ld\n", value) < 0 || fclose(file))
-		fail("%s can not be written: %s", path, strerror(errno));
-}
-
-static long read_number(const char *path)
+/* The first word of a file, or none. */
+static void read_word(const char *path, char word[32])
 {
 	FILE *file = fopen(path, "r");
-	long value;
 
-	if (!file || fscanf(file, "%ld", &value) != 1)
-		fail("%s can not be read", path);
-	fclose(file);
-	return value;
-}
-
-static bool has_backend(const char *name)
-{
-	FILE *file = fopen(PMU_BACKEND, "r");
-	char text[32] = "";
-
-	if (!file)
-		return false;
-	if (fscanf(file, "%31s", text) != 1)
-		text[0] = '\0';
-	fclose(file);
-	return !strcmp(text, name);
-}
-
-/* The rate can not be written while the percentage is 0 or 100. */
-static void lift_limits(void)
-{
-	write_number(PERCENT, 50);
-	write_number(RATE, 100000000);
-	write_number(PERCENT, 0);
+	word[0] = '\0';
+	if (file && fscanf(file, "%31s", word) == 1)
+		fclose(file);
 }
 
 /* Calls of the firmware for the PMU so far; -1 where the kernel does not tell. */
 static long ecalls(void)
 {
-	FILE *file = fopen(PMU_DEBUGFS, "r");
+	FILE *file = fopen("/sys/kernel/debug/riscv_pmu/cpu0", "r");
 	long count, sum = 0;
 	char line[256];
 
@@ -181,8 +157,6 @@ static long ecalls(void)
 	return sum;
 }
 
-/* --- events --- */
-
 /*
  * QEMU counts an event on one counter beside its fixed one, so that our kernel has
  * nothing for another filter then: mainline starts a counter that stands at 0.
@@ -190,39 +164,55 @@ static long ecalls(void)
  * it has a counter, which is read, and a program of its own. Elsewhere the events
  * that are left share counters.
  */
-static struct event distinct_event(const struct plan *plan, int i)
+static struct event event_at(int i)
 {
-	int fits = NR_EVENTS + (plan->period ? 0 : nr_fixed);
+	int fits = NR_EVENTS + (bench->period ? 0 : nr_fixed);
 
+	switch (bench->kind) {
+	case SHARED:
+		return distinct[i % 4];
+	case FIRMWARE:
+		return (struct event){ PERF_TYPE_RAW, 2ULL << 62 | i };
+	case DUMMY:
+		return (struct event){ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY };
+	case COUNT:
+		break;
+	}
 	if (is_delegated && i >= NR_EVENTS)
-		return (struct event){ PERF_TYPE_RAW, NO_EVENT + i };
-	if (is_sbi && i >= fits)
-		return distinct[i - fits];
-
-	return distinct[i];
+		return (struct event){ PERF_TYPE_RAW, 0x1000 + i };
+	return distinct[is_sbi && i >= fits ? i - fits : i];
 }
 
-static int event_open(const struct event *event, int leader)
+static int event_open(const struct bench *how, struct event event, pid_t pid, int leader)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = event->type,
-		.config = event->config,
-		.exclude_kernel = event->user,
-		.exclude_hv = event->user,
+		.type = event.type,
+		.config = event.config,
+		.exclude_kernel = event.user,
+		.exclude_hv = event.user,
+		.disabled = how->disabled && leader < 0,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+			       (how->apart ? 0 : PERF_FORMAT_GROUP),
 	};
 
-	return syscall(SYS_perf_event_open, &attr, 0, -1, leader, 0);
+	if (how->period && leader < 0) {
+		attr.sample_period = how->period;
+		attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				   PERF_SAMPLE_PERIOD;
+	}
+	return syscall(SYS_perf_event_open, &attr, pid, -1, leader, 0);
 }
 
 /* Cycles and instructions fit twice into a group where they have a fixed counter each. */
 static int find_fixed(void)
 {
+	const struct bench plain = {};
 	int found = 0;
 
 	for (int i = 0; i < 2; i++) {
-		int leader = event_open(&distinct[i], -1);
-		int fd = event_open(&distinct[NR_EVENTS + i], leader);
+		int leader = event_open(&plain, distinct[i], 0, -1);
+		int fd = event_open(&plain, distinct[NR_EVENTS + i], 0, leader);
 
 		found += fd >= 0;
 		close(fd);
@@ -231,464 +221,288 @@ static int find_fixed(void)
 	return found;
 }
 
-static struct event plan_event(const struct plan *plan, int i)
+static int must_open(int i, pid_t pid, int leader)
 {
-	switch (plan->kind) {
-	case COUNT:
-		return distinct_event(plan, i);
-	case SHARED:
-		return distinct[i % 4];
-	case FIRMWARE:
-		return (struct event){ PERF_TYPE_RAW, SBI_FIRMWARE | i };
-	default:
-		return (struct event){ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY };
-	}
-}
+	struct event event = event_at(i);
+	int fd = event_open(bench, event, pid, leader);
 
-static int plan_open(const struct plan *plan, int i, pid_t pid, int leader)
-{
-	struct event event = plan_event(plan, i);
-	bool member = i && !plan->apart;
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = event.type,
-		.config = event.config,
-		.exclude_kernel = event.user,
-		.exclude_hv = event.user,
-		.disabled = plan->disabled && !member,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-	};
-	int fd;
-
-	if (!plan->apart)
-		attr.read_format |= PERF_FORMAT_GROUP;
-	if (plan->period && !member) {
-		attr.sample_period = plan->period;
-		attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-				   PERF_SAMPLE_PERIOD;
-	}
-	fd = syscall(SYS_perf_event_open, &attr, pid, -1, member ? leader : -1, 0);
 	if (fd < 0)
-		fail("event %d (type %u, config 0x%llx) does not open: %s", i, attr.type,
-		     attr.config, strerror(errno));
+		fail("event %d (type %u, config 0x%llx) does not open: %s", i, event.type,
+		     event.config, strerror(errno));
 	return fd;
 }
 
-static struct perf_event_mmap_page *ring_map(int fd)
+static void open_events(pid_t pid)
 {
-	void *ring = mmap(NULL, (1 + RING_PAGES) * sysconf(_SC_PAGESIZE),
-			  PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	for (int i = 0; i < nr_events; i++) {
+		bool member = i && !bench->apart;
+		void *map;
 
-	if (ring == MAP_FAILED)
-		fail("no ring buffer: %s", strerror(errno));
-	return ring;
-}
-
-static void set_open(struct set *set, const struct plan *plan, pid_t pid)
-{
-	set->count = plan->kind == NONE ? 0 : plan->count;
-	for (int i = 0; i < set->count; i++) {
-		set->fd[i] = plan_open(plan, i, pid, set->fd[0]);
-		set->ring[i] = NULL;
-		if (plan->period && (!i || plan->apart))
-			set->ring[i] = ring_map(set->fd[i]);
+		fds[i] = must_open(i, pid, member ? fds[0] : -1);
+		if (!bench->period || member)
+			continue;
+		map = mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
+		if (map == MAP_FAILED)
+			fail("no ring buffer: %s", strerror(errno));
+		ring = i ? ring : map;
 	}
 }
 
-static void set_close(struct set *set)
+/* A group that samples has one ring. */
+static void close_group(void)
 {
-	for (int i = 0; i < set->count; i++) {
-		if (set->ring[i])
-			munmap(set->ring[i], (1 + RING_PAGES) * sysconf(_SC_PAGESIZE));
-		close(set->fd[i]);
-	}
+	munmap(ring, RING_SIZE);
+	for (int i = 0; i < nr_events; i++)
+		close(fds[i]);
 	/* What is freed only after a grace period is not to be part of the next figure. */
 	usleep(100000);
 }
 
 /* An event that never ran has cost nothing: such a figure would be a lie. */
-static void set_verify(const struct set *set, const char *name)
+static void verify_events(void)
 {
 	__u64 values[3 + MAX_EVENTS];
 
-	for (int i = 0; i < set->count; i++) {
+	for (int i = 0; i < nr_events; i++) {
 		/* Alone it is value, enabled, running; in a group the number goes first. */
-		if (read(set->fd[i], values, sizeof(values)) < 0)
-			fail("%s: event %d can not be read: %s", name, i, strerror(errno));
+		if (read(fds[i], values, sizeof(values)) < 0)
+			fail("event %d can not be read: %s", i, strerror(errno));
 		if (!values[2])
-			fail("%s: event %d never ran (time_running is 0)", name, i);
+			fail("event %d never ran (time_running is 0)", i);
 	}
 }
 
 /* The samples in a ring that was never emptied, so it starts at 0. */
-static long ring_samples(const struct perf_event_mmap_page *ring, const char *name)
+static long count_samples(void)
 {
 	const char *data = (const char *)ring + ring->data_offset;
+	const struct perf_event_header *header;
 	long samples = 0;
-	__u64 at = 0;
 
-	while (at < ring->data_head) {
-		const struct perf_event_header *header = (const void *)(data + at);
-
+	for (__u64 at = 0; at < ring->data_head; at += header->size) {
+		header = (const void *)(data + at);
 		if (header->type == PERF_RECORD_LOST || header->type == PERF_RECORD_THROTTLE)
-			fail("%s: samples were lost or throttled", name);
+			fail("samples were lost or throttled: boot with the sysctls of bench/run");
 		samples += header->type == PERF_RECORD_SAMPLE;
-		at += header->size;
 	}
-	if (ring->data_size - at < 4096)
-		fail("%s: the ring buffer is full", name);
+	if (ring->data_size - ring->data_head < 4096)
+		fail("the ring buffer is full: make RING_SIZE larger");
+	if (samples < (long)(2 * bench->rounds / bench->period))
+		fail("only %ld samples", samples);
 	return samples;
 }
 
-static void group_ioctl(const struct set *set, unsigned long request)
+static void group_ioctl(int fd, unsigned long request)
 {
-	if (ioctl(set->fd[0], request, PERF_IOC_FLAG_GROUP))
+	if (ioctl(fd, request, PERF_IOC_FLAG_GROUP))
 		fail("ioctl: %s", strerror(errno));
 }
 
-/* --- results --- */
+static int there[2], back[2];
 
-static int compare(const void *a, const void *b)
+static pid_t start_pong(void)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The smallest, if the next is near it; or that one, for a single one may be an accident. */
-static double smallest(const char *name, double *result)
-{
-	qsort(result, REPEATS, sizeof(*result), compare);
-	for (int i = 0; i < 2; i++) {
-		if (result[i + 1] <= result[i] * 1.01)
-			return result[i];
-	}
-
-	fail("%s: repetitions differ by more than 1 %%: %.1f, %.1f and %.1f", name, result[0],
-	     result[1], result[2]);
-}
-
-/* --- context switches --- */
-
-struct pong {
 	pid_t pid;
-	int to, from;
-};
-
-static void pong_answer(int from, int to)
-{
 	char byte;
 
-	while (read(from, &byte, 1) == 1) {
-		if (write(to, &byte, 1) != 1)
-			_exit(1);
-	}
+	if (pipe(there) || pipe(back) || (pid = fork()) < 0)
+		fail("no process to talk to: %s", strerror(errno));
+	close(pid ? back[1] : there[1]);
+	if (pid)
+		return pid;
+	while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
+		;
 	_exit(0);
 }
 
-static void pong_start(struct pong *pong)
-{
-	int there[2], back[2];
-
-	if (pipe(there) || pipe(back))
-		fail("pipe: %s", strerror(errno));
-	pong->pid = fork();
-	if (pong->pid < 0)
-		fail("fork: %s", strerror(errno));
-	if (!pong->pid) {
-		close(there[1]);
-		close(back[0]);
-		pong_answer(there[0], back[1]);
-	}
-	close(there[0]);
-	close(back[1]);
-	pong->to = there[1];
-	pong->from = back[0];
-}
-
-static void pong_stop(struct pong *pong)
-{
-	close(pong->to);
-	waitpid(pong->pid, NULL, 0);
-}
-
 /* One hart: each round trip switches the other process in and out once. */
-static double pong_rounds(const struct pong *pong, int rounds)
+static double pong(int rounds)
 {
-	long start = now();
+	const int to = there[1], from = back[0];
 	char byte = 0;
 
-	for (int i = 0; i < rounds; i++) {
-		if (write(pong->to, &byte, 1) != 1 || read(pong->from, &byte, 1) != 1)
+	return time_each(rounds, {
+		if (write(to, &byte, 1) != 1 || read(from, &byte, 1) != 1)
 			fail("the pipe is broken");
-	}
-	return (double)(now() - start) / rounds;
+	});
 }
 
 /*
  * Fair scheduling puts a task's leaving off or not, and searches more or less, by how long
  * tasks have run: a few instructions here would make some dozens there, or save them.
  */
-static void be_scheduled_alike(void)
+static double run_switch(void)
 {
 	const struct sched_param param = { .sched_priority = 1 };
+	double result;
+	long calls;
+	pid_t pid;
 
 	if (sched_setscheduler(0, SCHED_FIFO, &param))
 		fail("SCHED_FIFO: %s", strerror(errno));
-}
-
-static void bench_switch(const struct bench *bench)
-{
-	double result[REPEATS];
-	struct pong pong;
-	struct set set;
-	long calls;
-
-	be_scheduled_alike();
-	pong_start(&pong);
-	pong_rounds(&pong, ROUND_TRIPS / 2);
-	set_open(&set, &bench->plan, pong.pid);
-	pong_rounds(&pong, ROUND_TRIPS / 2);
+	pid = start_pong();
+	pong(bench->rounds / 2);
+	open_events(pid);
+	pong(bench->rounds / 2);
 
 	calls = ecalls();
-	for (int i = 0; i < REPEATS; i++)
-		result[i] = pong_rounds(&pong, ROUND_TRIPS);
-	if (bench->ecalls && calls >= 0)
-		printf("%s %.2f\n", bench->ecalls,
-		       (double)(ecalls() - calls) / (REPEATS * ROUND_TRIPS));
+	result = smallest(pong);
+	if (calls >= 0)
+		printf("ecalls%s %.2f\n", strchr(name, '/'),
+		       (double)(ecalls() - calls) / (REPEATS * bench->rounds));
 
-	set_verify(&set, bench->name);
-	pong_stop(&pong);
-	printf("%s %.1f\n", bench->name, smallest(bench->name, result));
+	verify_events();
+	close(there[1]);
+	waitpid(pid, NULL, 0);
+	return result;
 }
 
-/* --- system calls --- */
-
-static double ioctl_calls(const struct set *set)
+static double enable_disable(int rounds)
 {
-	long start = now();
+	const int fd = fds[0];
 
-	for (int i = 0; i < IOCTLS; i++) {
-		group_ioctl(set, PERF_EVENT_IOC_ENABLE);
-		group_ioctl(set, PERF_EVENT_IOC_DISABLE);
-	}
-	return (double)(now() - start) / IOCTLS;
+	return time_each(rounds, {
+		group_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		group_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	});
 }
 
-static double read_calls(const struct set *set)
+static double read_group(int rounds)
 {
 	__u64 values[3 + MAX_EVENTS];
-	long start = now();
+	const int fd = fds[0];
 
-	for (int i = 0; i < READS; i++) {
-		if (read(set->fd[0], values, sizeof(values)) < 0)
+	return time_each(rounds, {
+		if (read(fd, values, sizeof(values)) < 0)
 			fail("read: %s", strerror(errno));
-	}
-	return (double)(now() - start) / READS;
+	});
 }
 
-static void bench_calls(const struct bench *bench, double (*calls)(const struct set *set))
+static double open_close(int rounds)
 {
-	double result[REPEATS];
-	struct set set;
-
-	set_open(&set, &bench->plan, 0);
-	calls(&set);
-	for (int i = 0; i < REPEATS; i++)
-		result[i] = calls(&set);
-	set_verify(&set, bench->name);
-	printf("%s %.1f\n", bench->name, smallest(bench->name, result));
+	return time_each(rounds, close(must_open(0, 0, -1)));
 }
 
-static void bench_ioctl(const struct bench *bench)
+static double run_calls(void)
 {
-	bench_calls(bench, ioctl_calls);
+	double result;
+
+	open_events(0);
+	bench->once(bench->rounds);
+	result = smallest(bench->once);
+	verify_events();
+	return result;
 }
 
-static void bench_read(const struct bench *bench)
+/* Each round is two instructions. */
+static double spin(int rounds)
 {
-	bench_calls(bench, read_calls);
-}
+	long left = rounds, start = now();
 
-static double open_calls(const struct plan *plan)
-{
-	long start = now();
-
-	for (int i = 0; i < OPENS; i++)
-		close(plan_open(plan, 0, 0, -1));
-	return (double)(now() - start) / OPENS;
-}
-
-static void bench_open(const struct bench *bench)
-{
-	double result[REPEATS];
-
-	open_calls(&bench->plan);
-	for (int i = 0; i < REPEATS; i++)
-		result[i] = open_calls(&bench->plan);
-	printf("%s %.1f\n", bench->name, smallest(bench->name, result));
-}
-
-/* --- interrupts --- */
-
-static long spin_time(unsigned long rounds)
-{
-	long start = now();
-
-	spin(rounds);
+	asm volatile("1: addi %0, %0, -1\n\tbnez %0, 1b" : "+r" (left));
 	return now() - start;
 }
 
-/* Other work of the kernel can only add to it. */
-static long least_spin_time(unsigned long rounds)
-{
-	long least = spin_time(rounds);
-
-	for (int i = 1; i < REPEATS; i++) {
-		long time = spin_time(rounds);
-
-		if (time < least)
-			least = time;
-	}
-	return least;
-}
-
 /* Instructions that each sample adds to a loop. */
-static double sample_cost(const struct bench *bench, long plain, long *samples)
+static double plain;
+
+static double sample(int rounds)
 {
-	struct set set;
-	long sampled;
+	double sampled;
+	long samples;
 
-	set_open(&set, &bench->plan, 0);
-	group_ioctl(&set, PERF_EVENT_IOC_ENABLE);
-	sampled = spin_time(LOOP);
-	group_ioctl(&set, PERF_EVENT_IOC_DISABLE);
+	open_events(0);
+	group_ioctl(fds[0], PERF_EVENT_IOC_ENABLE);
+	sampled = spin(rounds);
+	group_ioctl(fds[0], PERF_EVENT_IOC_DISABLE);
 
-	set_verify(&set, bench->name);
-	*samples = ring_samples(set.ring[0], bench->name);
-	set_close(&set);
-	if (*samples < (long)(2 * LOOP / PERIOD))
-		fail("%s: only %ld samples", bench->name, *samples);
-	return (double)(sampled - plain) / *samples;
+	verify_events();
+	samples = count_samples();
+	close_group();
+	return (sampled - plain) / samples;
 }
 
-static void bench_sample(const struct bench *bench)
+static double run_sample(void)
 {
-	long plain = least_spin_time(LOOP), samples;
-	double result[REPEATS];
-
-	for (int i = 0; i < REPEATS; i++)
-		result[i] = sample_cost(bench, plain, &samples);
-	printf("# %s: %ld samples\n", bench->name, samples);
-	printf("%s %.1f\n", bench->name, smallest(bench->name, result));
+	plain = smallest(spin);
+	return smallest(sample);
 }
 
 /*
  * Instructions that each turn adds to a loop, when not all events fit at once.
  * A mean: what a turn costs depends on whose turn it is.
  */
-static void bench_multiplex(const struct bench *bench)
+static double run_multiplex(void)
 {
-	double turn = read_number(MUX_INTERVAL) * 1000000.0;
-	double plain = least_spin_time(LONG_LOOP), shared = 0;
-	struct set set;
+	double turn, shared = 0;
+	char word[32];
 
-	set_open(&set, &bench->plan, 0);
+	read_word(PMU "perf_event_mux_interval_ms", word);
+	turn = atoi(word) * 1000000.0;
+	if (!turn)
+		fail(PMU "perf_event_mux_interval_ms tells no time");
+	plain = smallest(spin);
+	open_events(0);
 	for (int i = 0; i < REPEATS; i++)
-		shared += spin_time(LONG_LOOP);
-	set_verify(&set, bench->name);
-	printf("# %s: %.0f turns of %.0f ms\n", bench->name, shared / turn, turn / 1000000);
-	printf("%s %.1f\n", bench->name, (shared - REPEATS * plain) / (shared / turn));
+		shared += spin(bench->rounds);
+	verify_events();
+	return (shared - REPEATS * plain) / (shared / turn);
 }
-
-/* --- all of them --- */
-
-#define SWITCH(_name, ...)	{ .name = "switch/" _name, .run = bench_switch, \
-				  .plan = __VA_ARGS__ }
-#define IOCTL(_name, _kind, _n)	{ .name = _name, .run = bench_ioctl, \
-				  .plan = { _kind, _n, .disabled = true } }
-#define READ(_name, _kind, _n)	{ .name = _name, .run = bench_read, .plan = { _kind, _n } }
-#define SAMPLE(_name, _n)	{ .name = _name, .run = bench_sample, \
-				  .plan = { COUNT, _n, .disabled = true, .period = PERIOD } }
 
 static const struct bench benches[] = {
 	/* First: perf's hooks in the scheduler stay on for a while after an event. */
-	SWITCH("none", { NONE }),
-	SWITCH("dummy/1", { DUMMY, 1 }),
-	SWITCH("dummy/2", { DUMMY, 2 }),
-	SWITCH("dummy/4", { DUMMY, 4 }),
-	SWITCH("dummy/6", { DUMMY, 6 }),
-	SWITCH("dummy/8", { DUMMY, 8 }),
-	SWITCH("count/1", { COUNT, 1 }),
-	SWITCH("count/2", { COUNT, 2 }),
-	SWITCH("count/4", { COUNT, 4 }, "ecalls/count/4"),
-	SWITCH("count/6", { COUNT, 6 }),
-	SWITCH("count/8", { COUNT, 8 }, "ecalls/count/8"),
-	SWITCH("count-shared/8", { SHARED, 8 }),
-	SWITCH("dummy-ungrouped/1", { DUMMY, 1, .apart = true }),
-	SWITCH("dummy-ungrouped/2", { DUMMY, 2, .apart = true }),
-	SWITCH("dummy-ungrouped/4", { DUMMY, 4, .apart = true }),
-	SWITCH("dummy-ungrouped/6", { DUMMY, 6, .apart = true }),
-	SWITCH("dummy-ungrouped/8", { DUMMY, 8, .apart = true }),
-	SWITCH("sample/1", { COUNT, 1, .apart = true, .period = LONG_PERIOD }),
-	SWITCH("sample/2", { COUNT, 2, .apart = true, .period = LONG_PERIOD }),
-	SWITCH("sample/4", { COUNT, 4, .apart = true, .period = LONG_PERIOD }, "ecalls/sample/4"),
-	SWITCH("sample/6", { COUNT, 6, .apart = true, .period = LONG_PERIOD }),
-	SWITCH("sample/8", { COUNT, 8, .apart = true, .period = LONG_PERIOD }),
-	IOCTL("ioctl-dummy/1", DUMMY, 1),
-	IOCTL("ioctl-dummy/5", DUMMY, 5),
-	IOCTL("ioctl/1", COUNT, 1),
-	IOCTL("ioctl/5", COUNT, 5),
-	READ("read-dummy/1", DUMMY, 1),
-	READ("read-dummy/5", DUMMY, 5),
-	READ("read/1", COUNT, 1),
-	READ("read/5", COUNT, 5),
-	SAMPLE("sample/1", 1),
-	SAMPLE("sample/4", 4),
-	{ .name = "open/1", .run = bench_open, .plan = { COUNT, 1 } },
-	{ .name = "tick/multiplex", .run = bench_multiplex,
-	  .plan = { FIRMWARE, FIRMWARE_EVENTS, .apart = true } },
+	{ "switch/none", run_switch, pong, 1000 },
+	{ "switch/dummy/%d", run_switch, pong, 1000, DUMMY, SIZES },
+	{ "switch/count/%d", run_switch, pong, 1000, COUNT, SIZES },
+	{ "switch/count-shared/%d", run_switch, pong, 1000, SHARED, { 8 } },
+	{ "switch/dummy-ungrouped/%d", run_switch, pong, 1000, DUMMY, SIZES, .apart = true },
+	{ "switch/sample/%d", run_switch, pong, 1000, COUNT, SIZES, .apart = true, .period = 1000000 },
+	{ "ioctl-dummy/%d", run_calls, enable_disable, 1000, DUMMY, { 1, 5 }, .disabled = true },
+	{ "ioctl/%d", run_calls, enable_disable, 1000, COUNT, { 1, 5 }, .disabled = true },
+	{ "read-dummy/%d", run_calls, read_group, 10000, DUMMY, { 1, 5 } },
+	{ "read/%d", run_calls, read_group, 10000, COUNT, { 1, 5 } },
+	{ "sample/%d", run_sample, sample, 25000000, COUNT, { 1, 4 }, .disabled = true, .period = 5000 },
+	/* It opens its event itself, which is the only one. */
+	{ "open/1", run_calls, open_close, 8000, COUNT },
+	/* The firmware's events 0 to 21, on 16 counters. */
+	{ "tick/multiplex", run_multiplex, NULL, 100000000, FIRMWARE, { 22 }, .apart = true },
 };
 
-static bool run_apart(const struct bench *bench)
+static bool run_apart(void)
 {
-	int status;
 	pid_t pid;
+	int status;
 
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0)
 		fail("fork: %s", strerror(errno));
 	if (!pid) {
-		bench->run(bench);
+		printf("%s %.1f\n", name, bench->run());
 		exit(0);
 	}
 	return waitpid(pid, &status, 0) == pid && !status;
-}
-
-static void require_exactness(void)
-{
-	const char *icount = getenv("RISCV_PMU_ICOUNT");
-
-	if (!icount || strcmp(icount, "1"))
-		fail("not under icount, so a nanosecond is no instruction: guest --icount");
-	if (sysconf(_SC_NPROCESSORS_ONLN) != 1)
-		fail("more than one hart is online: give the guest one (--smp 1)");
 }
 
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : "";
 	int failed = 0;
+	char backend[32];
 
-	require_exactness();
-	lift_limits();
-	is_delegated = has_backend("ssccfg");
-	is_sbi = has_backend("sbi");
+	if (!getenv("RISCV_PMU_ICOUNT") || sysconf(_SC_NPROCESSORS_ONLN) != 1)
+		fail("a nanosecond is no instruction: boot the guest with --icount --smp 1");
+	read_word(PMU "caps/backend", backend);
+	is_delegated = !strcmp(backend, "ssccfg");
+	is_sbi = !strcmp(backend, "sbi");
 	nr_fixed = find_fixed();
-	for (size_t i = 0; i < ARRAY_SIZE(benches); i++) {
-		if (!strncmp(benches[i].name, only, strlen(only)))
-			failed += !run_apart(&benches[i]);
+	for (bench = benches; bench < benches + ARRAY_SIZE(benches); bench++) {
+		for (size_t i = 0; !i || (i < ARRAY_SIZE(bench->sizes) && bench->sizes[i]); i++) {
+			nr_events = bench->sizes[i];
+			snprintf(name, sizeof(name), bench->name, nr_events);
+			if (!strncmp(name, only, strlen(only)))
+				failed += !run_apart();
+		}
 	}
 	return failed ? 1 : 0;
 }
