@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# What the shell scripts of the checks share: they print TAP by these functions. Busybox's
+# sh reads it in the guest too. $TAP_OUT names a file with what the case printed, which is
+# shown if the case failed.
+
+TAP_CASES=0
+TAP_FAILED=0
+
+# tap_result STATUS NAME
+tap_result()
+{
+	TAP_CASES=$((TAP_CASES + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $TAP_CASES - $2"
+		return
+	fi
+	TAP_FAILED=$((TAP_FAILED + 1))
+	echo "not ok $TAP_CASES - $2"
+	if [ -s "${TAP_OUT:-}" ]; then
+		awk 'NR <= 40 { print "# " $0 }' "$TAP_OUT"
+	fi
+}
+
+# tap_skip NAME WHY
+tap_skip()
+{
+	TAP_CASES=$((TAP_CASES + 1))
+	echo "ok $TAP_CASES - $1 # SKIP $2"
+}
+
+# At the end: the script exits with its status, 1 if a case failed.
+tap_plan()
+{
+	echo "1..$TAP_CASES"
+	[ "$TAP_FAILED" = 0 ]
+}
