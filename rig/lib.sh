@@ -58,7 +58,7 @@ show_failure()
 # run_logged LOG WHAT COMMAND...: one line on the terminal, the rest in LOG.
 run_logged()
 {
-	local log=$1 what=$2
+	local log=$1 what=$2 begun=$EPOCHSECONDS
 	shift 2
 	mkdir -p "${log%/*}"
 	step "$what (log: $(short_path "$log"))"
@@ -66,6 +66,8 @@ run_logged()
 		show_failure "$log"
 		die "$what: failed; the whole log is $(short_path "$log")"
 	fi
+	# rig/check/run tells building from testing by it.
+	[ -z "${RIG_BUILD_TIMES:-}" ] || echo $((EPOCHSECONDS - begun)) >>"$RIG_BUILD_TIMES"
 }
 
 # Only one process at a time may build or download THING.
