@@ -144,12 +144,13 @@ void move_to_pmu(const struct pmu *pmu)
 {
 	cpu_set_t set;
 
-	if (!*pmu->cpus || sched_getaffinity(0, sizeof(set), &set))
+	if (!*pmu->cpus)
 		return;
+	CPU_ZERO(&set);
 	for (int hart = 0; hart < CPU_SETSIZE; hart++)
-		if (!list_has(pmu->cpus, hart))
-			CPU_CLR(hart, &set);
-	/* Fails if none is left: then the task stays where it is. */
+		if (list_has(pmu->cpus, hart))
+			CPU_SET(hart, &set);
+	/* Even if taskset has bound it to others: what is asked about is the PMU. */
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
