@@ -3,10 +3,9 @@
  * line-tracer: a QEMU plugin that tells which cache lines a piece of the
  * guest's code writes on one hart and touches on another.
  *
- * Arguments:
+ * Arguments, the addresses in hexadecimal:
  *   begin=ADDR end=ADDR	the code, as virtual addresses
  *   mark=ADDR			a function; each call of it starts or ends the trace
- *   line=BYTES			of a cache line (64)
  *   out=FILE			where to write what was found, when QEMU ends
  *
  * It writes "hart N ACCESSES" for each hart that ran the code, and "shared LINE
@@ -22,11 +21,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define EXPORT		__attribute__((visibility("default")))
 #define MAX_HARTS	64
+/* of a cache line */
+#define LINE_SIZE	64
 #define MAX_LINES	(1 << 16)
 
 struct qemu_plugin_tb;
@@ -61,13 +60,8 @@ struct line {
 	uint64_t	pc;
 };
 
-static struct {
-	uint64_t	begin;
-	uint64_t	end;
-	uint64_t	mark;
-	uint64_t	line;
-	char		*out;
-} option = { .line = 64 };
+static uint64_t begin, end, mark;
+static char out_name[4096];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct line lines[MAX_LINES];
@@ -98,11 +92,11 @@ static void note_access(unsigned int hart, uint32_t info, uint64_t addr, void *p
 
 	pthread_mutex_lock(&lock);
 	accesses[hart]++;
-	line = find_line(addr & -option.line);
+	line = find_line(addr & -LINE_SIZE);
 	if (!line) {
 		full = true;
 	} else {
-		line->addr = addr & -option.line;
+		line->addr = addr & -LINE_SIZE;
 		line->harts |= 1ULL << hart;
 		if (qemu_plugin_mem_is_store(info)) {
 			line->writers |= 1ULL << hart;
@@ -123,9 +117,9 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);
 
-		if (pc == option.mark)
+		if (pc == mark)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, note_mark, CB_NO_REGS, NULL);
-		if (pc >= option.begin && pc < option.end)
+		if (pc >= begin && pc < end)
 			qemu_plugin_register_vcpu_mem_cb(insn, note_access, CB_NO_REGS, MEM_RW,
 							 (void *)(uintptr_t)pc);
 	}
@@ -133,10 +127,10 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 static void report(qemu_plugin_id_t id, void *arg)
 {
-	FILE *out = fopen(option.out, "w");
+	FILE *out = fopen(out_name, "w");
 
 	if (!out) {
-		perror(option.out);
+		perror(out_name);
 		return;
 	}
 
@@ -155,39 +149,18 @@ static void report(qemu_plugin_id_t id, void *arg)
 	fclose(out);
 }
 
-static bool set_option(char *arg)
-{
-	char *value = strchr(arg, '=');
-
-	if (!value)
-		return false;
-
-	*value++ = '\0';
-	if (!strcmp(arg, "out"))
-		option.out = strdup(value);
-	else if (!strcmp(arg, "begin"))
-		option.begin = strtoull(value, NULL, 0);
-	else if (!strcmp(arg, "end"))
-		option.end = strtoull(value, NULL, 0);
-	else if (!strcmp(arg, "mark"))
-		option.mark = strtoull(value, NULL, 0);
-	else if (!strcmp(arg, "line"))
-		option.line = strtoull(value, NULL, 0);
-	else
-		return false;
-
-	return true;
-}
-
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {
-		if (!set_option(argv[i])) {
+		if (sscanf(argv[i], "begin=%" SCNx64, &begin) != 1 &&
+		    sscanf(argv[i], "end=%" SCNx64, &end) != 1 &&
+		    sscanf(argv[i], "mark=%" SCNx64, &mark) != 1 &&
+		    sscanf(argv[i], "out=%4095[^\n]", out_name) != 1) {
 			fprintf(stderr, "line-tracer: unknown option %s\n", argv[i]);
 			return -1;
 		}
 	}
-	if (!option.begin || !option.end || !option.mark || !option.out) {
+	if (!begin || !end || !mark || !*out_name) {
 		fprintf(stderr, "line-tracer: begin, end, mark and out are needed\n");
 		return -1;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * lines-guest count|sample|move: on each hart a task with events of its own
- * that sleeps and wakes, for check-lines to trace. With "move" the tasks also
+ * that sleeps and wakes, for rig/check/lines to trace. With "move" the tasks also
  * go from hart to hart.
  *
  * The trace begins and ends with a read of caps/backend.
@@ -18,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -44,13 +43,6 @@ static void fail(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static void sleep_ms(long ms)
-{
-	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-
-	nanosleep(&time, NULL);
 }
 
 static void run_on(int cpu)
@@ -96,7 +88,7 @@ static void work(int cpu, int cpus, const char *how)
 	for (;;) {
 		for (int spin = 0; spin < 20000; spin++)
 			__asm__ volatile("");
-		sleep_ms(5);
+		usleep(5000);
 		rounds[task]++;
 		if (!strcmp(how, "move"))
 			run_on(++cpu % cpus);
@@ -119,7 +111,7 @@ static void await_rounds(int tasks, long more)
 		long enough = rounds[task] + more;
 
 		while (rounds[task] < enough)
-			sleep_ms(10);
+			usleep(10000);
 	}
 }
 
