@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# OpenSBI: where its sources are, and how it is compiled, and booted without Linux.
-#
-# The sources "opensbi" and the newer "opensbi-next" are downloaded; "opensbi-src" is the
-# tarball or folder that OPENSBI_SRC names.
+# OpenSBI: where its sources are, and how they are compiled. The sources "opensbi" and the
+# newer "opensbi-next" are downloaded; "opensbi-src" is the tarball or folder that
+# OPENSBI_SRC names.
 
 OPENSBI_PATCHES=$TOP/opensbi/patches
-FAILED=0
-
-# --- sources ---------------------------------------------------------------------------
 
 # The series of OPENSBI_SRC, "1.9" for example.
 opensbi_src_series()
@@ -23,13 +19,21 @@ opensbi_src_series()
 	printf '%s' "$series"
 }
 
-opensbi_series()
+# opensbi_use SOURCE: have it, or end with an error that says how. Leaves its series in SERIES,
+# and in OPENSBI its tarball or folder.
+opensbi_use()
 {
+	OPENSBI=$BUILD/dl/$1.tar.gz
 	case $1 in
-	opensbi) printf '%s' "$OPENSBI_SERIES" ;;
-	opensbi-next) printf '%s' "$OPENSBI_NEXT_SERIES" ;;
-	opensbi-src) opensbi_src_series ;;
+	opensbi) SERIES=$OPENSBI_SERIES ;;
+	opensbi-next) SERIES=$OPENSBI_NEXT_SERIES ;;
+	opensbi-src)
+		SERIES=$(opensbi_src_series) || exit
+		OPENSBI=$OPENSBI_SRC
+		return
+		;;
 	esac
+	"$TOP/rig/build/fetch" "$1" || exit
 }
 
 # The source that has SERIES.
@@ -42,55 +46,31 @@ opensbi_of_series()
 	esac
 }
 
-# A tarball or a folder.
-opensbi_file()
-{
-	if [ "$1" = opensbi-src ]; then
-		echo "$OPENSBI_SRC"
-	else
-		echo "$BUILD/dl/$1.tar.gz"
-	fi
-}
-
 # Changes whenever the source does.
 opensbi_identity()
 {
-	local file
-	file=$(opensbi_file "$1")
-	readlink -f "$file"
-	find -L "$file" -name .git -prune -o -type f -printf '%P %s %T@\n' | sort | sha256sum
+	readlink -f "$OPENSBI"
+	find -L "$OPENSBI" -name .git -prune -o -type f -printf '%P %s %T@\n' | sort | sha256sum
 }
 
-# opensbi_fetch SOURCE: make it available, or end with an error that says how.
-opensbi_fetch()
-{
-	if [ "$1" = opensbi-src ]; then
-		opensbi_src_series >/dev/null
-	else
-		"$TOP/rig/build/fetch" "$1"
-	fi
-}
-
-# opensbi_extract SOURCE DIR
+# opensbi_extract DIR
 opensbi_extract()
 {
-	local file
-	file=$(opensbi_file "$1")
-	mkdir -p "$2"
-	if [ -d "$file" ]; then
-		tar -c -C "$file" --exclude-vcs --exclude=./build . | tar -x -C "$2"
+	mkdir -p "$1"
+	if [ -d "$OPENSBI" ]; then
+		tar -c -C "$OPENSBI" --exclude-vcs --exclude=./build . | tar -x -C "$1"
 	else
-		tar -xf "$file" -C "$2" --strip-components=1 --no-same-owner
+		tar -xf "$OPENSBI" -C "$1" --strip-components=1 --no-same-owner
 	fi
 }
 
 # opensbi_git_tree SERIES DIR: OpenSBI as released, as the commit with the tag "base".
 opensbi_git_tree()
 {
-	local source git=(git -C "$2")
-	source=$(opensbi_of_series "$1")
-	opensbi_fetch "$source"
-	opensbi_extract "$source" "$2"
+	local git=(git -C "$2")
+	opensbi_use "$(opensbi_of_series "$1")"
+	[ "$SERIES" = "$1" ] || die "OPENSBI_SRC is OpenSBI $SERIES: set it to the source of OpenSBI $1"
+	opensbi_extract "$2"
 	"${git[@]}" -c core.autocrlf=false init -q
 	"${git[@]}" config user.name "riscv-pmu developers"
 	"${git[@]}" config user.email riscv-pmu@example.org
@@ -100,8 +80,6 @@ opensbi_git_tree()
 	"${git[@]}" commit -q -m "OpenSBI $1 as released"
 	"${git[@]}" tag base
 }
-
-# --- firmware ----------------------------------------------------------------------------
 
 # opensbi_compile TREE OBJ [XLEN [CONFIG]]: CONFIG is a line for OpenSBI's defconfig. OpenSBI
 # takes one only from its own folder, and resolves O= before it makes it.
@@ -113,44 +91,4 @@ opensbi_compile()
 	make -C "$1" O="$2" PLATFORM=generic PLATFORM_DEFCONFIG=riscv_pmu_defconfig \
 		PLATFORM_RISCV_XLEN="${3:-64}" CROSS_COMPILE="$CROSS_COMPILE" CC="$RISCV_CC" \
 		FW_PIC=y -j"$JOBS"
-}
-
-# section NAME COMMAND...: the TAP of one program. A failure is noted in FAILED.
-section()
-{
-	local status=0
-	echo "# section: $1"
-	"${@:2}" || status=$?
-	[ "$status" = 0 ] || FAILED=1
-	echo "# exit: $status"
-}
-
-# build_or_skip FIRMWARE: what the build says of its steps is not TAP.
-build_or_skip()
-{
-	local said
-	if [[ $1 = *-src* ]] && [ -z "${OPENSBI_SRC:-}" ]; then
-		section "$1" printf '1..1\nok 1 - %s # SKIP its source is not downloaded: set OPENSBI_SRC\n' "$1"
-		return 1
-	fi
-	said=$("$TOP/rig/build/firmware" "$1" 2>&1) || die "$said"
-}
-
-# bare_machine XLEN: leaves in QEMU the command of a machine that has its serial line on stdout.
-bare_machine()
-{
-	local root=$BUILD/qemu/usr
-	export QEMU_MODULE_DIR=$root/lib/x86_64-linux-gnu/qemu
-	QEMU=("$root/bin/qemu-system-riscv$1" -L "$root/share/qemu")
-	if [ "$1" = 64 ] && own_qemu_is_used; then
-		QEMU=("$RISCV_PMU_QEMU")
-	fi
-	command -v "${QEMU[0]}" >/dev/null || die "$(short_path "${QEMU[0]}") is missing: run make qemu"
-	QEMU+=(-M virt -nodefaults -display none -monitor none -serial stdio -no-reboot)
-}
-
-# is_built FILE SOURCE...: is FILE newer than each SOURCE, a file or a folder?
-is_built()
-{
-	[ -f "$1" ] && [ -z "$(find "${@:2}" -type f -newer "$1" -print -quit)" ]
 }

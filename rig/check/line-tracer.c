@@ -22,7 +22,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define EXPORT		__attribute__((visibility("default")))
 #define MAX_HARTS	64
 /* of a cache line */
 #define LINE_SIZE	64
@@ -50,8 +49,7 @@ struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 bool qemu_plugin_mem_is_store(uint32_t info);
 
-EXPORT int qemu_plugin_version = 4;
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
+int qemu_plugin_version = 4;
 
 struct line {
 	uint64_t	addr;

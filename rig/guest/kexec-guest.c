@@ -28,13 +28,8 @@
 
 /* wfi; j ENTRY */
 static const uint32_t wait_for_ever[] = { 0x10500073, 0xffdff06f };
-/* machine_kexec() takes no image without a devicetree. */
+/* machine_kexec() takes no image without a devicetree. Its size is one of whole pages. */
 static char tree[256 * 1024];
-
-static unsigned long in_pages(unsigned long size)
-{
-	return (size + PAGE - 1) & -PAGE;
-}
 
 static int fail(const char *what)
 {
@@ -49,13 +44,6 @@ static void tell(const char *text)
 
 	if (fd >= 0 && write(fd, text, strlen(text)) > 0)
 		close(fd);
-}
-
-static void read_time(void)
-{
-	unsigned long now;
-
-	__asm__ volatile("rdtime %0" : "=r" (now));
 }
 
 static int stay_on(int cpu)
@@ -80,13 +68,13 @@ static void read_on(int cpu)
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	void *page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
-	uint64_t direct, count;
+	uint64_t direct, count, now;
 
 	if (page == MAP_FAILED || stay_on(cpu) || !riscv_pmu_read(page, &count))
 		tell("kexec-guest: can not map a readable counter\n");
 
 	for (;;) {
-		read_time();
+		__asm__ volatile("rdtime %0" : "=r" (now));
 		if (!riscv_pmu_read(page, &direct))
 			continue;
 		if (read(fd, &count, sizeof(count)) != sizeof(count) || direct > count) {
@@ -120,7 +108,7 @@ int main(void)
 
 	struct kexec_segment segments[] = {
 		{ wait_for_ever, sizeof(wait_for_ever), (void *)ENTRY, PAGE },
-		{ tree, size, (void *)TREE, in_pages(size) },
+		{ tree, size, (void *)TREE, sizeof(tree) },
 	};
 
 	if (syscall(SYS_kexec_load, ENTRY, 2UL, segments, (long)KEXEC_ARCH_RISCV))

@@ -69,8 +69,7 @@ static void open_event(int i, bool sampling)
 	if (fd < 0)
 		fail("perf_event_open");
 	/* Nobody reads it: once it is full, samples are dropped. */
-	if (sampling && mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) ==
-	    MAP_FAILED)
+	if (sampling && mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
 		fail("mmap");
 }
 

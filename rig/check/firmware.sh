@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034
+#
+# What the checks of firmware share: they boot it without Linux, in sections of TAP.
+
+FAILED=0
+
+# section NAME COMMAND...: the TAP of one program. A failure is noted in FAILED.
+section()
+{
+	local status=0
+	echo "# section: $1"
+	"${@:2}" || status=$?
+	[ "$status" = 0 ] || FAILED=1
+	echo "# exit: $status"
+}
+
+# build_or_skip FIRMWARE: what the build says of its steps is not TAP.
+build_or_skip()
+{
+	local said
+	if [[ $1 = *-src* ]] && [ -z "${OPENSBI_SRC:-}" ]; then
+		section "$1" printf '1..1\nok 1 - %s # SKIP its source is not downloaded: set OPENSBI_SRC\n' "$1"
+		return 1
+	fi
+	said=$("$TOP/rig/build/firmware" "$1" 2>&1) || die "$said"
+}
+
+# bare_machine XLEN: leaves in QEMU the command of a machine that has its serial line on stdout.
+bare_machine()
+{
+	local root=$BUILD/qemu/usr
+	export QEMU_MODULE_DIR=$root/lib/x86_64-linux-gnu/qemu
+	QEMU=("$root/bin/qemu-system-riscv$1" -L "$root/share/qemu")
+	if [ "$1" = 64 ] && own_qemu_is_used; then
+		QEMU=("$RISCV_PMU_QEMU")
+	fi
+	command -v "${QEMU[0]}" >/dev/null || die "$(short_path "${QEMU[0]}") is missing: run make qemu"
+	QEMU+=(-M virt -nodefaults -display none -monitor none -serial stdio -no-reboot)
+}
+
+# is_built FILE SOURCE...: is FILE newer than each SOURCE, a file or a folder?
+is_built()
+{
+	[ -f "$1" ] && [ -z "$(find "${@:2}" -type f -newer "$1" -print -quit)" ]
+}
