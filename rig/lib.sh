@@ -55,16 +55,39 @@ show_failure()
 	tail -n 30 "$1" >&2
 }
 
+# low_disk DIR: what to do, if that is the trouble.
+low_disk()
+{
+	local left
+	left=$(df --output=avail -k "$1" | tail -n 1)
+	[ "$left" -ge 65536 ] || printf '; the disk of %s is full (%d kB left): free some space, then run it again' \
+		"$(short_path "$1")" "$left"
+}
+
+# require_tools TOOL...: before anything is begun that needs them.
+require_tools()
+{
+	local tool
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || die "$tool is missing: run make setup"
+	done
+}
+
 # run_logged LOG WHAT COMMAND...: one line on the terminal, the rest in LOG.
 run_logged()
 {
-	local log=$1 what=$2 begun=$EPOCHSECONDS
+	local log=$1 what=$2 begun=$EPOCHSECONDS status
 	shift 2
 	mkdir -p "${log%/*}"
 	step "$what (log: $(short_path "$log"))"
-	if ! "$@" >"$log" 2>&1 </dev/null; then
+	# Not "if ! COMMAND", which makes a function go on after a failure.
+	set +e
+	(set -e && "$@") >"$log" 2>&1 </dev/null
+	status=$?
+	set -e
+	if [ "$status" != 0 ]; then
 		show_failure "$log"
-		die "$what: failed; the whole log is $(short_path "$log")"
+		die "$what: failed$(low_disk "$BUILD"); the whole log is $(short_path "$log")"
 	fi
 	# rig/check/run tells building from testing by it.
 	[ -z "${RIG_BUILD_TIMES:-}" ] || echo $((EPOCHSECONDS - begun)) >>"$RIG_BUILD_TIMES"
