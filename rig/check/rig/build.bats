@@ -1,0 +1,227 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2030,SC2031,SC2086,SC2154
+#
+# Tests of rig/build: what is fetched, built and asked of QEMU, and of rig/check/tap.
+
+# shellcheck source=rig/check/rig/common.bash
+. "$BATS_TEST_DIRNAME/common.bash"
+
+PROBE=$TOP/rig/build/probe-qemu
+QEMU=$BIN/qemu
+# What qemu-probe.S says where sie.LCOFIE is read-only.
+NO_SIE="exit 102"
+
+setup()
+{
+	copy_rig
+	export RISCV_PMU_CACHE=$COPY.cache
+}
+
+# Where nothing listens, which is tried once.
+offline()
+{
+	echo 'Acquire::Retries "0";' >"$BATS_TEST_TMPDIR/apt.conf"
+	env APT_CONFIG="$BATS_TEST_TMPDIR/apt.conf" http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 "$@"
+}
+
+cache_is_empty()
+{
+	[ -z "$(ls "$RISCV_PMU_CACHE/dl")" ]
+}
+
+# fake_qemu VERSION COMMAND: a program that says it is this QEMU, and runs COMMAND.
+fake_qemu()
+{
+	fake qemu <<-EOF
+		[ "\$1" != --version ] || { echo "QEMU emulator version $1 (Debian)" && exit; }
+		echo run >>"$BIN/runs"
+		$2
+	EOF
+	rm -f "$BIN/runs"
+}
+
+# The QEMU of the rig, as one that nobody has asked yet.
+fresh_qemu()
+{
+	local qemu=$BUILD/qemu/usr/bin/qemu-system-riscv64
+	! own_qemu_is_used || qemu=$RISCV_PMU_QEMU
+	fake_qemu 10.9.9 "exec '$qemu' \"\$@\""
+}
+
+# --- QEMU ----------------------------------------------------------------------
+
+@test "probe says yes to the QEMU of the rig" {
+	fresh_qemu
+	run -0 "$PROBE" "$QEMU"
+	[ -z "$output" ]
+}
+
+@test "probe says no to a hart without Sscofpmf" {
+	fresh_qemu
+	refuses 1 "raises no interrupt" "$PROBE" --cpu rv64,sscofpmf=off "$QEMU"
+}
+
+@test "probe can not ask what is no QEMU" {
+	refuses 3 "no such program" "$PROBE" /nowhere
+	refuses 3 "does not run the probe" "$PROBE" /bin/true
+	fake_qemu 10.9.9 "echo no such machine >&2; exit 1"
+	refuses 3 "no such machine" "$PROBE" "$QEMU"
+	fake_qemu 10.9.9 "exec sleep 60"
+	refuses 3 "does not end within 1 s" "$PROBE" --timeout 1 "$QEMU"
+}
+
+@test "probe asks again only when the file changes" {
+	fake_qemu 10.9.9 "$NO_SIE"
+	refuses 1 "QEMU 10.9.9 .* sie.LCOFIE" "$PROBE" "$QEMU"
+	refuses 1 "QEMU 10.9.9 .* sie.LCOFIE" "$PROBE" "$QEMU"
+	[ "$(cat "$BIN/runs")" = run ]
+	fresh_qemu
+	run -0 "$PROBE" "$QEMU"
+	[ "$(cat "$BIN/runs")" = run ]
+}
+
+@test "QEMU is not built when yours interrupts" {
+	fresh_qemu
+	run -0 offline env RISCV_PMU_QEMU="$QEMU" "$COPY/rig/build/qemu"
+	[ -z "$output" ]
+	[ ! -e "$COPY/build/qemu" ]
+}
+
+@test "QEMU is built when yours does not interrupt" {
+	fake_qemu 10.9.9 "$NO_SIE"
+	# Without a network and with an empty cache it does not come far.
+	refuses 1 "can not reach the Debian mirror" offline env RISCV_PMU_QEMU="$QEMU" "$COPY/rig/build/qemu"
+	grep "sie.LCOFIE can not be set; using" <<<"$stderr"
+	fake_qemu 10.9.9 "exit 1"
+	refuses 1 "does not run the probe" env RISCV_PMU_QEMU="$QEMU" "$COPY/rig/build/qemu"
+}
+
+@test "guest refuses a QEMU that can not interrupt" {
+	fake_qemu 10.9.9 "$NO_SIE"
+	export RISCV_PMU_QEMU=$QEMU
+	refuses 1 "QEMU 10.9.9 .* sie.LCOFIE can not be set: run make qemu" "$COPY/rig/guest/boot" true
+	mkdir -p "$COPY/build/qemu"
+	touch "$COPY/build/qemu/.patched"
+	run -1 "$COPY/rig/guest/boot" true
+	says "using the patched one"
+	fake_qemu 7.2.17 "exit 1"
+	refuses 1 "QEMU 7.2.17 .*needs 10.0.0 or later" "$TOP/rig/guest/boot" true
+	RISCV_PMU_QEMU=/nowhere refuses 1 "does not run: give a" "$TOP/rig/guest/boot" true
+}
+
+# --- fetch ---------------------------------------------------------------------
+
+@test "fetch needs no network with a filled cache" {
+	RISCV_PMU_CACHE=$CACHE run -0 offline "$TOP/rig/build/fetch"
+	# Whoever else uses this cache just now is no matter.
+	run ! grep -v -e "waiting for another" -e '^$' <<<"$output"
+}
+
+@test "without a network, fetch and what calls it name the cure" {
+	local what
+	for what in "fetch opensbi" "kernel riscv-pmu" "firmware stock"; do
+		refuses 1 "can not reach the Debian mirror.*RISCV_PMU_CACHE" offline "$COPY"/rig/build/$what
+	done
+	cache_is_empty
+	[ ! -e "$COPY/build/src" ]
+	[ ! -e "$COPY/build/firmware" ]
+}
+
+@test "fetch detects a damaged cache" {
+	local file=$RISCV_PMU_CACHE/dl/$OPENSBI_TARBALL
+	cp "$(readlink -f "$BUILD/dl/opensbi.tar.gz")" "$file"
+	run -0 offline "$COPY/rig/build/fetch" opensbi
+	printf 'x' | dd of="$file" bs=1 seek=1000 conv=notrunc
+	refuses 1 "RISCV_PMU_CACHE" offline "$COPY/rig/build/fetch" opensbi
+	grep "is damaged" <<<"$stderr"
+	[ ! -e "$file" ]
+}
+
+@test "fetch names the cure when the cache is not writable" {
+	refuses 1 "the cache /proc/nowhere is not writable: set RISCV_PMU_CACHE" \
+		env RISCV_PMU_CACHE=/proc/nowhere "$COPY/rig/build/fetch" opensbi
+}
+
+@test "fetch tells a mirror that updates from no network" {
+	fake apt-get <<-'EOF'
+		case "$*" in
+		*update) echo "E: Failed to fetch main/Packages  Hash Sum mismatch"; exit 100 ;;
+		*) exec /usr/bin/apt-get "$@" ;;
+		esac
+	EOF
+	refuses 1 "apt: Failed to fetch main/Packages  Hash Sum mismatch.*the mirror may be updating" \
+		env PATH="$BIN:$PATH" "$COPY/rig/build/fetch" opensbi
+	run ! grep "can not reach" <<<"$stderr"
+}
+
+@test "fetch names the cure when npm fails" {
+	fake npm <<<'echo "npm ERR! code ECONNREFUSED"; exit 1'
+	run -1 env PATH="$BIN:$PATH" "$COPY/rig/build/fetch" speedscope
+	says ECONNREFUSED "npm can not get speedscope.*RISCV_PMU_CACHE"
+	cache_is_empty
+}
+
+@test "fetch refuses a package of another hash" {
+	fake npm <<<"while [ \"\$1\" != --pack-destination ]; do shift; done; echo >\"\$2/speedscope-$SPEEDSCOPE_VERSION.tgz\""
+	refuses 1 "does not have the expected hash.* again" env PATH="$BIN:$PATH" "$COPY/rig/build/fetch" speedscope
+	cache_is_empty
+}
+
+# --- tools and disk --------------------------------------------------------------
+
+@test "what builds needs its compiler and tools before it begins" {
+	local what
+	for what in "kernel riscv-pmu" "firmware stock" overlay; do
+		refuses 1 "riscv64-linux-gnu-gcc is missing: run make setup" \
+			without riscv64-linux-gnu-gcc "$COPY"/rig/build/$what
+	done
+	refuses 1 "bison is missing: run make setup" without bison "$COPY/rig/build/kernel" riscv-pmu
+	[ ! -e "$COPY/build" ]
+}
+
+@test "what builds on a full disk says so and keeps nothing that is half there" {
+	local what
+	need_small_disk
+	mkdir "$COPY/build"
+	for what in "kernel trees" "firmware stock"; do
+		# shellcheck disable=SC2016
+		run -1 on_small_disk 2m "$COPY/build" sh -c '"$@" || { ls "$0/src" && exit 1; }' "$COPY/build" \
+			env RISCV_PMU_CACHE="$CACHE" "$COPY"/rig/build/$what
+		says "${what% *}.*unpacking.*: failed; the disk of build is full (.* left): free some space, then run it again"
+		# What is there is known to be a part, and begun again the next time.
+		[ "$(grep -c -e '^linux' -e '^opensbi' <<<"$output")" = 1 ]
+		says '^\(linux-mainline\|opensbi\).part$'
+	done
+}
+
+@test "setup names the packages to whoever is not root" {
+	fake id <<<'echo 1000'
+	fake sudo <<<'exit 1'
+	fake dpkg-query <<<'exit 1'
+	refuses 1 "apt-get install .*gcc-riscv64-linux-gnu.*as root" env PATH="$BIN:$PATH" "$COPY/rig/build/setup"
+	refuses 1 "needs Debian 12" without dpkg-query "$COPY/rig/build/setup"
+}
+
+# --- the judge of TAP ------------------------------------------------------------
+
+# judges PASSED-FAILED-SKIPPED STATUS TAP
+judges()
+{
+	printf '%b' "$3" >"$BATS_TEST_TMPDIR/tap"
+	run "$TOP/rig/check/tap" "$BATS_TEST_TMPDIR/tap" "$2"
+	[ "${lines[0]}" = "$1" ]
+}
+
+@test "tap is strict" {
+	judges "1 0 1" 0 'TAP version 13\n1..2\nok 1 a\nok 2 b # SKIP no\n'
+	judges "1 1 0" 1 'TAP version 13\n1..2\nok 1 a\nnot ok 2 b\n'
+	judges "1 1 0" 0 'TAP version 13\n1..3\nok 1 a\n'
+	judges "0 1 0" 0 'TAP version 13\n1..3\n'
+	judges "1 1 0" 3 'TAP version 13\n1..1\nok 1 a\n'
+	judges "0 1 0" 0 'hello\n'
+	judges "0 1 0" 125 ''
+	judges "1 1 0" 0 '# section: a\n1..1\nok 1 x\n# exit: 0\n# section: b\n1..1\n'
+	judges "2 0 0" 0 'KTAP version 1\n1..1\n    KTAP version 1\n    1..2\n    ok 1 x\n    ok 2 y\nok 1 s\n'
+	judges "1 1 0" 0 'KTAP version 1\n1..1\n    KTAP version 1\n    1..2\n    ok 1 x\nok 1 s\n'
+}

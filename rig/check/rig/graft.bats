@@ -1,0 +1,227 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2030,SC2031,SC2154
+#
+# Tests of rig/kernel/graft and rig/kernel/patches.
+
+# shellcheck source=rig/check/rig/common.bash
+. "$BATS_TEST_DIRNAME/common.bash"
+
+GRAFT=$TOP/rig/kernel/graft
+TREE=${BATS_TEST_TMPDIR:-}/tree
+BEFORE=${BATS_TEST_TMPDIR:-}/before
+
+# The part of the kernel trees that graft looks at.
+setup_file()
+{
+	local name TREE
+	for name in linux-mainline linux-mainline-next; do
+		TREE=$BATS_FILE_TMPDIR/$name
+		mkdir "$TREE"
+		(cd "$BUILD/src/$name" && cp -a --parents Makefile arch/riscv/include/asm arch/riscv/kernel/traps.c \
+			drivers/perf drivers/iommu/[r]iscv include/linux/perf include/uapi/linux \
+			tools/testing/selftests/riscv tools/perf/pmu-events/arch/riscv/mapfile.csv tools/perf/util/disasm.c \
+			Documentation/arch/riscv Documentation/admin-guide/perf "$TREE" 2>/dev/null) || true
+		snapshot >"$TREE.snapshot"
+	done
+}
+
+teardown()
+{
+	rm -rf "$BATS_TEST_TMPDIR" "$TOP/tools/ebb/check-rig.o"
+}
+
+snapshot()
+{
+	cd "$TREE"
+	find . -type d -print -o -printf '%p %y %m %T@ %l\n' | sort
+	find . -type f -print0 | sort -z | xargs -0 sha256sum
+}
+
+# make_tree [NAME]: pristine.
+make_tree()
+{
+	rm -rf "$TREE"
+	cp -a "$BATS_FILE_TMPDIR/${1:-linux-mainline}" "$TREE"
+	cp "$BATS_FILE_TMPDIR/${1:-linux-mainline}.snapshot" "$BEFORE"
+}
+
+# tree_unchanged [PATTERN]: since BEFORE, but for lines with PATTERN.
+tree_unchanged()
+{
+	diff <(grep -v -e "${1:-^$}" "$BEFORE") <(snapshot | grep -v -e "${1:-^$}")
+}
+
+refused_unchanged()
+{
+	snapshot >"$BEFORE"
+	refuses 1 "$1.*nothing was changed" "$GRAFT" "$TREE"
+	tree_unchanged
+}
+
+# spoiled PATTERN COMMAND...: graft refuses the tree after this command in it.
+spoiled()
+{
+	make_tree
+	(cd "$TREE" && "${@:2}")
+	refused_unchanged "$1"
+}
+
+# set_version TREE VERSION PATCHLEVEL
+set_version()
+{
+	make_tree "$1"
+	sed -i "s/^VERSION = .*/VERSION = $2/; s/^PATCHLEVEL = .*/PATCHLEVEL = $3/" "$TREE/Makefile"
+}
+
+# takes_series SERIES
+takes_series()
+{
+	run -0 "$GRAFT" "$TREE"
+	[ "$(cat "$TREE/.riscv-pmu-graft/series")" = "$1" ]
+}
+
+@test "graft and ungraft restore every byte" {
+	for name in linux-mainline linux-mainline-next; do
+		make_tree $name
+		run -0 "$GRAFT" "$TREE"
+		run ! tree_unchanged
+		[ ! -e "$TREE/drivers/perf/riscv_pmu_sbi.c" ]
+		[ -e "$TREE/drivers/perf/riscv/Kconfig" ]
+		run -0 "$GRAFT" --reverse "$TREE"
+		tree_unchanged
+	done
+}
+
+@test "a second graft changes nothing" {
+	make_tree
+	run -0 "$GRAFT" "$TREE"
+	snapshot >"$BEFORE"
+	run -0 "$GRAFT" "$TREE"
+	tree_unchanged riscv-pmu-graft/
+}
+
+@test "graft refreshes what is stale" {
+	make_tree
+	copy_rig
+	mkdir -p "$COPY/drivers/perf/riscv"
+	cp -a "$TOP"/{kernel,arch,include,tools,Documentation} "$COPY/"
+	echo "/* older */" >"$COPY/drivers/perf/riscv/core.c"
+	echo "/* gone */" >"$COPY/drivers/perf/riscv/gone.c"
+	echo >>"$COPY/kernel/6.12/0001-perf-riscv-Build-drivers-perf-riscv.patch"
+	run -0 "$COPY/rig/kernel/graft" "$TREE"
+	[ -e "$TREE/drivers/perf/riscv/gone.c" ]
+	run -0 "$GRAFT" "$TREE"
+	[ ! -e "$TREE/drivers/perf/riscv/gone.c" ]
+	cmp "$TREE/drivers/perf/riscv/core.c" "$TOP/drivers/perf/riscv/core.c"
+	run -0 "$GRAFT" --reverse "$TREE"
+	tree_unchanged
+}
+
+@test "graft copies nothing that is built" {
+	make_tree
+	touch "$TOP/tools/ebb/check-rig.o"
+	run -0 "$GRAFT" "$TREE"
+	[ -e "$TREE/tools/ebb/Makefile" ]
+	[ ! -e "$TREE/tools/ebb/check-rig.o" ]
+}
+
+@test "graft takes the nearest series that fits" {
+	set_version linux-mainline-next 7 0
+	takes_series 7.2
+	set_version linux-mainline 6 18
+	takes_series 6.12
+	# Nearer to 6.12, but only the other one fits.
+	set_version linux-mainline-next 6 12
+	takes_series 7.2
+}
+
+@test "graft refuses what is no kernel" {
+	mkdir "$TREE"
+	refuses 1 "not a kernel source tree; give one" "$GRAFT" "$TREE"
+	[ -z "$(ls -A "$TREE")" ]
+	refuses 1 "not a kernel source tree; give one" "$GRAFT" "$TREE/nowhere"
+	refuses 2 "which kernel tree? make graft KDIR=" "$GRAFT"
+	refuses 2 "which kernel tree?" "$GRAFT" ""
+	refuses 2 "unknown option --nonsense" "$GRAFT" --nonsense "$TREE"
+}
+
+@test "graft refuses an old kernel" {
+	set_version linux-mainline 5 12
+	refused_unchanged "this is Linux 5.12, and the driver is for 6.12 to"
+}
+
+@test "graft names the patch and the hunk that do not fit" {
+	spoiled "kernel/6.12/0001-.*drivers/perf/Kconfig Hunk #1 FAILED" sed -i '/^config RISCV_PMU_SBI/d' drivers/perf/Kconfig
+	spoiled "see kernel/README.rst.*drivers/perf/Makefile Hunk #1 FAILED" sed -i '/pmu_legacy/p' drivers/perf/Makefile
+	spoiled "0002-.*arch/riscv/kernel/traps.c Hunk #2 FAILED" sed -i '/v_first_use_handler/d' arch/riscv/kernel/traps.c
+}
+
+@test "graft refuses what is missing or in its way" {
+	spoiled "riscv_pmu_sbi.c is missing" rm drivers/perf/riscv_pmu_sbi.c
+	spoiled "exists already and is not ours" install -D Makefile drivers/perf/riscv/core.c
+	spoiled "drivers/perf/riscv is no folder" touch drivers/perf/riscv
+	spoiled "by an older version" mkdir .riscv-pmu-graft
+}
+
+@test "graft needs its tools before it changes anything" {
+	local tool
+	make_tree
+	for tool in cpio patch rsync; do
+		refuses 1 "$tool is missing: run make setup" without "$tool" "$GRAFT" "$TREE"
+	done
+	tree_unchanged
+}
+
+@test "graft that fails half way is taken back" {
+	make_tree
+	echo 'echo "no such luck"; exit 11' | fake rsync
+	run -11 env PATH="$BIN:$PATH" "$GRAFT" "$TREE"
+	says "no such luck" "failed half way; taking it back"
+	run ! says "disk"
+	tree_unchanged
+}
+
+@test "graft on a full disk is taken back and says so" {
+	need_small_disk
+	make_tree
+	mkdir "$BATS_TEST_TMPDIR/small"
+	# shellcheck disable=SC2016
+	run -0 on_small_disk 16m "$BATS_TEST_TMPDIR/small" bash -c 'cp -a "$2" "$1/tree"
+		! cat /dev/zero >"$1/filler" || exit 99
+		! "$3" "$1/tree" || exit 98
+		rm "$1/filler" && cp -a "$1/tree" "$2.after"' bash "$BATS_TEST_TMPDIR/small" "$TREE" "$GRAFT"
+	says "No space left on device" "failed half way; taking it back; the disk of .*tree is full .*: free some space, then"
+	TREE=$TREE.after
+	tree_unchanged
+}
+
+@test "ungraft keeps the user's changes" {
+	make_tree
+	refuses 1 "no graft" "$GRAFT" --reverse "$TREE"
+	run -0 "$GRAFT" "$TREE"
+	echo "/* mine */" >>"$TREE/drivers/perf/riscv/core.c"
+	refuses 1 "save them, or use --force: drivers/perf/riscv/core.c" "$GRAFT" --reverse "$TREE"
+	refuses 1 "save them, or use --force: drivers/perf/riscv/core.c" "$GRAFT" "$TREE"
+	grep mine "$TREE/drivers/perf/riscv/core.c"
+	run -0 "$GRAFT" --reverse --force "$TREE"
+	tree_unchanged
+}
+
+@test "the series applies with git am, whichever tree it is made from" {
+	local git=(git -C "$TREE" -c user.name=rig -c user.email=rig@localhost)
+	make_tree
+	run -0 "$TOP/rig/kernel/patches" "$TREE"
+	cp -a "$BUILD/patches" "$BATS_TEST_TMPDIR/patches"
+	"${git[@]}" init -q
+	"${git[@]}" add -A
+	"${git[@]}" commit -q -m base
+	"${git[@]}" am -q "$BUILD"/patches/*.patch
+	rm -rf "$TREE/.git"
+	mv "$TREE" "$BATS_TEST_TMPDIR/patched"
+	make_tree
+	run -0 "$GRAFT" "$TREE"
+	diff -r -x .riscv-pmu-graft "$TREE" "$BATS_TEST_TMPDIR/patched"
+	run -0 "$TOP/rig/kernel/patches" "$TREE"
+	diff -r "$BATS_TEST_TMPDIR/patches" "$BUILD/patches"
+}
