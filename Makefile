@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The project's front door. The driver itself is built by the kernel's make,
-# after grafting; drivers/perf/riscv/Makefile is part of that one.
+# Starts the scripts of the rig. The driver itself is built by the kernel's make in
+# a tree with the driver in it (make graft), by drivers/perf/riscv/Makefile.
 
 export RIG_START := $(shell date +%s)
 MAKEFLAGS += --no-print-directory
