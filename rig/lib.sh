@@ -147,5 +147,7 @@ setup_ccache()
 	export CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 	# Relative paths, so that another checkout of the project hits too.
 	export CCACHE_BASEDIR=$TOP CCACHE_NOHASHDIR=1
+	# A file that is not in the cache is not preprocessed first: a quarter of the time.
+	export CCACHE_DEPEND=1
 	export CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-3G}
 }
