@@ -38,7 +38,7 @@ firmware-%: setup
 guest: qemu rootfs firmware kernel
 
 run: guest
-	@rig/guest/run
+	@rig/guest/demo
 
 flamegraph: guest
 	@rig/guest/flamegraph
@@ -72,7 +72,7 @@ patches:
 	@rig/kernel/patches "$(KDIR)"
 
 clean:
-	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/patches build/log build/check build/bench* build/flamegraph* build/line-tracer.so build/probe build/qemu-obj build/.lock*
+	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/patches build/log build/check build/bench* build/flamegraph* build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
 
 distclean:
 	@rm -rf build

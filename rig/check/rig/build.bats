@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2030,SC2031,SC2086,SC2154
 #
-# Tests of rig/build: what is fetched, built and asked of QEMU, and of rig/check/tap.
+# Tests of rig/build: fetch, probe-qemu, qemu, setup, and what it does if a tool, a network or disk is missing.
 
 # shellcheck source=rig/check/rig/common.bash
 . "$BATS_TEST_DIRNAME/common.bash"
@@ -201,27 +201,4 @@ fresh_qemu()
 	fake dpkg-query <<<'exit 1'
 	refuses 1 "apt-get install .*gcc-riscv64-linux-gnu.*as root" env PATH="$BIN:$PATH" "$COPY/rig/build/setup"
 	refuses 1 "needs Debian 12" without dpkg-query "$COPY/rig/build/setup"
-}
-
-# --- the judge of TAP ------------------------------------------------------------
-
-# judges PASSED-FAILED-SKIPPED STATUS TAP
-judges()
-{
-	printf '%b' "$3" >"$BATS_TEST_TMPDIR/tap"
-	run "$TOP/rig/check/tap" "$BATS_TEST_TMPDIR/tap" "$2"
-	[ "${lines[0]}" = "$1" ]
-}
-
-@test "tap is strict" {
-	judges "1 0 1" 0 'TAP version 13\n1..2\nok 1 a\nok 2 b # SKIP no\n'
-	judges "1 1 0" 1 'TAP version 13\n1..2\nok 1 a\nnot ok 2 b\n'
-	judges "1 1 0" 0 'TAP version 13\n1..3\nok 1 a\n'
-	judges "0 1 0" 0 'TAP version 13\n1..3\n'
-	judges "1 1 0" 3 'TAP version 13\n1..1\nok 1 a\n'
-	judges "0 1 0" 0 'hello\n'
-	judges "0 1 0" 125 ''
-	judges "1 1 0" 0 '# section: a\n1..1\nok 1 x\n# exit: 0\n# section: b\n1..1\n'
-	judges "2 0 0" 0 'KTAP version 1\n1..1\n    KTAP version 1\n    1..2\n    ok 1 x\n    ok 2 y\nok 1 s\n'
-	judges "1 1 0" 0 'KTAP version 1\n1..1\n    KTAP version 1\n    1..2\n    ok 1 x\nok 1 s\n'
 }

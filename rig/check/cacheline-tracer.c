@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * line-tracer: a QEMU plugin that tells which cache lines a piece of the
+ * cacheline-tracer: a QEMU plugin that tells which cache lines a piece of the
  * guest's code writes on one hart and touches on another.
  *
  * Arguments, the addresses in hexadecimal:
@@ -154,12 +154,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 		    sscanf(argv[i], "end=%" SCNx64, &end) != 1 &&
 		    sscanf(argv[i], "mark=%" SCNx64, &mark) != 1 &&
 		    sscanf(argv[i], "out=%4095[^\n]", out_name) != 1) {
-			fprintf(stderr, "line-tracer: unknown option %s\n", argv[i]);
+			fprintf(stderr, "cacheline-tracer: unknown option %s\n", argv[i]);
 			return -1;
 		}
 	}
 	if (!begin || !end || !mark || !*out_name) {
-		fprintf(stderr, "line-tracer: begin, end, mark and out are needed\n");
+		fprintf(stderr, "cacheline-tracer: begin, end, mark and out are needed\n");
 		return -1;
 	}
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 #
-# rig/check/tap must find what is wrong with a test's output.
+# rig/check/judge-tap must find what is wrong with a test's output.
 
 # judged STATUS TEXT COUNTS [FAILURE]: what it says of a command that printed TEXT and ended with STATUS.
 judged()
 {
 	printf '%b' "$2" >"$BATS_TEST_TMPDIR/out"
-	run "$BATS_TEST_DIRNAME/tap" "$BATS_TEST_TMPDIR/out" "$1"
+	run "$BATS_TEST_DIRNAME/judge-tap" "$BATS_TEST_TMPDIR/out" "$1"
 	echo "$output"
 	[ "${lines[0]}" = "$3" ] && [[ "${lines[*]:1}" == *"${4:-}"* ]]
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lines-guest count|sample|move: on each hart a task with events of its own
- * that sleeps and wakes, for rig/check/lines to trace. With "move" the tasks also
+ * false-sharing-guest count|sample|move: on each hart a task with events of its own
+ * that sleeps and wakes, for rig/check/false-sharing to trace. With "move" the tasks also
  * go from hart to hart.
  *
  * The trace begins and ends with a read of caps/backend.
