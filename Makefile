@@ -72,7 +72,8 @@ patches:
 	@rig/kernel/patches "$(KDIR)"
 
 clean:
-	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/patches build/log build/check build/bench* build/flamegraph* build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
+	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/sbi build/selftests build/dkms \
+		build/patches build/log build/check build/bench* build/flamegraph* build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
 
 distclean:
 	@rm -rf build

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# What the other scripts share: where things are, how they report.
+# Shared by the other scripts: where files are, how to report.
 
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -55,7 +55,7 @@ show_failure()
 	tail -n 30 "$1" >&2
 }
 
-# low_disk DIR: what to do, if that is the trouble.
+# low_disk DIR: if the disk of DIR is full, say so and what to do.
 low_disk()
 {
 	local left
@@ -89,7 +89,7 @@ run_logged()
 		show_failure "$log"
 		die "$what: failed$(low_disk "$BUILD"); the whole log is $(short_path "$log")"
 	fi
-	# rig/check/run tells building from testing by it.
+	# rig/check/run adds these up: the seconds of a test that were spent on building.
 	[ -z "${RIG_BUILD_TIMES:-}" ] || echo $((EPOCHSECONDS - begun)) >>"$RIG_BUILD_TIMES"
 }
 

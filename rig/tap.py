@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the checks in Python share: where things are, and how results are printed as TAP."""
+"""Shared by the checks in Python: where files are, and functions that print TAP."""
 
 import os
 import subprocess

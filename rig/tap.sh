@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# What the shell scripts of the checks share: they print TAP by these functions. Busybox's
-# sh reads it in the guest too. $TAP_OUT names a file with what the case printed, which is
+# Shared by the checks that are shell scripts: functions that print TAP. Busybox's sh reads
+# this file in the guest, too. $TAP_OUT names a file with what the case printed, which is
 # shown if the case failed.
 
 TAP_CASES=0

@@ -15,11 +15,11 @@ opensbi_src_series()
 	[ -e "$OPENSBI_SRC" ] || die "OPENSBI_SRC: $OPENSBI_SRC is not there"
 	series=$({ cat "$OPENSBI_SRC/$header" || tar -xOf "$OPENSBI_SRC" --wildcards "*/$header"; } 2>/dev/null |
 		awk '/define OPENSBI_VERSION_MAJOR/ { major = $3 } /define OPENSBI_VERSION_MINOR/ { print major "." $3 }') || true
-	[ -n "$series" ] || die "OPENSBI_SRC: $OPENSBI_SRC is no source of OpenSBI"
+	[ -n "$series" ] || die "OPENSBI_SRC: $OPENSBI_SRC is not the source of OpenSBI"
 	printf '%s' "$series"
 }
 
-# opensbi_use SOURCE: have it, or end with an error that says how. Leaves its series in SERIES,
+# opensbi_use SOURCE: get it, or end with an error that says how. Leaves its series in SERIES,
 # and in OPENSBI its tarball or folder.
 opensbi_use()
 {

@@ -6,7 +6,7 @@
  * of cycles run over; S-mode enables the interrupt, takes it, and clears it, as
  * the driver does. QEMU ends with one of the statuses below, by the board's
  * test finisher. All are ones that QEMU itself does not end with: a program that
- * merely exits with 0 or 1 is told from one that has run this.
+ * merely exits with 0 or 1 is distinguished from one that has run this.
  */
 
 #define PROBE_INTERRUPTS	100

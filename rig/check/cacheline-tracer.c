@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cacheline-tracer: a QEMU plugin that tells which cache lines a piece of the
+ * cacheline-tracer: a QEMU plugin that reports which cache lines a piece of the
  * guest's code writes on one hart and touches on another.
  *
  * Arguments, the addresses in hexadecimal:

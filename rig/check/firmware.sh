@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# What the checks of firmware share: they boot it without Linux, in sections of TAP.
+# Shared by the checks of firmware, which boot it without Linux and print TAP in sections.
 
 FAILED=0
 

@@ -21,7 +21,7 @@ KSELFTEST='TAP version 13\n1..1\n# timeout set to 9\n# selftests: d: p\n# TAP ve
 	judged 0 'not ok 1 a # TODO b\nnot ok 2 c # XFAIL d\n1..2\n' "2 0 0"
 }
 
-@test "why a case failed stands below it" {
+@test "the reason of a failure is printed below it" {
 	judged 1 '1..2\n# why\nnot ok 1 a\n# other\nok 2 b\n' "1 1 0" "a   # why"
 	judged 1 '1..2\nnot ok 1 a\n# why\nok 2 b\n' "1 1 0" "a   # why"
 }

@@ -9,8 +9,8 @@
  * Each measurement runs in a process of its own, which leaves nothing behind
  * for the next; it is repeated, and the smallest result counts.
  *
- * bench-guest [PREFIX]: only those whose name begins so. bench/run boots the guest
- * for it, with sysctls that lift the limits of the sample rate.
+ * bench-guest [PREFIX]: make only the measurements whose name begins so. bench/run boots
+ * the guest with sysctls that lift the limits of the sample rate.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -43,7 +43,7 @@ struct event {
 	bool user;
 };
 
-/* All that QEMU 10.0.2 emulates; with a filter it is another program. */
+/* All events that QEMU 10.0.2 emulates; with a filter, an event needs a counter of its own. */
 #define NR_EVENTS		5
 static const struct event distinct[] = {
 	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
@@ -59,7 +59,7 @@ static const struct event distinct[] = {
 enum kind {
 	DUMMY,		/* what perf's core costs without a PMU */
 	COUNT,
-	SHARED,		/* four programs, each wanted more than once */
+	SHARED,		/* four counter configurations, each used by several events */
 	FIRMWARE,	/* the raw events that SBI has for it */
 };
 
@@ -76,9 +76,9 @@ struct bench {
 	__u64 period;			/* of all if apart, else of the leader */
 };
 
-/* Our kernel, which writes the counters itself, or has the firmware do it. */
+/* With our driver: the kernel writes the counters itself (Ssccfg), or the firmware does (SBI). */
 static bool is_delegated, is_sbi;
-/* Fixed counters that there are beside the others: OpenSBI 1.9 offers none. */
+/* The number of fixed counters that events can use: OpenSBI 1.9 offers none. */
 static int nr_fixed;
 
 /* What this process measures. */
@@ -101,7 +101,7 @@ static long now(void)
 	return ts.tv_sec * 1000000000L + ts.tv_nsec;
 }
 
-/* What one of so many rounds takes. */
+/* The mean time of a round. */
 #define time_each(rounds, body) ({ \
 	long _start = now(); \
 	for (int _i = 0; _i < (rounds); _i++) \
@@ -109,7 +109,7 @@ static long now(void)
 	(double)(now() - _start) / (rounds); \
 })
 
-/* The smallest, if the next is near it; or that one, for a single one may be an accident. */
+/* The smallest result that another one confirms within 1 %: a lone minimum may be an outlier. */
 static double smallest(double (*once)(int rounds))
 {
 	double sorted[REPEATS];
@@ -158,11 +158,11 @@ static long ecalls(void)
 }
 
 /*
- * QEMU counts an event on one counter beside its fixed one, so that our kernel has
- * nothing for another filter then: mainline starts a counter that stands at 0.
- * Where the kernel programs the counters itself, a selector of no event is as good:
- * it has a counter, which is read, and a program of its own. Elsewhere the events
- * that are left share counters.
+ * QEMU counts an event on one programmable counter and one fixed counter. For the same
+ * event with another filter, our driver then has no counter, while mainline's starts one
+ * that stays at 0. With Ssccfg, use a selector without an event instead: it needs a
+ * counter and a configuration of its own. With the SBI, the events that are left over
+ * share counters.
  */
 static struct event event_at(int i)
 {
@@ -266,7 +266,7 @@ static void verify_events(void)
 	for (int i = 0; i < nr_events; i++) {
 		/* Alone it is value, enabled, running; in a group the number goes first. */
 		if (read(fds[i], values, sizeof(values)) < 0)
-			fail("event %d can not be read: %s", i, strerror(errno));
+			fail("event %d cannot be read: %s", i, strerror(errno));
 		if (!values[2])
 			fail("event %d never ran (time_running is 0)", i);
 	}
@@ -491,7 +491,7 @@ int main(int argc, char **argv)
 	char backend[32];
 
 	if (!getenv("RISCV_PMU_ICOUNT") || sysconf(_SC_NPROCESSORS_ONLN) != 1)
-		fail("a nanosecond is no instruction: boot the guest with --icount --smp 1");
+		fail("a nanosecond is not an instruction: boot the guest with --icount --smp 1");
 	read_word(PMU "caps/backend", backend);
 	is_delegated = !strcmp(backend, "ssccfg");
 	is_sbi = !strcmp(backend, "sbi");

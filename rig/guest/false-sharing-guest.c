@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * false-sharing-guest count|sample|move: on each hart a task with events of its own
- * that sleeps and wakes, for rig/check/false-sharing to trace. With "move" the tasks also
- * go from hart to hart.
+ * false-sharing-guest count|sample|move: run on each hart a task with events of its own
+ * that sleeps and wakes, for rig/check/false-sharing to trace. With "move" the tasks
+ * also move from hart to hart.
  *
  * The trace begins and ends with a read of caps/backend.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Leaves Linux by kexec, for a "kernel" of two instructions that waits for ever:
- * whoever looks at the machine from outside then sees what Linux has left behind.
+ * gdb then sees from outside what Linux has left behind.
  * Until then a process on each hart reads the time and a counter of its own, without
  * system calls. It must not notice anything; if it does, the kernel's log says so.
  */
@@ -71,7 +71,7 @@ static void read_on(int cpu)
 	uint64_t direct, count, now;
 
 	if (page == MAP_FAILED || stay_on(cpu) || !riscv_pmu_read(page, &count))
-		tell("kexec-guest: can not map a readable counter\n");
+		tell("kexec-guest: cannot map a readable counter\n");
 
 	for (;;) {
 		__asm__ volatile("rdtime %0" : "=r" (now));

@@ -62,7 +62,7 @@ fresh_qemu()
 	refuses 1 "raises no interrupt" "$PROBE" --cpu rv64,sscofpmf=off "$QEMU"
 }
 
-@test "probe can not ask what is no QEMU" {
+@test "probe cannot test a program that is not a QEMU" {
 	refuses 3 "no such program" "$PROBE" /nowhere
 	refuses 3 "does not run the probe" "$PROBE" /bin/true
 	fake_qemu 10.9.9 "echo no such machine >&2; exit 1"
@@ -91,16 +91,16 @@ fresh_qemu()
 @test "QEMU is built when yours does not interrupt" {
 	fake_qemu 10.9.9 "$NO_SIE"
 	# Without a network and with an empty cache it does not come far.
-	refuses 1 "can not reach the Debian mirror" offline env RISCV_PMU_QEMU="$QEMU" "$COPY/rig/build/qemu"
-	grep "sie.LCOFIE can not be set; using" <<<"$stderr"
+	refuses 1 "cannot reach the Debian mirror" offline env RISCV_PMU_QEMU="$QEMU" "$COPY/rig/build/qemu"
+	grep "sie.LCOFIE cannot be set; using" <<<"$stderr"
 	fake_qemu 10.9.9 "exit 1"
 	refuses 1 "does not run the probe" env RISCV_PMU_QEMU="$QEMU" "$COPY/rig/build/qemu"
 }
 
-@test "guest refuses a QEMU that can not interrupt" {
+@test "guest refuses a QEMU that raises no overflow interrupt" {
 	fake_qemu 10.9.9 "$NO_SIE"
 	export RISCV_PMU_QEMU=$QEMU
-	refuses 1 "QEMU 10.9.9 .* sie.LCOFIE can not be set: run make qemu" "$COPY/rig/guest/boot" true
+	refuses 1 "QEMU 10.9.9 .* sie.LCOFIE cannot be set: run make qemu" "$COPY/rig/guest/boot" true
 	mkdir -p "$COPY/build/qemu"
 	touch "$COPY/build/qemu/.patched"
 	run -1 "$COPY/rig/guest/boot" true
@@ -114,14 +114,14 @@ fresh_qemu()
 
 @test "fetch needs no network with a filled cache" {
 	RISCV_PMU_CACHE=$CACHE run -0 offline "$TOP/rig/build/fetch"
-	# Whoever else uses this cache just now is no matter.
+	# Another process may be using this cache just now.
 	run ! grep -v -e "waiting for another" -e '^$' <<<"$output"
 }
 
-@test "without a network, fetch and what calls it name the cure" {
+@test "without a network, fetch and what calls it name the remedy" {
 	local what
 	for what in "fetch opensbi" "kernel riscv-pmu" "firmware stock"; do
-		refuses 1 "can not reach the Debian mirror.*RISCV_PMU_CACHE" offline "$COPY"/rig/build/$what
+		refuses 1 "cannot reach the Debian mirror.*RISCV_PMU_CACHE" offline "$COPY"/rig/build/$what
 	done
 	cache_is_empty
 	[ ! -e "$COPY/build/src" ]
@@ -138,7 +138,7 @@ fresh_qemu()
 	[ ! -e "$file" ]
 }
 
-@test "fetch names the cure when the cache is not writable" {
+@test "fetch names the remedy when the cache is not writable" {
 	refuses 1 "the cache /proc/nowhere is not writable: set RISCV_PMU_CACHE" \
 		env RISCV_PMU_CACHE=/proc/nowhere "$COPY/rig/build/fetch" opensbi
 }
@@ -152,13 +152,13 @@ fresh_qemu()
 	EOF
 	refuses 1 "apt: Failed to fetch main/Packages  Hash Sum mismatch.*the mirror may be updating" \
 		env PATH="$BIN:$PATH" "$COPY/rig/build/fetch" opensbi
-	run ! grep "can not reach" <<<"$stderr"
+	run ! grep "cannot reach" <<<"$stderr"
 }
 
-@test "fetch names the cure when npm fails" {
+@test "fetch names the remedy when npm fails" {
 	fake npm <<<'echo "npm ERR! code ECONNREFUSED"; exit 1'
 	run -1 env PATH="$BIN:$PATH" "$COPY/rig/build/fetch" speedscope
-	says ECONNREFUSED "npm can not get speedscope.*RISCV_PMU_CACHE"
+	says ECONNREFUSED "npm cannot get speedscope.*RISCV_PMU_CACHE"
 	cache_is_empty
 }
 
@@ -170,7 +170,7 @@ fresh_qemu()
 
 # --- tools and disk --------------------------------------------------------------
 
-@test "what builds needs its compiler and tools before it begins" {
+@test "builds check for their compiler and tools before they begin" {
 	local what
 	for what in "kernel riscv-pmu" "firmware stock" overlay; do
 		refuses 1 "riscv64-linux-gnu-gcc is missing: run make setup" \
@@ -180,7 +180,7 @@ fresh_qemu()
 	[ ! -e "$COPY/build" ]
 }
 
-@test "what builds on a full disk says so and keeps nothing that is half there" {
+@test "builds on a full disk say so and keep nothing incomplete" {
 	local what
 	need_small_disk
 	mkdir "$COPY/build"
@@ -189,13 +189,13 @@ fresh_qemu()
 		run -1 on_small_disk 2m "$COPY/build" sh -c '"$@" || { ls "$0/src" && exit 1; }' "$COPY/build" \
 			env RISCV_PMU_CACHE="$CACHE" "$COPY"/rig/build/$what
 		says "${what% *}.*unpacking.*: failed; the disk of build is full (.* left): free some space, then run it again"
-		# What is there is known to be a part, and begun again the next time.
+		# An incomplete tree has another name, and is begun again the next time.
 		[ "$(grep -c -e '^linux' -e '^opensbi' <<<"$output")" = 1 ]
 		says '^\(linux-mainline\|opensbi\).part$'
 	done
 }
 
-@test "setup names the packages to whoever is not root" {
+@test "setup names the packages to a user who is not root" {
 	fake id <<<'echo 1000'
 	fake sudo <<<'exit 1'
 	fake dpkg-query <<<'exit 1'

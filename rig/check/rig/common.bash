@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154
 #
-# What the tests of the rig share; "bats rig/check/rig" runs them all.
+# Shared by the tests of the rig; "bats rig/check/rig" runs them all.
 #
 # bats ends a test at the first command that fails, but not at one with "!" before it nor
 # at the left side of "&&": so it is "run !" here, and a line for each thing that must hold.
@@ -33,16 +33,16 @@ says()
 	done
 }
 
-# refuses STATUS CURE COMMAND...: one line on stderr, besides those on progress and those of
-# the log that is shown, is the error, and it has CURE.
+# refuses STATUS REMEDY COMMAND...: one line on stderr, besides those on progress and those of
+# the log that is shown, is the error, and it has REMEDY.
 refuses()
 {
-	local want=$1 cure=$2 errors
+	local want=$1 remedy=$2 errors
 	shift 2
 	run "-$want" --separate-stderr "$@"
 	errors=$(grep -v -e '^\[ *[0-9]* s\] ' <<<"$stderr")
-	grep -q -e "$cure" <<<"$errors" || {
-		echo "does not say '$cure'"
+	grep -q -e "$remedy" <<<"$errors" || {
+		echo "does not say '$remedy'"
 		return 1
 	}
 	[ "$(wc -l <<<"$errors")" = 1 ]

@@ -28,7 +28,7 @@ setup_file()
 
 teardown()
 {
-	rm -rf "$BATS_TEST_TMPDIR" "$TOP/tools/ebb/check-rig.o"
+	rm -rf "$BATS_TEST_TMPDIR" "$TOP/tools/ebb/made-by-graft-test.o"
 }
 
 snapshot()
@@ -118,12 +118,12 @@ takes_series()
 	tree_unchanged
 }
 
-@test "graft copies nothing that is built" {
+@test "graft copies no objects" {
 	make_tree
-	touch "$TOP/tools/ebb/check-rig.o"
+	touch "$TOP/tools/ebb/made-by-graft-test.o"
 	run -0 "$GRAFT" "$TREE"
 	[ -e "$TREE/tools/ebb/Makefile" ]
-	[ ! -e "$TREE/tools/ebb/check-rig.o" ]
+	[ ! -e "$TREE/tools/ebb/made-by-graft-test.o" ]
 }
 
 @test "graft takes the nearest series that fits" {
@@ -136,7 +136,7 @@ takes_series()
 	takes_series 7.2
 }
 
-@test "graft refuses what is no kernel" {
+@test "graft refuses a folder that is not a kernel" {
 	mkdir "$TREE"
 	refuses 1 "not a kernel source tree; give one" "$GRAFT" "$TREE"
 	[ -z "$(ls -A "$TREE")" ]
@@ -160,7 +160,7 @@ takes_series()
 @test "graft refuses what is missing or in its way" {
 	spoiled "riscv_pmu_sbi.c is missing" rm drivers/perf/riscv_pmu_sbi.c
 	spoiled "exists already and is not ours" install -D Makefile drivers/perf/riscv/core.c
-	spoiled "drivers/perf/riscv is no folder" touch drivers/perf/riscv
+	spoiled "drivers/perf/riscv is not a folder" touch drivers/perf/riscv
 	spoiled "by an older version" mkdir .riscv-pmu-graft
 }
 
@@ -201,8 +201,8 @@ takes_series()
 	refuses 1 "no graft" "$GRAFT" --reverse "$TREE"
 	run -0 "$GRAFT" "$TREE"
 	echo "/* mine */" >>"$TREE/drivers/perf/riscv/core.c"
-	refuses 1 "save them, or use --force: drivers/perf/riscv/core.c" "$GRAFT" --reverse "$TREE"
-	refuses 1 "save them, or use --force: drivers/perf/riscv/core.c" "$GRAFT" "$TREE"
+	refuses 1 "save them, or use --force (make: FORCE=1): drivers/perf/riscv/core.c" "$GRAFT" --reverse "$TREE"
+	refuses 1 "save them, or use --force (make: FORCE=1): drivers/perf/riscv/core.c" "$GRAFT" "$TREE"
 	grep mine "$TREE/drivers/perf/riscv/core.c"
 	run -0 "$GRAFT" --reverse --force "$TREE"
 	tree_unchanged

@@ -33,8 +33,8 @@
 }
 
 @test "guest reports what the kernel complains of" {
-	run -125 guest sh -c 'echo "WARNING: made by check-rig" >/dev/kmsg'
-	says "made by check-rig"
+	run -125 guest sh -c 'echo "WARNING: made by rig/check/rig" >/dev/kmsg'
+	says "made by rig/check/rig"
 	run -125 guest --append panic_on_warn=1 --append init=/nothing --append rdinit=/nothing true
 	says "Kernel panic"
 }
@@ -76,7 +76,7 @@
 		on_small_disk 1m "$disk" env TMPDIR="$disk" "$TOP/rig/guest/boot" true
 }
 
-@test "guest lays overlays in order" {
+@test "guest copies overlays in order" {
 	mkdir -p "$BATS_TEST_TMPDIR"/{one,two}/etc
 	echo one >"$BATS_TEST_TMPDIR/one/etc/which"
 	echo two >"$BATS_TEST_TMPDIR/two/etc/which"
