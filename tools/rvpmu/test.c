@@ -3,10 +3,9 @@
  * rvpmu test: on each hart, a loop of known length is counted, sampled, and its count
  * read from user space. A line each: PASS, FAIL, or SKIP with the reason.
  *
- * How many instructions the loop has is known. A count may be a little larger, by the
- * system calls and interrupts of the time in which it ran; more than that is wrong, if
- * it is not an emulator that counts something else for instructions (QEMU without
- * -icount: time).
+ * The number of instructions of the loop is known. System calls and interrupts during
+ * the loop may add a few; a larger count is wrong, unless an emulator counts something
+ * else as instructions (QEMU without -icount counts time).
  */
 
 #define _GNU_SOURCE
