@@ -9,7 +9,7 @@ export LC_ALL=C.UTF-8
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$TOP/build
 LOGS=$BUILD/log
-CACHE=${RISCV_PMU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/riscv-pmu}
+CACHE=$(realpath -m "${RISCV_PMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/riscv-pmu}")
 PROG=${0##*/}
 
 # shellcheck source=rig/build/versions.env

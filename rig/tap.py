@@ -31,7 +31,6 @@ def plan():
     sys.exit(failed > 0)
 
 
-def need(image, script, argument):
-    """Build what a check that is run alone would lack."""
-    if not os.path.exists(f"{TOP}/build/{image}"):
-        subprocess.run([f"{TOP}/rig/build/{script}", argument], check=True, stdout=sys.stderr)
+def build(script, *arguments):
+    """Have what rig/build/SCRIPT makes, and have it up to date."""
+    subprocess.run([f"{TOP}/rig/build/{script}", *arguments], check=True, stdout=sys.stderr)

@@ -35,7 +35,8 @@ bare_machine()
 	if [ "$1" = 64 ] && own_qemu_is_used; then
 		QEMU=("$RISCV_PMU_QEMU")
 	fi
-	command -v "${QEMU[0]}" >/dev/null || die "$(short_path "${QEMU[0]}") is missing: run make qemu"
+	command -v "${QEMU[0]}" >/dev/null ||
+		die "$(short_path "${QEMU[0]}") is missing: run make qemu without RISCV_PMU_QEMU"
 	QEMU+=(-M virt -nodefaults -display none -monitor none -serial stdio -no-reboot)
 }
 

@@ -200,5 +200,6 @@ fresh_qemu()
 	fake sudo <<<'exit 1'
 	fake dpkg-query <<<'exit 1'
 	refuses 1 "apt-get install .*gcc-riscv64-linux-gnu.*as root" env PATH="$BIN:$PATH" "$COPY/rig/build/setup"
-	refuses 1 "needs Debian 12" without dpkg-query "$COPY/rig/build/setup"
+	fake dpkg <<<'echo arm64'
+	refuses 1 "needs Debian 12 or 13 on amd64" env PATH="$BIN:$PATH" "$COPY/rig/build/setup"
 }
