@@ -9,7 +9,6 @@
 #include <linux/fault-inject.h>
 #include <linux/init.h>
 #include <linux/moduleparam.h>
-#include <linux/string.h>
 
 #include "fault.h"
 
@@ -28,24 +27,26 @@ bool riscv_pmu_should_fail(void)
 	return should_fail(&fault_attr, 1);
 }
 
-static int fault_param_set(const char *text, const struct kernel_param *kp)
-{
-	char options[64];
+/*
+ * The parameter is kept as text until an initcall: setup_fault_attr() of Linux 7.2
+ * allocates memory, and parameters are read before memory can be allocated.
+ */
+static char fault_options[64];
+module_param_string(fail, fault_options, sizeof(fault_options), 0);
+MODULE_PARM_DESC(fail, "which calls of the firmware and steps of the probe fail: interval,probability,space,times (Documentation/fault-injection)");
 
-	if (strscpy(options, text) < 0 || !setup_fault_attr(&fault_attr, options))
+static int __init fault_options_init(void)
+{
+	if (!fault_options[0])
+		return 0;
+	if (!setup_fault_attr(&fault_attr, fault_options))
 		return -EINVAL;
 
 	/* A stack each time would bury what the driver itself has to say. */
 	fault_attr.verbose = 1;
 	return 0;
 }
-
-static const struct kernel_param_ops fault_param_ops = {
-	.set = fault_param_set,
-};
-
-module_param_cb(fail, &fault_param_ops, NULL, 0);
-MODULE_PARM_DESC(fail, "which calls of the firmware and steps of the probe fail: interval,probability,space,times (Documentation/fault-injection)");
+core_initcall(fault_options_init);
 
 static int __init fault_debugfs_init(void)
 {
