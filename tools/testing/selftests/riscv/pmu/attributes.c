@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../kselftest_harness.h"
 #include "lib/pmu.h"
@@ -19,6 +20,7 @@ enum verdict {
 	TAKEN,		/* opens */
 	DEPENDS,	/* opens, or the machine lacks it: ENOENT, EOPNOTSUPP */
 	INVALID,	/* EINVAL */
+	NO_GUEST,	/* opens; without filters EINVAL if there can be guests (KVM) */
 	UNKNOWN,	/* ENOENT: another PMU's */
 	UNSUPPORTED,	/* EOPNOTSUPP */
 	/* What perf's core says of it is perf's: opens or not. */
@@ -65,7 +67,7 @@ static const struct row rows[] = {
 	{ "exclude_idle",	HW,		FLAGS,		7, 7,	UNSUPPORTED },
 	{ "precise_ip",		HW,		FLAGS,		15, 16,	UNSUPPORTED },
 	{ "exclude_host",	HW,		FLAGS,		19, 19,	DEPENDS },
-	{ "exclude_guest",	HW,		FLAGS,		20, 20,	DEPENDS },
+	{ "exclude_guest",	HW,		FLAGS,		20, 20,	NO_GUEST },
 	{ "disabled",		HW,		FLAGS,		0, 0,	TAKEN },
 	{ "inherit",		HW,		FLAGS,		1, 1,	TAKEN },
 	{ "pinned",		HW,		FLAGS,		2, 2,	TAKEN },
@@ -78,12 +80,18 @@ static const struct row rows[] = {
 	{ "read_format",	HW,		WORD(read_format), 5, 63, INVALID },
 };
 
+static bool guests_cannot_be_excluded(void)
+{
+	return !pmu_can_filter() && !access("/dev/kvm", F_OK);
+}
+
 static bool agrees(enum verdict verdict, int err)
 {
 	switch (verdict) {
 	case TAKEN: return !err;
 	case DEPENDS: return !err || err == -ENOENT || err == -EOPNOTSUPP;
 	case INVALID: return err == -EINVAL;
+	case NO_GUEST: return !err || (err == -EINVAL && guests_cannot_be_excluded());
 	case UNKNOWN: return err == -ENOENT;
 	case UNSUPPORTED: return err == -EOPNOTSUPP;
 	default: return true;
