@@ -161,7 +161,7 @@ takes_series()
 	spoiled "riscv_pmu_sbi.c is missing" rm drivers/perf/riscv_pmu_sbi.c
 	spoiled "exists already and is not ours" install -D Makefile drivers/perf/riscv/core.c
 	spoiled "drivers/perf/riscv is not a folder" touch drivers/perf/riscv
-	spoiled "by an older version" mkdir .riscv-pmu-graft
+	spoiled "by an older version" install -D Makefile .riscv-pmu-graft/manifest
 }
 
 @test "graft needs its tools before it changes anything" {
