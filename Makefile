@@ -35,7 +35,9 @@ firmware: setup
 firmware-%: setup
 	@rig/build/firmware $*
 
-guest: qemu rootfs firmware kernel
+# Side by side: downloads wait for the network, configurations and links use one core.
+guest: setup
+	@$(MAKE) -j4 qemu rootfs firmware kernel
 
 run: guest
 	@rig/guest/demo

@@ -19,6 +19,8 @@ PROG=${0##*/}
 : "${RIG_START:=$EPOCHSECONDS}"
 export RIG_START
 
+# What make has for its own jobs is not for a make that a script starts.
+unset MAKEFLAGS MFLAGS
 JOBS=$(nproc)
 ARCH=riscv
 CROSS_COMPILE=riscv64-linux-gnu-
