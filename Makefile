@@ -39,8 +39,10 @@ firmware-%: setup
 guest: setup
 	@$(MAKE) -j4 qemu rootfs firmware kernel
 
-run: guest
-	@rig/guest/demo
+# With a kernel that takes half as long to compile.
+run: setup
+	@$(MAKE) -j4 qemu rootfs firmware kernel-small
+	@rig/guest/demo --kernel small
 
 flamegraph: guest
 	@rig/guest/flamegraph
