@@ -17,7 +17,7 @@
 #include "event.h"
 
 /* Who can not tell harts apart takes them for equal. */
-static int base_kind(struct cpumask *cpus)
+static int base_select_cpus(struct cpumask *cpus)
 {
 	return 0;
 }
@@ -45,9 +45,9 @@ static int base_probe(struct riscv_pmu *pmu)
 	return pmu->ctrs ? 0 : -ENODEV;
 }
 
-static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
-	switch (prog->event_idx) {
+	switch (cfg->event_idx) {
 	case RISCV_PMU_EVENT_CYCLES:
 		return BIT_ULL(PMU_CSR_CTR_CYCLE);
 	case RISCV_PMU_EVENT_INSTRUCTIONS:
@@ -58,7 +58,7 @@ static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *p
 }
 
 /* Nothing has to be tried. */
-static u64 base_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+static u64 base_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	return 0;
 }
@@ -67,7 +67,7 @@ static void base_hart_nop(struct riscv_pmu *pmu)
 {
 }
 
-/* What runs forever needs no program and can not be stopped. */
+/* What runs forever needs no config and can not be stopped. */
 static int base_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	return 0;
@@ -86,7 +86,7 @@ static u64 base_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 
 const struct riscv_pmu_ops riscv_base_pmu_ops = {
 	.name		= "legacy",
-	.kind		= base_kind,
+	.select_cpus		= base_select_cpus,
 	.probe		= base_probe,
 	.event_ctrs	= base_event_ctrs,
 	.untried_ctrs	= base_untried_ctrs,

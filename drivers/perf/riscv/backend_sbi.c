@@ -27,7 +27,7 @@
 #include "event.h"
 #include "print.h"
 #include "sbi_call.h"
-#include "sbi_flavour.h"
+#include "sbi_method.h"
 
 /* A counter that wraps faster than it can be looked at is of no use. */
 #define SBI_MIN_WIDTH		16
@@ -50,16 +50,16 @@ static u64 sbi_hw_ctrs[SBI_NR_HW];
 static u64 sbi_cache_ctrs[SBI_NR_CACHE];
 static u64 sbi_fw_ctrs[SBI_NR_FW];
 
-static const struct sbi_flavour *const sbi_flavours[] = {
-	&sbi_batch_flavour,
-	&sbi_snapshot_flavour,
-	&sbi_plain_flavour,
+static const struct sbi_method *const sbi_methods[] = {
+	&sbi_batch_method,
+	&sbi_snapshot_method,
+	&sbi_plain_method,
 };
 
-static const struct sbi_flavour *sbi_flavour = &sbi_plain_flavour;
+static const struct sbi_method *sbi_method = &sbi_plain_method;
 
-static char *sbi_flavour_param = "auto";
-module_param_named(sbi, sbi_flavour_param, charp, 0444);
+static char *sbi_method_param = "auto";
+module_param_named(sbi, sbi_method_param, charp, 0444);
 MODULE_PARM_DESC(sbi, "how the firmware is told what to do: auto, batch, snapshot or plain");
 
 /* The firmware tells which counters can hold an event, and need not be tried. */
@@ -105,12 +105,12 @@ static struct sbi_known *sbi_find_known(const struct sbi_known *event)
 	return NULL;
 }
 
-static struct sbi_known sbi_recall(const struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+static struct sbi_known sbi_recall(const struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	struct sbi_known event = {
 		.pmu = pmu,
-		.event_idx = prog->event_idx,
-		.event_data = prog->event_data,
+		.event_idx = cfg->event_idx,
+		.event_data = cfg->event_data,
 	};
 	const struct sbi_known *known;
 
@@ -139,7 +139,7 @@ static void sbi_remember(const struct sbi_known *event)
 	spin_unlock(&sbi_known_lock);
 }
 
-static void sbi_forget_events(void)
+static void sbi_clear_events(void)
 {
 	spin_lock(&sbi_known_lock);
 	memset(sbi_known, 0, sizeof(sbi_known));
@@ -147,8 +147,8 @@ static void sbi_forget_events(void)
 }
 
 /*
- * Configures an event on any of those of @ctrs that hold no program, and resets the counter
- * again: the SBI has no other way to ask. Returns the counter; -EAGAIN if all hold a program;
+ * Configures an event on any of those of @ctrs that hold no config, and resets the counter
+ * again: the SBI has no other way to ask. Returns the counter; -EAGAIN if all hold a config;
  * -ENOENT if none of @tried can hold the event.
  */
 static int sbi_try(u64 ctrs, u32 event_idx, u64 event_data, u64 *tried)
@@ -156,7 +156,7 @@ static int sbi_try(u64 ctrs, u32 event_idx, u64 event_data, u64 *tried)
 	int ctr;
 
 	guard(irqsave)();
-	*tried = ctrs & ~this_cpu_read(sbi_held);
+	*tried = ctrs & ~this_cpu_read(sbi_configs);
 	if (!*tried)
 		return -EAGAIN;
 
@@ -197,7 +197,7 @@ static u64 sbi_find_able(u64 ctrs, u32 event_idx, u64 event_data)
 {
 	u64 able;
 
-	if (sbi_can_resolve && !sbi_flavour->event_ctrs(event_idx, event_data, &able))
+	if (sbi_can_resolve && !sbi_method->event_ctrs(event_idx, event_data, &able))
 		return able & ctrs;
 
 	return sbi_try_ctrs(ctrs, event_idx, event_data);
@@ -206,7 +206,7 @@ static u64 sbi_find_able(u64 ctrs, u32 event_idx, u64 event_data)
 /*
  * Raw events and a platform's own firmware events are too many to find out about at
  * boot. The firmware picks one of the offered counters, so this takes one call for each
- * counter that can hold the event, and one more for all others. Counters that hold a program
+ * counter that can hold the event, and one more for all others. Counters that hold a config
  * stay unknown. Returns false if the firmware failed with an error other than
  * SBI_ERR_NOT_SUPPORTED: the result is then not cached.
  */
@@ -240,7 +240,7 @@ static bool sbi_find_out(struct sbi_known *event, u64 ctrs)
 	u64 able;
 
 	if (sbi_can_resolve &&
-	    !sbi_flavour->event_ctrs(event->event_idx, event->event_data, &able)) {
+	    !sbi_method->event_ctrs(event->event_idx, event->event_data, &able)) {
 		event->able = able & ctrs;
 		event->unable = ctrs & ~able;
 		return true;
@@ -255,10 +255,10 @@ static bool sbi_find_out(struct sbi_known *event, u64 ctrs)
 }
 
 /* Untried counters stay candidates; add() goes on elsewhere if one refuses. */
-static u64 sbi_other_event_ctrs(const struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog,
+static u64 sbi_other_event_ctrs(const struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg,
 				u64 ctrs)
 {
-	struct sbi_known event = sbi_recall(pmu, prog);
+	struct sbi_known event = sbi_recall(pmu, cfg);
 
 	if (ctrs & ~(event.able | event.unable) && sbi_find_out(&event, ctrs))
 		sbi_remember(&event);
@@ -286,15 +286,15 @@ static u64 sbi_candidates(const struct riscv_pmu *pmu, u32 event_idx)
 	}
 }
 
-static u64 sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+static u64 sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
-	u64 candidates = sbi_candidates(pmu, prog->event_idx);
-	u32 code = riscv_pmu_event_code(prog->event_idx);
+	u64 candidates = sbi_candidates(pmu, cfg->event_idx);
+	u32 code = riscv_pmu_event_code(cfg->event_idx);
 
 	if (candidates)
-		return sbi_other_event_ctrs(pmu, prog, candidates);
+		return sbi_other_event_ctrs(pmu, cfg, candidates);
 
-	switch (riscv_pmu_event_type(prog->event_idx)) {
+	switch (riscv_pmu_event_type(cfg->event_idx)) {
 	case RISCV_PMU_EVENT_TYPE_HW:
 		return sbi_look_up(sbi_hw_ctrs, code, SBI_NR_HW);
 	case RISCV_PMU_EVENT_TYPE_CACHE:
@@ -306,15 +306,15 @@ static u64 sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *pr
 	}
 }
 
-static u64 sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+static u64 sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
-	u64 candidates = sbi_candidates(pmu, prog->event_idx);
+	u64 candidates = sbi_candidates(pmu, cfg->event_idx);
 	struct sbi_known event;
 
 	if (!candidates)
 		return 0;
 
-	event = sbi_recall(pmu, prog);
+	event = sbi_recall(pmu, cfg);
 	return candidates & ~(event.able | event.unable);
 }
 
@@ -349,8 +349,8 @@ static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	hit = sbi_hpm_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
 	/* KVM hides scountovf from its guests, which read 0 (hcounteren; Sscofpmf). */
-	if (unlikely(!hit) && ctrs && sbi_flavour->overflowed)
-		hit = sbi_flavour->overflowed(ctrs);
+	if (unlikely(!hit) && ctrs && sbi_method->overflowed)
+		hit = sbi_method->overflowed(ctrs);
 
 	return hit;
 }
@@ -363,14 +363,14 @@ static u32 sbi_fixed_event(const struct riscv_pmu *pmu, unsigned int ctr)
 
 /*
  * The fixed counters stop too, so that what they count for perf starts with
- * their program: QEMU 10.0.2 miscounts when the filters of a running counter
+ * their config: QEMU 10.0.2 miscounts when the filters of a running counter
  * change.
  */
 static void sbi_stop_hart(struct riscv_pmu *pmu)
 {
 	/* An error means that some counter was not in use, which is what this is for. */
 	sbi_call_stop(pmu->ctrs & ~pmu->free_running_ctrs, SBI_PMU_STOP_FLAG_RESET);
-	this_cpu_write(sbi_held, 0);
+	this_cpu_write(sbi_configs, 0);
 	if (pmu->hwirq)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 }
@@ -534,7 +534,7 @@ static void sbi_find_fixed_filters(struct riscv_pmu *pmu)
 	}
 }
 
-/* Has the flavour apply the batch, without the free-running counters. */
+/* Has the method apply the batch, without the free-running counters. */
 static int sbi_apply_others(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	const u64 others = ~pmu->free_running_ctrs;
@@ -548,7 +548,7 @@ static int sbi_apply_others(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch
 	batch->start &= others;
 	batch->load &= others;
 	if (batch->stop | batch->release | batch->program | batch->start)
-		err = sbi_flavour->apply(pmu, batch);
+		err = sbi_method->apply(pmu, batch);
 	batch->stop = stop;
 	batch->release = release;
 	batch->program = program;
@@ -591,12 +591,12 @@ static void sbi_find_free_running(struct riscv_pmu *pmu)
 		}
 	}
 
-	if (pmu->free_running_ctrs && pmu->ops.apply == sbi_flavour->apply)
+	if (pmu->free_running_ctrs && pmu->ops.apply == sbi_method->apply)
 		pmu->ops.apply = sbi_apply_others;
 }
 
 /* Whether of two counters that are both to count cycles only the first does. */
-static bool sbi_second_stands(struct riscv_pmu *pmu, unsigned int first, unsigned int second)
+static bool sbi_second_is_stopped(struct riscv_pmu *pmu, unsigned int first, unsigned int second)
 {
 	if (sbi_call_cfg_match(BIT_ULL(first), 0, RISCV_PMU_EVENT_CYCLES, 0) < 0 ||
 	    sbi_call_cfg_match(BIT_ULL(second), 0, RISCV_PMU_EVENT_CYCLES, 0) < 0 ||
@@ -611,7 +611,7 @@ static bool sbi_second_stands(struct riscv_pmu *pmu, unsigned int first, unsigne
  * second one that is given it stands still. No version number tells, so it is tested; on
  * QEMU's machine only, because the workaround gives up counters.
  */
-static bool sbi_has_twin_bug(struct riscv_pmu *pmu)
+static bool sbi_has_duplicate_quirk(struct riscv_pmu *pmu)
 {
 	u64 ctrs = sbi_hw_ctrs[RISCV_PMU_EVENT_CYCLES] & ~pmu->fixed_ctrs;
 	unsigned int first, second;
@@ -623,7 +623,7 @@ static bool sbi_has_twin_bug(struct riscv_pmu *pmu)
 	first = __ffs64(ctrs);
 	second = __ffs64(ctrs & (ctrs - 1));
 	guard(irqsave)();
-	has = sbi_second_stands(pmu, first, second);
+	has = sbi_second_is_stopped(pmu, first, second);
 	sbi_call_stop(BIT_ULL(first) | BIT_ULL(second), SBI_PMU_STOP_FLAG_RESET);
 
 	return has;
@@ -673,10 +673,10 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 	/* An error means that they can not be stopped either. */
 	if (pmu->free_running_ctrs)
 		sbi_call_start(pmu->free_running_ctrs);
-	if (!sbi_flavour->hart_start)
+	if (!sbi_method->hart_start)
 		return;
 
-	err = sbi_flavour->hart_start();
+	err = sbi_method->hart_start();
 	if (err)
 		riscv_pmu_warn_once("a hart shares no page with its firmware (error %d): it takes more calls\n",
 				    err);
@@ -685,38 +685,38 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 static void sbi_hart_stop(struct riscv_pmu *pmu)
 {
 	sbi_stop_hart(pmu);
-	if (sbi_flavour->hart_stop)
-		sbi_flavour->hart_stop();
+	if (sbi_method->hart_stop)
+		sbi_method->hart_stop();
 }
 
-static bool sbi_is_chosen(const struct sbi_flavour *flavour)
+static bool sbi_is_chosen(const struct sbi_method *method)
 {
-	return !strcmp(sbi_flavour_param, "auto") || !strcmp(sbi_flavour_param, flavour->name);
+	return !strcmp(sbi_method_param, "auto") || !strcmp(sbi_method_param, method->name);
 }
 
 /* The best way that this firmware has, of those that may be taken. */
-static void sbi_choose_flavour(struct riscv_pmu *pmu)
+static void sbi_choose_method(struct riscv_pmu *pmu)
 {
-	sbi_flavour = &sbi_plain_flavour;
-	for (unsigned int i = 0; i < ARRAY_SIZE(sbi_flavours); i++) {
-		int err = sbi_is_chosen(sbi_flavours[i]) ? sbi_flavours[i]->probe(pmu) : -ENODEV;
+	sbi_method = &sbi_plain_method;
+	for (unsigned int i = 0; i < ARRAY_SIZE(sbi_methods); i++) {
+		int err = sbi_is_chosen(sbi_methods[i]) ? sbi_methods[i]->probe(pmu) : -ENODEV;
 
 		if (!err) {
-			sbi_flavour = sbi_flavours[i];
+			sbi_method = sbi_methods[i];
 			break;
 		}
 		if (err != -ENODEV)
 			pr_warn("%s calls can not be used (error %d)\n",
-				sbi_flavours[i]->name, err);
+				sbi_methods[i]->name, err);
 	}
 
-	if (!sbi_is_chosen(sbi_flavour))
+	if (!sbi_is_chosen(sbi_method))
 		pr_warn("sbi=%s is not to be had from this firmware, using plain calls; choose auto, batch, snapshot or plain\n",
-			sbi_flavour_param);
+			sbi_method_param);
 	/* Unless a vendor has its own. */
 	if (pmu->ops.apply == sbi_plain_apply) {
-		pmu->ops.apply = sbi_flavour->apply;
-		pmu->ops.reload = sbi_flavour->reload;
+		pmu->ops.apply = sbi_method->apply;
+		pmu->ops.reload = sbi_method->reload;
 	}
 }
 
@@ -728,8 +728,8 @@ static void sbi_find_resolver(void)
 {
 	u64 ctrs;
 
-	sbi_can_resolve = sbi_flavour->event_ctrs &&
-			  !sbi_flavour->event_ctrs(RISCV_PMU_EVENT_CYCLES, 0, &ctrs) && ctrs;
+	sbi_can_resolve = sbi_method->event_ctrs &&
+			  !sbi_method->event_ctrs(RISCV_PMU_EVENT_CYCLES, 0, &ctrs) && ctrs;
 	/* Firmware before SBI 3.0 does not have the function. */
 	sbi_has_event_info = !sbi_can_resolve &&
 			     sbi_call_event_is_supported(RISCV_PMU_EVENT_CYCLES, 0) > 0;
@@ -738,7 +738,7 @@ static void sbi_find_resolver(void)
 static void sbi_name_firmware(struct riscv_pmu *pmu)
 {
 	scnprintf(pmu->firmware, sizeof(pmu->firmware), "SBI %lu.%lu, %s calls",
-		  sbi_major_version(), sbi_minor_version(), sbi_flavour->name);
+		  sbi_major_version(), sbi_minor_version(), sbi_method->name);
 }
 
 /* Every hart is taken to have the counters of the one that probes: the SBI knows no other kind. */
@@ -753,7 +753,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	err = sbi_find_ctrs(pmu);
 	if (err)
 		return err;
-	sbi_choose_flavour(pmu);
+	sbi_choose_method(pmu);
 	sbi_name_firmware(pmu);
 	pmu->loads = true;
 
@@ -761,7 +761,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	local_irq_save(irqs);
 	sbi_hart_start(pmu);
 	local_irq_restore(irqs);
-	sbi_forget_events();
+	sbi_clear_events();
 	sbi_find_resolver();
 	sbi_find_events(pmu);
 	/* With Ssccfg the kernel writes the counters itself. */
@@ -769,7 +769,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 		sbi_find_free_running(pmu);
 	sbi_find_fixed_filters(pmu);
 	/* Who writes the counters without firmware sees to that without it. */
-	if (!pmu->no_calls && sbi_has_twin_bug(pmu))
+	if (!pmu->no_calls && sbi_has_duplicate_quirk(pmu))
 		sbi_find_homes(pmu);
 	return 0;
 }

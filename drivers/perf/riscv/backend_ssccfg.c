@@ -49,7 +49,7 @@ struct ssccfg_event {
 };
 
 /**
- * struct ssccfg - what this backend knows of one kind of hart
+ * struct ssccfg - what this backend knows of one CPU type
  * @event:	its standard events
  * @nr_events:	how many
  * @raw_ctrs:	programmable counters that raw events may have
@@ -124,7 +124,7 @@ static u64 ssccfg_hw_ctrs(const struct riscv_pmu *pmu)
 	return pmu->ctrs & ~pmu->fw_ctrs;
 }
 
-static u64 ssccfg_prog_ctrs(const struct riscv_pmu *pmu)
+static u64 ssccfg_programmable_ctrs(const struct riscv_pmu *pmu)
 {
 	return ssccfg_hw_ctrs(pmu) & ~pmu->fixed_ctrs;
 }
@@ -170,14 +170,14 @@ static bool ssccfg_is_raw(u32 event_idx)
 	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
 }
 
-static u64 ssccfg_selector(const struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+static u64 ssccfg_selector(const struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	const struct ssccfg_event *event;
 
-	if (ssccfg_is_raw(prog->event_idx))
-		return prog->event_data;
+	if (ssccfg_is_raw(cfg->event_idx))
+		return cfg->event_data;
 
-	event = ssccfg_find_event(to_ssccfg(pmu), prog->event_idx);
+	event = ssccfg_find_event(to_ssccfg(pmu), cfg->event_idx);
 	return event ? event->selector.selector : 0;
 }
 
@@ -213,11 +213,11 @@ static u32 ssccfg_event_to_inh(u64 event)
 
 /* A fixed counter has filters only, if it has any. */
 static u64 ssccfg_encode(const struct riscv_pmu *pmu, unsigned int ctr,
-			 const struct riscv_pmu_prog *prog)
+			 const struct riscv_pmu_config *cfg)
 {
-	u64 event = ssccfg_inh_to_event(prog->inh & pmu->ctr[ctr].inh);
+	u64 event = ssccfg_inh_to_event(cfg->inh & pmu->ctr[ctr].inh);
 
-	return pmu->fixed_ctrs & BIT_ULL(ctr) ? event : event | ssccfg_selector(pmu, prog);
+	return pmu->fixed_ctrs & BIT_ULL(ctr) ? event : event | ssccfg_selector(pmu, cfg);
 }
 
 /* Whether the selected counter takes an event: its bits stick only where it knows them. */
@@ -231,7 +231,7 @@ static bool ssccfg_takes(u64 event)
  * Gives the selected counter another event, or none. By way of none: QEMU 10.0.2
  * lets go of an event only then.
  */
-static bool ssccfg_program(u64 *written, u64 event)
+static bool ssccfg_write_event(u64 *written, u64 event)
 {
 	if (*written)
 		riscv_pmu_csr_write_event(0);
@@ -260,8 +260,8 @@ static void ssccfg_write_ctr(const struct riscv_pmu *pmu, struct riscv_pmu_batch
 		u64 event = 0;
 
 		if (batch->program & bit)
-			event = ssccfg_encode(pmu, ctr, &batch->cfg[ctr].prog);
-		if (ssccfg_has_event(pmu, ctr) && !ssccfg_program(written, event)) {
+			event = ssccfg_encode(pmu, ctr, &batch->setup[ctr].cfg);
+		if (ssccfg_has_event(pmu, ctr) && !ssccfg_write_event(written, event)) {
 			batch->failed |= bit;
 			return;
 		}
@@ -270,7 +270,7 @@ static void ssccfg_write_ctr(const struct riscv_pmu *pmu, struct riscv_pmu_batch
 		riscv_pmu_csr_write_event(*written);
 	}
 	if (batch->load & bit)
-		riscv_pmu_csr_write_value(batch->cfg[ctr].value);
+		riscv_pmu_csr_write_value(batch->setup[ctr].value);
 }
 
 static void ssccfg_write_ctrs(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
@@ -376,7 +376,7 @@ static noinline int ssccfg_apply_both(struct riscv_pmu *pmu, struct riscv_pmu_ba
 }
 
 /*
- * One hardware counter that keeps its program starts from another value, and that
+ * One hardware counter that keeps its config starts from another value, and that
  * is all: what an overflow leads to.
  */
 static bool ssccfg_is_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_batch *batch)
@@ -393,7 +393,8 @@ static int ssccfg_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 		unsigned long ctr = __ffs64(batch->load);
 
 		riscv_pmu_csr_reload(ssccfg_ctr_to_hpm(pmu, ctr),
-				     (*this_cpu_ptr(&ssccfg_written))[ctr], batch->cfg[ctr].value);
+				     (*this_cpu_ptr(&ssccfg_written))[ctr],
+				     batch->setup[ctr].value);
 		return 0;
 	}
 	if (unlikely((batch->stop | batch->release | batch->program | batch->start) & pmu->fw_ctrs))
@@ -458,14 +459,14 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 }
 
 /* With no idle counter the driver can not tell whether a raw event exists. */
-static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	const u64 *written;
 
-	if (riscv_pmu_event_type(prog->event_idx) == RISCV_PMU_EVENT_TYPE_FW)
-		return pmu->fw_ctrs ? ssccfg->sbi.ops.untried_ctrs(&ssccfg->sbi, prog) : 0;
-	if (!ssccfg_is_raw(prog->event_idx) || ssccfg_find_selector(ssccfg, prog->event_data))
+	if (riscv_pmu_event_type(cfg->event_idx) == RISCV_PMU_EVENT_TYPE_FW)
+		return pmu->fw_ctrs ? ssccfg->sbi.ops.untried_ctrs(&ssccfg->sbi, cfg) : 0;
+	if (!ssccfg_is_raw(cfg->event_idx) || ssccfg_find_selector(ssccfg, cfg->event_data))
 		return 0;
 
 	guard(preempt)();
@@ -478,27 +479,27 @@ static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_pro
 	return ssccfg->raw_ctrs;
 }
 
-static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	const struct ssccfg_event *event;
 
-	if (riscv_pmu_event_type(prog->event_idx) == RISCV_PMU_EVENT_TYPE_FW) {
+	if (riscv_pmu_event_type(cfg->event_idx) == RISCV_PMU_EVENT_TYPE_FW) {
 		if (!pmu->fw_ctrs)
 			return 0;
 		/* event_ctrs() may configure a counter of this hart. */
 		scoped_guard(irqsave)
 			ssccfg_wake_fw(&ssccfg->sbi);
-		return ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, prog);
+		return ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, cfg);
 	}
 
-	if (ssccfg_is_raw(prog->event_idx)) {
-		event = ssccfg_find_selector(ssccfg, prog->event_data);
-		return event ? event->ctrs : ssccfg_try_raw(pmu, prog->event_data);
+	if (ssccfg_is_raw(cfg->event_idx)) {
+		event = ssccfg_find_selector(ssccfg, cfg->event_data);
+		return event ? event->ctrs : ssccfg_try_raw(pmu, cfg->event_data);
 	}
 
-	event = ssccfg_find_event(ssccfg, prog->event_idx);
-	return ssccfg_fixed_ctr(pmu, prog->event_idx) | (event ? event->ctrs : 0);
+	event = ssccfg_find_event(ssccfg, cfg->event_idx);
+	return ssccfg_fixed_ctr(pmu, cfg->event_idx) | (event ? event->ctrs : 0);
 }
 
 /* --- harts --- */
@@ -541,7 +542,7 @@ static void ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr, u32 
 }
 
 /* Claims the event's home counter first, or another counter would take the event. */
-static void ssccfg_claim_prog(const struct riscv_pmu *pmu, unsigned int ctr)
+static void ssccfg_claim_programmable(const struct riscv_pmu *pmu, unsigned int ctr)
 {
 	const struct ssccfg_event *event = ssccfg_event_of(to_ssccfg(pmu), BIT_ULL(ctr));
 
@@ -570,7 +571,7 @@ static void ssccfg_claim(const struct riscv_pmu *pmu, u64 ctrs)
 		if (pmu->fixed_ctrs & BIT_ULL(ctr))
 			ssccfg_claim_fixed(pmu, ctr);
 		else
-			ssccfg_claim_prog(pmu, ctr);
+			ssccfg_claim_programmable(pmu, ctr);
 	}
 }
 
@@ -782,17 +783,18 @@ static u64 ssccfg_known_selector(const struct riscv_pmu *pmu, u32 event_idx)
 
 static void ssccfg_find_event_ctrs(const struct riscv_pmu *pmu, u32 event_idx)
 {
-	const struct riscv_pmu_prog prog = { .event_idx = event_idx };
+	const struct riscv_pmu_config cfg = { .event_idx = event_idx };
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	u64 ctrs = 0, selector = 0;
 
 	if (ssccfg->sbi.ctrs)
-		ctrs = ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, &prog) & ssccfg_prog_ctrs(pmu);
+		ctrs = ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, &cfg) &
+		       ssccfg_programmable_ctrs(pmu);
 	if (ctrs) {
 		selector = ssccfg_ask_selector(pmu, __ffs64(ctrs), event_idx);
 	} else {
 		selector = ssccfg_known_selector(pmu, event_idx);
-		ctrs = ssccfg_prog_ctrs(pmu);
+		ctrs = ssccfg_programmable_ctrs(pmu);
 	}
 	if (!selector || !ctrs)
 		return;
@@ -883,7 +885,7 @@ static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
 	}
 	if (insns && insns->home &&
 	    ssccfg_leaves_m_out(pmu, __ffs64(insns->home), insns->selector.selector))
-		out |= ssccfg_prog_ctrs(pmu);
+		out |= ssccfg_programmable_ctrs(pmu);
 
 	return out;
 }
@@ -904,7 +906,7 @@ static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
 }
 
 /* Whether a counter whose event was taken away still counts it. */
-static bool ssccfg_clings(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
+static bool ssccfg_is_sticky(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
 {
 	unsigned int hpm = ssccfg_ctr_to_hpm(pmu, ctr);
 	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
@@ -923,7 +925,7 @@ static bool ssccfg_clings(const struct riscv_pmu *pmu, unsigned int ctr, u64 sel
 }
 
 /* Whether of two counters that are both to count an event only the first does. */
-static bool ssccfg_second_stands(const struct riscv_pmu *pmu, u64 ctrs, u64 selector)
+static bool ssccfg_second_is_stopped(const struct riscv_pmu *pmu, u64 ctrs, u64 selector)
 {
 	unsigned int hpms[] = {
 		ssccfg_ctr_to_hpm(pmu, __ffs64(ctrs)),
@@ -962,21 +964,21 @@ static bool ssccfg_second_stands(const struct riscv_pmu *pmu, u64 ctrs, u64 sele
  * tells, so it is tested; on QEMU only, because a slow hardware counter gives the same
  * result, and the workaround gives up counters.
  */
-static void ssccfg_find_cling_bug(struct riscv_pmu *pmu)
+static void ssccfg_find_sticky_quirk(struct riscv_pmu *pmu)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	const struct ssccfg_event *cycles = ssccfg_find_event(ssccfg, RISCV_PMU_EVENT_CYCLES);
 	u64 rest;
 
-	ssccfg->raw_ctrs = ssccfg_prog_ctrs(pmu);
+	ssccfg->raw_ctrs = ssccfg_programmable_ctrs(pmu);
 	if (!pmu->is_qemu || !cycles || !cycles->home)
 		return;
 
 	rest = cycles->ctrs & ~cycles->home;
 	guard(irqsave)();
-	if (!ssccfg_clings(pmu, __ffs64(cycles->home), cycles->selector.selector) &&
-	    !(rest && ssccfg_second_stands(pmu, cycles->home | (rest & -rest),
-					   cycles->selector.selector)))
+	if (!ssccfg_is_sticky(pmu, __ffs64(cycles->home), cycles->selector.selector) &&
+	    !(rest && ssccfg_second_is_stopped(pmu, cycles->home | (rest & -rest),
+					       cycles->selector.selector)))
 		return;
 
 	for (unsigned int i = 0; i < ssccfg->nr_events; i++) {
@@ -986,7 +988,7 @@ static void ssccfg_find_cling_bug(struct riscv_pmu *pmu)
 }
 
 /* Harts with the same counters delegated make one PMU. */
-static int ssccfg_kind(struct cpumask *cpus)
+static int ssccfg_select_cpus(struct cpumask *cpus)
 {
 	u32 values, events;
 
@@ -1003,7 +1005,7 @@ static int ssccfg_find_all(struct riscv_pmu *pmu, u32 values, u32 events)
 	ssccfg_find_events(pmu);
 	ssccfg_split_sbi(to_ssccfg(pmu));
 	ssccfg_find_m_filter(pmu);
-	ssccfg_find_cling_bug(pmu);
+	ssccfg_find_sticky_quirk(pmu);
 	ssccfg_add_fw_ctrs(pmu);
 	memcpy(pmu->firmware, to_ssccfg(pmu)->sbi.firmware, sizeof(pmu->firmware));
 	return 0;
@@ -1042,7 +1044,7 @@ static int ssccfg_probe(struct riscv_pmu *pmu)
 
 const struct riscv_pmu_ops riscv_pmu_ssccfg_ops = {
 	.name		= "ssccfg",
-	.kind		= ssccfg_kind,
+	.select_cpus		= ssccfg_select_cpus,
 	.probe		= ssccfg_probe,
 	.event_ctrs	= ssccfg_event_ctrs,
 	.untried_ctrs	= ssccfg_untried_ctrs,

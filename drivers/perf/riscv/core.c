@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The PMU named "cpu": perf's callbacks over clocks and readers, and the
- * choice of a backend at boot.
+ * The PMU named "cpu": perf's callbacks, and the choice of a backend at boot.
  *
  * perf calls add, del, start and stop between pmu_disable and pmu_enable, on
  * the event's hart with interrupts off. They only change what is wanted.
@@ -23,7 +22,7 @@
 #include <asm/sbi.h>
 
 #include "backend.h"
-#include "clock.h"
+#include "counter.h"
 #include "csr.h"
 #include "ebb.h"
 #include "fault.h"
@@ -34,9 +33,9 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* One for each kind of hart; most machines have one. */
-#define CORE_MAX_KINDS		4
-static struct riscv_pmu core_pmus[CORE_MAX_KINDS];
+/* One for each CPU type; most machines have one. */
+#define CORE_MAX_CPU_TYPES		4
+static struct riscv_pmu core_pmus[CORE_MAX_CPU_TYPES];
 static unsigned int core_nr_pmus;
 static DEFINE_PER_CPU(struct riscv_pmu *, core_pmu_of);
 
@@ -101,7 +100,9 @@ struct riscv_pmu *riscv_pmu_confirm(unsigned int cpu)
 static __always_inline void core_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					struct perf_event *event)
 {
-	riscv_pmu_event_add(event, riscv_pmu_reader_take(pmu, hart, to_reader(event)));
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	riscv_pmu_event_add_delta(event, riscv_pmu_event_read_delta(pmu, hart, ev));
 }
 
 /**
@@ -113,14 +114,15 @@ static __always_inline void core_update(struct riscv_pmu *pmu, struct riscv_pmu_
 void riscv_pmu_event_update(struct perf_event *event)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-	u64 share = riscv_pmu_reader_take(pmu, riscv_pmu_this_hart(pmu), to_reader(event));
+	u64 delta = riscv_pmu_event_read_delta(pmu, riscv_pmu_this_hart(pmu),
+					       to_riscv_pmu_event(event));
 
-	riscv_pmu_event_add(event, share);
+	riscv_pmu_event_add_delta(event, delta);
 	/*
 	 * What user space reads is the counter and this difference, which perf may now
 	 * publish: it stays the same. Elsewhere riscv_pmu_user_show() or hide() follow.
 	 */
-	local64_add(share, &event->hw.prev_count);
+	local64_add(delta, &event->hw.prev_count);
 }
 
 /* A KVM guest may ask for up to 2^64 - 1; perf's core bounds only users' periods. */
@@ -142,7 +144,7 @@ static u64 core_period(const struct perf_event *event)
  */
 bool riscv_pmu_event_set_period(struct perf_event *event)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	struct hw_perf_event *hwc = &event->hw;
 	s64 left = local64_read(&hwc->period_left);
 	u64 over, period = core_period(event);
@@ -154,34 +156,34 @@ bool riscv_pmu_event_set_period(struct perf_event *event)
 	if (unlikely(over >= period))
 		div64_u64_rem(over, period, &over);
 	local64_set(&hwc->period_left, period - over);
-	hwc->last_period = reader->since - over;
-	reader->since = over;
+	hwc->last_period = ev->period_count - over;
+	ev->period_count = over;
 	return true;
 }
 
 /**
- * riscv_pmu_collect() - from here on, changes are only noted
+ * riscv_pmu_begin_update() - from here on, changes are only noted
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * The counters run on, but with the first reader that is stopped their readers'
- * time stands still, so that all stop at once; and all that are started start
- * in riscv_pmu_finish().
+ * The counters run on, but the first event that is stopped latches the counts of all,
+ * so that all events stop at the same time. All events that are started start in
+ * riscv_pmu_commit_update().
  */
-void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	hart->collecting = true;
-	hart->at_once = true;
+	hart->updating = true;
+	hart->latch_on_read = true;
 }
 
 /* Ratelimited: a refused event is retried, on another hart or later. */
-static void core_warn_refused(u64 ctrs, const struct riscv_pmu_prog *prog)
+static void core_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
 
 	if (__ratelimit(&limit))
 		riscv_pmu_warn("hart %u: counters 0x%llx refuse event_idx 0x%x, event_data 0x%llx; perf tries again later. If the event never counts, update the firmware, or correct the event map in its devicetree\n",
-			       smp_processor_id(), ctrs, prog->event_idx, prog->event_data);
+			       smp_processor_id(), ctrs, cfg->event_idx, cfg->event_data);
 }
 
 /* Have perf remove and add the events of this CPU again; add() then fails for the refused ones. */
@@ -196,21 +198,21 @@ static void core_resched(struct irq_work *work)
 static DEFINE_PER_CPU(struct irq_work, core_resched_work) = IRQ_WORK_INIT_HARD(core_resched);
 
 /*
- * The hardware refused the program of these counters when perf already considered their
+ * The hardware refused the config of these counters when perf already considered their
  * events running, in pmu_enable() for one. Stop the events, and have an irq_work reschedule
  * them. Each retry excludes one more counter, so this ends.
  */
-static noinline void core_drop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+static noinline void core_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				       u64 ctrs)
 {
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
-		struct riscv_pmu_reader *reader;
+		struct riscv_pmu_event *ev;
 
-		core_warn_refused(BIT_ULL(ctr), &hart->layout.prog[ctr]);
-		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
-			core_update(pmu, hart, reader->event);
-			reader->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+		core_warn_refused(BIT_ULL(ctr), &hart->wanted.cfg[ctr]);
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
+			core_update(pmu, hart, ev->event);
+			ev->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 		}
 	}
 	irq_work_queue(this_cpu_ptr(&core_resched_work));
@@ -220,12 +222,12 @@ static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 {
 	u64 failed;
 
-	if (unlikely(hart->down))
+	if (unlikely(hart->shut_down))
 		return;
 
 	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
-		core_drop_refused(pmu, hart, failed);
+		core_stop_refused(pmu, hart, failed);
 	if (unlikely(pmu->poll_ctrs | hart->polled))
 		riscv_pmu_poll_start(pmu, hart);
 }
@@ -234,7 +236,7 @@ static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 static noinline void core_apply_and_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	do {
-		if (hart->dirty | hart->joined)
+		if (hart->dirty | hart->pending)
 			core_apply(pmu, hart);
 	} while (riscv_pmu_user_show(pmu, hart));
 }
@@ -244,57 +246,57 @@ static noinline void core_apply_and_show(struct riscv_pmu *pmu, struct riscv_pmu
  * may run on when their sampling events have gone: that spares the firmware calls
  * that stop them. The irqchip of local interrupts does the same at more length.
  */
-static __always_inline void core_mute(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				      bool muted)
+static __always_inline void core_mask_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					  bool muted)
 {
-	hart->irq_muted = muted;
+	hart->irq_masked = muted;
 	if (muted)
 		riscv_pmu_csr_mask_irqs(hart->irq_mask);
 	else if (riscv_pmu_csr_unmask_irqs(hart->irq_mask))
 		riscv_pmu_hart_clear_overflows(pmu, hart);
 }
 
-static __always_inline void core_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static __always_inline void core_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	/* Only while somebody waits for an overflow, or a narrow counter has to be folded. */
-	bool muted = !hart->deadlines && !(hart->layout.sched.used & pmu->narrow_ctrs);
+	bool muted = !hart->irq_events && !(hart->wanted.sched.used & pmu->narrow_ctrs);
 
-	hart->collecting = false;
-	riscv_pmu_hart_thaw(hart);
-	if (muted != hart->irq_muted)
-		core_mute(pmu, hart, muted);
+	hart->updating = false;
+	riscv_pmu_hart_unlatch(hart);
+	if (muted != hart->irq_masked)
+		core_mask_irq(pmu, hart, muted);
 	if (unlikely(hart->user_shown))
 		core_apply_and_show(pmu, hart);
-	else if (hart->dirty | hart->joined)
+	else if (hart->dirty | hart->pending)
 		core_apply(pmu, hart);
 }
 
 /**
- * riscv_pmu_finish() - carry out all changes since riscv_pmu_collect()
+ * riscv_pmu_commit_update() - carry out all changes since riscv_pmu_begin_update()
  * @pmu:	the PMU
  * @hart:	this hart
  */
-void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	core_finish(pmu, hart);
+	core_commit_update(pmu, hart);
 }
 
 static void core_pmu_disable(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);
 
-	riscv_pmu_collect(pmu, riscv_pmu_this_hart(pmu));
+	riscv_pmu_begin_update(pmu, riscv_pmu_this_hart(pmu));
 }
 
 static void core_pmu_enable(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);
 
-	core_finish(pmu, riscv_pmu_this_hart(pmu));
+	core_commit_update(pmu, riscv_pmu_this_hart(pmu));
 }
 
 /* perf disables all PMUs of a task's events, on whatever hart it runs. */
-static void core_pmu_disable_kind(struct pmu *p)
+static void core_pmu_disable_type(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);
 
@@ -302,7 +304,7 @@ static void core_pmu_disable_kind(struct pmu *p)
 		core_pmu_disable(p);
 }
 
-static void core_pmu_enable_kind(struct pmu *p)
+static void core_pmu_enable_type(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);
 
@@ -311,8 +313,8 @@ static void core_pmu_enable_kind(struct pmu *p)
 }
 
 /*
- * How long until the deadline of an event that starts. A period_left of 0 is
- * perf's wish for a new period. Less than 0 is a period that ended while
+ * Events until the overflow point of an event that starts. A period_left of 0 is
+ * perf's request for a new period. If it is negative, the period ended while
  * interrupts were off, just before the event was stopped: its sample is still
  * due, at once.
  */
@@ -321,26 +323,27 @@ static __always_inline u64 core_reload(struct perf_event *event)
 	if (!local64_read(&event->hw.period_left))
 		local64_set(&event->hw.period_left, core_period(event));
 
-	return riscv_pmu_event_left(event);
+	return riscv_pmu_event_period_left(event);
 }
 
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,
 				       int flags)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	u64 left = 0;
 
 	if (!(event->hw.state & PERF_HES_STOPPED))
 		return;
-	if (unlikely(reader->ebb) && !riscv_pmu_ebb_start(event))
+	if (unlikely(ev->ebb) && !riscv_pmu_ebb_start(event))
 		return;
 
-	if (reader->sampling)
-		left = flags & PERF_EF_RELOAD ? core_reload(event) : riscv_pmu_event_left(event);
+	if (ev->sampling)
+		left = flags & PERF_EF_RELOAD ? core_reload(event) :
+						riscv_pmu_event_period_left(event);
 	event->hw.state = 0;
-	riscv_pmu_reader_start(hart, reader, left);
-	if (unlikely(reader->user))
-		riscv_pmu_user_refresh(hart, reader);
+	riscv_pmu_event_start(hart, ev, left);
+	if (unlikely(ev->user))
+		riscv_pmu_user_refresh(hart, ev);
 }
 
 /**
@@ -356,8 +359,8 @@ void riscv_pmu_start(struct perf_event *event, int flags)
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 
 	core_start(hart, event, flags);
-	if (!hart->collecting)
-		riscv_pmu_finish(pmu, hart);
+	if (!hart->updating)
+		riscv_pmu_commit_update(pmu, hart);
 }
 
 static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -367,9 +370,9 @@ static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_ha
 		return;
 
 	core_update(pmu, hart, event);
-	riscv_pmu_reader_stop(hart, to_reader(event));
+	riscv_pmu_event_stop(hart, to_riscv_pmu_event(event));
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (unlikely(to_reader(event)->user_idx))
+	if (unlikely(to_riscv_pmu_event(event)->user_idx))
 		riscv_pmu_user_hide(event);
 }
 
@@ -386,78 +389,78 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 
 	core_stop(pmu, hart, event);
-	if (!hart->collecting)
-		riscv_pmu_finish(pmu, hart);
+	if (!hart->updating)
+		riscv_pmu_commit_update(pmu, hart);
 }
 
 /*
- * Other new readers of a counter that has refused their program can not stay on it. All of
- * them are stopped, so the apply that follows must not try the program once more.
+ * Other new events of a counter that has refused their config can not stay on it. All of
+ * them are stopped, so the apply that follows must not try the config once more.
  */
-static noinline void core_drop_others(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+static noinline void core_stop_others(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				      unsigned int ctr)
 {
 	u64 bit = BIT_ULL(ctr);
 
-	core_drop_refused(pmu, hart, bit);
+	core_stop_refused(pmu, hart, bit);
 	hart->dirty &= ~bit;
-	hart->joined &= ~bit;
-	hart->timed &= ~bit;
-	hart->fresh &= ~bit;
+	hart->pending &= ~bit;
+	hart->pending_irq &= ~bit;
+	hart->reload &= ~bit;
 }
 
 /*
- * A counter that takes the event's program. Each refusal leaves one counter less to try;
+ * A counter that takes the event's config. Each refusal leaves one counter less to try;
  * it is worth a message if no counter is left, since for raw events not all may be known.
  */
 static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			 struct riscv_pmu_reader *reader)
+			 struct riscv_pmu_event *ev)
 {
 	int err;
 
 	for (;;) {
-		err = riscv_pmu_reader_attach(pmu, hart, reader);
-		if (err || !riscv_pmu_hart_prove(pmu, hart, reader))
+		err = riscv_pmu_event_assign(pmu, hart, ev);
+		if (err || !riscv_pmu_hart_validate(pmu, hart, ev))
 			break;
-		riscv_pmu_reader_detach(hart, reader);
-		if (!list_empty(&reader->clock->readers))
-			core_drop_others(pmu, hart, reader->ctr);
+		riscv_pmu_event_detach(hart, ev);
+		if (!list_empty(&ev->counter->events))
+			core_stop_others(pmu, hart, ev->ctr);
 	}
-	if (unlikely(err && !reader->candidates))
-		core_warn_refused(reader->want.ctrs, &reader->want.prog);
+	if (unlikely(err && !ev->candidates))
+		core_warn_refused(ev->req.ctrs, &ev->req.cfg);
 
 	return err;
 }
 
-/* A new event, or its clock has another program by now: will hardware take its own? */
+/* A new event, or its last counter holds another config: validate its config first. */
 static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				struct perf_event *event)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	int err;
 
-	if (hart->down)
+	if (hart->shut_down)
 		return -EAGAIN;
 
-	riscv_pmu_hart_refresh(pmu, hart);
-	err = core_find_ctr(pmu, hart, reader);
+	riscv_pmu_hart_init_counters(pmu, hart);
+	err = core_find_ctr(pmu, hart, ev);
 	if (err)
 		return err;
 
-	event->hw.idx = reader->ctr;
+	event->hw.idx = ev->ctr;
 	return 0;
 }
 
 static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct perf_event *event, int flags)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	int err = 0;
 
-	if (reader->ebb && !riscv_pmu_ebb_is_alone(hart))
+	if (ev->ebb && !riscv_pmu_ebb_is_alone(hart))
 		return -EAGAIN;
-	if (riscv_pmu_reader_can_return(hart, reader) && !reader->limited)
-		riscv_pmu_reader_join(hart, reader);
+	if (riscv_pmu_event_can_return(hart, ev) && !ev->limited)
+		riscv_pmu_event_attach(hart, ev);
 	else
 		err = core_attach(pmu, hart, event);
 	if (err)
@@ -474,7 +477,7 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * @event:	the event
  * @flags:	PERF_EF_START: and start it
  *
- * An event that comes back to its clock, as most do at a context switch, needs
+ * An event that comes back to its counter, as most do at a context switch, needs
  * neither a search nor anything else that a first time does.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
@@ -485,23 +488,23 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (unlikely(!riscv_pmu_reader_can_return(hart, reader) || !(flags & PERF_EF_START) ||
-		     reader->special))
+	if (unlikely(!riscv_pmu_event_can_return(hart, ev) || !(flags & PERF_EF_START) ||
+		     ev->special))
 		return core_add(pmu, hart, event, flags);
 
-	riscv_pmu_reader_join(hart, reader);
-	riscv_pmu_reader_start(hart, reader, reader->sampling ? core_reload(event) : 0);
+	riscv_pmu_event_attach(hart, ev);
+	riscv_pmu_event_start(hart, ev, ev->sampling ? core_reload(event) : 0);
 	event->hw.state = 0;
 	return 0;
 }
 
 /* What is left of del() once the event has its count. */
-static __always_inline void core_leave(struct riscv_pmu_hart *hart, struct perf_event *event)
+static __always_inline void core_detach(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	riscv_pmu_reader_detach(hart, to_reader(event));
+	riscv_pmu_event_detach(hart, to_riscv_pmu_event(event));
 }
 
 static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -509,12 +512,12 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 {
 	core_stop(pmu, hart, event);
 	/* One that had failed is stopped already. */
-	if (unlikely(to_reader(event)->user_idx))
+	if (unlikely(to_riscv_pmu_event(event)->user_idx))
 		riscv_pmu_user_hide(event);
 	/* After a branch it runs on with its flag set, and who comes next needs that flag. */
-	if (unlikely(to_reader(event)->ebb))
-		hart->dirty |= BIT_ULL(to_reader(event)->ctr) & pmu->narrow_ctrs;
-	core_leave(hart, event);
+	if (unlikely(to_riscv_pmu_event(event)->ebb))
+		hart->dirty |= BIT_ULL(to_riscv_pmu_event(event)->ctr) & pmu->narrow_ctrs;
+	core_detach(hart, event);
 }
 
 /**
@@ -529,15 +532,15 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  */
 void riscv_pmu_del(struct perf_event *event, int flags)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
-	struct riscv_pmu_hart *hart = reader->hart;
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+	struct riscv_pmu_hart *hart = ev->hart;
 
-	if (!hart->frozen || unlikely(reader->state != RISCV_PMU_READER_ON || reader->user_idx))
+	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE || ev->user_idx))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
 
-	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
-	riscv_pmu_reader_stop(hart, reader);
-	core_leave(hart, event);
+	riscv_pmu_event_add_delta(event, riscv_pmu_event_take_delta(ev, ev->counter->count));
+	riscv_pmu_event_stop(hart, ev);
+	core_detach(hart, event);
 }
 
 /**
@@ -557,8 +560,8 @@ void riscv_pmu_read(struct perf_event *event)
  * @event:	a sampling event
  * @value:	the period, or the frequency of one that has a frequency
  *
- * None is too short, for where periods end faster than they can be told one
- * by one, a sample stands for several. Deadlines are told by signed distances.
+ * No period is too short: if several end before one sample can be taken, it stands for
+ * all of them. A period is at most S64_MAX, since distances to overflow points are signed.
  *
  * Context: process.
  * Return: 0 or -EINVAL.
@@ -572,7 +575,7 @@ static void core_event_destroy(struct perf_event *event)
 {
 	riscv_pmu_user_forget(event);
 	riscv_pmu_event_closed();
-	kfree(to_reader(event));
+	kfree(to_riscv_pmu_event(event));
 	event->pmu_private = NULL;
 }
 
@@ -595,24 +598,24 @@ static bool core_filter(struct pmu *p, int cpu)
 }
 
 /* Releases those of @ctrs on this hart that no event uses. */
-static void core_spare_ctrs(struct riscv_pmu *pmu, u64 ctrs)
+static void core_release_unused(struct riscv_pmu *pmu, u64 ctrs)
 {
 	struct riscv_pmu_hart *hart;
 
 	guard(irqsave)();
 	hart = riscv_pmu_this_hart(pmu);
-	riscv_pmu_hart_refresh(pmu, hart);
-	riscv_pmu_hart_spare(pmu, hart, ctrs);
+	riscv_pmu_hart_init_counters(pmu, hart);
+	riscv_pmu_hart_release_unused(pmu, hart, ctrs);
 }
 
 /**
- * struct core_request - an event to be understood on a hart of its PMU
+ * struct core_resolve_args - an event to be understood on a hart of its PMU
  * @event:	the event
- * @want:	out: what it asks for
+ * @req:	out: what it asks for
  */
-struct core_request {
+struct core_resolve_args {
 	const struct perf_event *event;
-	struct riscv_pmu_event *want;
+	struct riscv_pmu_request *req;
 };
 
 /*
@@ -621,7 +624,7 @@ struct core_request {
  */
 static long core_resolve_here(void *data)
 {
-	const struct core_request *req = data;
+	const struct core_resolve_args *req = data;
 	const struct perf_event *event = req->event;
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	/* Only an event that the kernel made for itself has a handler with a context. */
@@ -633,40 +636,40 @@ static long core_resolve_here(void *data)
 	if (!cpumask_test_cpu(raw_smp_processor_id(), &pmu->cpus))
 		return -ENXIO;
 
-	err = riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->want);
-	untried = err ? 0 : pmu->ops.untried_ctrs(pmu, &req->want->prog);
+	err = riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->req);
+	untried = err ? 0 : pmu->ops.untried_ctrs(pmu, &req->req->cfg);
 	if (!untried)
 		return err;
 
-	core_spare_ctrs(pmu, untried);
-	return riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->want);
+	core_release_unused(pmu, untried);
+	return riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->req);
 }
 
 /* Resolves on the current CPU if it belongs to the PMU, else on another CPU of the PMU. */
-static int core_resolve(const struct perf_event *event, struct riscv_pmu_event *want)
+static int core_resolve(const struct perf_event *event, struct riscv_pmu_request *req)
 {
 	const struct cpumask *cpus = &to_riscv_pmu(event->pmu)->cpus;
-	struct core_request req = { .event = event, .want = want };
+	struct core_resolve_args args = { .event = event, .req = req };
 	unsigned int cpu;
 
 	scoped_guard(migrate) {
 		if (cpumask_test_cpu(smp_processor_id(), cpus))
-			return core_resolve_here(&req);
+			return core_resolve_here(&args);
 	}
 
 	cpu = cpumask_any_and(cpus, cpu_online_mask);
-	return cpu < nr_cpu_ids ? work_on_cpu(cpu, core_resolve_here, &req) : -ENXIO;
+	return cpu < nr_cpu_ids ? work_on_cpu(cpu, core_resolve_here, &args) : -ENXIO;
 }
 
 /* A child of an inherited event asks for what its parent does. */
-static int core_inherit(const struct perf_event *event, struct riscv_pmu_event *want)
+static int core_inherit(const struct perf_event *event, struct riscv_pmu_request *req)
 {
 	const struct perf_event *parent = event->parent;
 
 	if (!parent || parent->pmu != event->pmu)
-		return core_resolve(event, want);
+		return core_resolve(event, req);
 
-	*want = to_reader(parent)->want;
+	*req = to_riscv_pmu_event(parent)->req;
 	return 0;
 }
 
@@ -680,7 +683,7 @@ static int core_inherit(const struct perf_event *event, struct riscv_pmu_event *
 int riscv_pmu_event_init(struct perf_event *event)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-	struct riscv_pmu_reader *reader __free(kfree) = NULL;
+	struct riscv_pmu_event *ev __free(kfree) = NULL;
 	int err;
 
 	if (!core_is_ours(event))
@@ -688,24 +691,24 @@ int riscv_pmu_event_init(struct perf_event *event)
 	if (has_branch_stack(event))
 		return -EOPNOTSUPP;
 
-	reader = kzalloc(sizeof(*reader), GFP_KERNEL);
-	if (!reader)
+	ev = kzalloc(sizeof(*ev), GFP_KERNEL);
+	if (!ev)
 		return -ENOMEM;
 
-	err = core_inherit(event, &reader->want);
+	err = core_inherit(event, &ev->req);
 	if (err)
 		return err;
 
-	reader->event = event;
-	reader->candidates = reader->want.ctrs;
-	reader->ctr = -1;
-	reader->sampling = is_sampling_event(event);
-	reader->polled = reader->sampling && !(reader->want.ctrs & pmu->irq_ctrs);
+	ev->event = event;
+	ev->candidates = ev->req.ctrs;
+	ev->ctr = -1;
+	ev->sampling = is_sampling_event(event);
+	ev->polled = ev->sampling && !(ev->req.ctrs & pmu->irq_ctrs);
 	event->hw.idx = -1;
-	event->pmu_private = reader;
-	reader->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
-	reader->sampling |= reader->ebb;
-	reader->special = reader->ebb;
+	event->pmu_private = ev;
+	ev->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
+	ev->sampling |= ev->ebb;
+	ev->special = ev->ebb;
 	err = riscv_pmu_ebb_check(event) ?: riscv_pmu_group_validate(event);
 	if (err) {
 		event->pmu_private = NULL;
@@ -713,7 +716,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	}
 
 	riscv_pmu_user_open(event);
-	retain_and_null_ptr(reader);
+	retain_and_null_ptr(ev);
 	riscv_pmu_event_opened();
 	event->destroy = core_event_destroy;
 	return 0;
@@ -730,7 +733,7 @@ static const struct riscv_pmu_ops core_perf_ops = {
 };
 
 /* Fills the gaps of @ops with @below. */
-static void core_lay_over(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
+static void core_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
 {
 	void **dst = (void **)ops;
 	void *const *src = (void *const *)below;
@@ -766,11 +769,11 @@ static int __init core_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu
 	if (backend != &riscv_base_pmu_ops)
 		riscv_pmu_vendor_apply(pmu, vendor);
 	riscv_pmu_core_apply(pmu);
-	core_lay_over(&pmu->ops, backend);
-	core_lay_over(&pmu->ops, &riscv_base_pmu_ops);
-	core_lay_over(&pmu->ops, &core_perf_ops);
+	core_fill_ops(&pmu->ops, backend);
+	core_fill_ops(&pmu->ops, &riscv_base_pmu_ops);
+	core_fill_ops(&pmu->ops, &core_perf_ops);
 
-	err = pmu->ops.kind(&pmu->cpus);
+	err = pmu->ops.select_cpus(&pmu->cpus);
 	if (err)
 		return err;
 
@@ -850,7 +853,7 @@ static void __init core_clamp_width(struct riscv_pmu *pmu, unsigned int width)
 /* Two lines that say what was found. */
 static void __init core_print(const struct riscv_pmu *pmu)
 {
-	u64 prog = pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs;
+	u64 programmable = pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs;
 	u32 inh = 0;
 
 	for (u64 ctrs = pmu->ctrs; ctrs; ctrs &= ctrs - 1)
@@ -861,7 +864,7 @@ static void __init core_print(const struct riscv_pmu *pmu)
 	pr_info("backend %s%s%s%s%s: %lu programmable and %lu fixed counters of %u bits, %lu firmware counters\n",
 		pmu->backend, pmu->firmware[0] ? " on " : "", pmu->firmware,
 		pmu->vendor ? ", vendor " : "", pmu->vendor ?: "",
-		hweight64(prog), hweight64(pmu->fixed_ctrs),
+		hweight64(programmable), hweight64(pmu->fixed_ctrs),
 		riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs), hweight64(pmu->fw_ctrs));
 	if (pmu->irq_ctrs)
 		pr_info("filters %s; sampling by interrupt %u\n",
@@ -907,8 +910,8 @@ static int __init core_register(struct riscv_pmu *pmu)
 	if (core_nr_pmus > 1)
 		pmu->pmu.capabilities |= PERF_PMU_CAP_EXTENDED_HW_TYPE;
 	if (!core_covers_all_cpus(pmu)) {
-		pmu->pmu.pmu_enable = core_pmu_enable_kind;
-		pmu->pmu.pmu_disable = core_pmu_disable_kind;
+		pmu->pmu.pmu_enable = core_pmu_enable_type;
+		pmu->pmu.pmu_disable = core_pmu_disable_type;
 		pmu->pmu.filter = core_filter;
 	}
 	if (pmu == &core_pmus[0])
@@ -925,7 +928,7 @@ static int __init core_find_pmus(void)
 	int err = 0;
 
 	cpumask_copy(&left, cpu_possible_mask);
-	while (!cpumask_empty(&left) && core_nr_pmus < CORE_MAX_KINDS) {
+	while (!cpumask_empty(&left) && core_nr_pmus < CORE_MAX_CPU_TYPES) {
 		struct riscv_pmu *pmu = &core_pmus[core_nr_pmus];
 
 		err = core_choose_backend(pmu, &left);
@@ -1012,14 +1015,14 @@ device_initcall(riscv_pmu_init);
 int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr)
 {
 	struct riscv_pmu *pmu = riscv_pmu_get();
-	u64 hw, prog;
+	u64 hw, programmable;
 
 	if (!pmu)
 		return -EINVAL;
 
 	hw = pmu->ctrs & ~pmu->fw_ctrs;
-	prog = hw & ~pmu->fixed_ctrs;
-	*hw_ctr_width = prog ? pmu->ctr[__ffs64(prog)].width - 1 : 0;
+	programmable = hw & ~pmu->fixed_ctrs;
+	*hw_ctr_width = programmable ? pmu->ctr[__ffs64(programmable)].width - 1 : 0;
 	*num_hw_ctr = hweight64(hw);
 	return 0;
 }
@@ -1037,18 +1040,18 @@ int riscv_pmu_get_event_info(u32 type, u64 config, u64 *econfig)
 {
 	const struct perf_event_attr attr = { .type = type, .config = config };
 	struct riscv_pmu *pmu = riscv_pmu_get();
-	struct riscv_pmu_prog prog;
+	struct riscv_pmu_config cfg;
 	int err;
 
 	if (!pmu)
 		return -ENODEV;
 
-	err = riscv_pmu_event_parse(pmu, &attr, &prog);
+	err = riscv_pmu_event_parse(pmu, &attr, &cfg);
 	if (err)
 		return err;
 	if (econfig)
-		*econfig = prog.event_data;
-	return prog.event_idx;
+		*econfig = cfg.event_data;
+	return cfg.event_idx;
 }
 EXPORT_SYMBOL_GPL(riscv_pmu_get_event_info);
 #endif

@@ -225,7 +225,7 @@ static bool csr_has_inhibit(void)
 }
 
 /* QEMU 10.0.2 lets S-mode at scountinhibit even where M-mode delegates nothing: not enough. */
-static void csr_survey_hart(void *unused)
+static void csr_find_delegated_hart(void *unused)
 {
 	u32 values = 0, events = 0;
 
@@ -253,7 +253,7 @@ static bool csr_hart_has_ssccfg(unsigned int cpu)
  * The devicetree says which harts to try. Those that are not online can not be tried:
  * they are assumed to equal the first one that was and has any, until they come up.
  */
-static void csr_survey(const struct cpumask *cpus)
+static void csr_find_delegated(const struct cpumask *cpus)
 {
 	u32 values = 0, events = 0;
 	unsigned int cpu;
@@ -264,7 +264,7 @@ static void csr_survey(const struct cpumask *cpus)
 		per_cpu(csr_values, cpu) = 0;
 		per_cpu(csr_events, cpu) = 0;
 		per_cpu(csr_assumed, cpu) = has &&
-			smp_call_function_single(cpu, csr_survey_hart, NULL, 1);
+			smp_call_function_single(cpu, csr_find_delegated_hart, NULL, 1);
 		if (!has || per_cpu(csr_assumed, cpu))
 			continue;
 		if (!per_cpu(csr_values, cpu))
@@ -304,7 +304,7 @@ int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
 
 	*values = 0;
 	*events = 0;
-	csr_survey(cpus);
+	csr_find_delegated(cpus);
 	for_each_cpu(cpu, cpus) {
 		if (!*values) {
 			*values = per_cpu(csr_values, cpu);
@@ -335,7 +335,7 @@ bool riscv_pmu_csr_confirm(void)
 		return true;
 
 	this_cpu_write(csr_assumed, false);
-	csr_survey_hart(NULL);
+	csr_find_delegated_hart(NULL);
 	return this_cpu_read(csr_values) == values && this_cpu_read(csr_events) == events;
 }
 

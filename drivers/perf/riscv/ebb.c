@@ -195,11 +195,11 @@ static void ebb_revoke_period(struct perf_event *event)
  */
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
 {
-	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
-		const struct riscv_pmu_reader *reader;
+	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+		const struct riscv_pmu_event *ev;
 
-		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
-			if (!reader->ebb)
+		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node) {
+			if (!ev->ebb)
 				return false;
 		}
 	}
@@ -222,7 +222,8 @@ static void ebb_note_overflow(struct ebb *ebb, const struct perf_event *event)
 /* Where two periods end at once there is one branch for both. */
 static void ebb_stop(struct ebb *ebb, struct perf_event *event)
 {
-	if (event->hw.target != current || to_reader(event)->state == RISCV_PMU_READER_OFF)
+	if (event->hw.target != current ||
+	    to_riscv_pmu_event(event)->state == RISCV_PMU_EVENT_STOPPED)
 		return;
 
 	event->pmu->stop(event, 0);
@@ -231,7 +232,7 @@ static void ebb_stop(struct ebb *ebb, struct perf_event *event)
 }
 
 /* The whole group stands, so that none of it counts the handler. */
-static void ebb_freeze(struct ebb *ebb, struct perf_event *event)
+static void ebb_pause(struct ebb *ebb, struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
@@ -264,12 +265,12 @@ bool riscv_pmu_ebb_overflow(struct perf_event *event, u32 now)
 
 	ebb_throttle(ebb, now);
 	ebb_note_overflow(ebb, event);
-	ebb_freeze(ebb, event);
+	ebb_pause(ebb, event);
 	return true;
 }
 
 /* How long until a counter that stood overflows again: a new period, or the rest of one. */
-static void ebb_renew(struct ebb *ebb, struct perf_event *event)
+static void ebb_allow_again(struct ebb *ebb, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	s64 over = hwc->sample_period - local64_read(&hwc->period_left);
@@ -314,7 +315,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 		return false;
 
 	if (ebb->renew & BIT_ULL(ebb_hpm(event)))
-		ebb_renew(ebb, event);
+		ebb_allow_again(ebb, event);
 	if (riscv_pmu_event_set_period(event))
 		riscv_pmu_ebb_overflow(event, get_cycles());
 
@@ -334,7 +335,7 @@ static bool ebb_is_stepping(void)
 }
 
 /* With interrupts off. NULL: it does not want to; then it waits for the task to ask. */
-static struct ebb *ebb_to_branch(void)
+static struct ebb *ebb_pending(void)
 {
 	struct ebb *ebb = ebb_of_current();
 
@@ -368,14 +369,14 @@ static void ebb_restore_landing(const struct ebb *ebb, struct pt_regs *regs)
 }
 
 /* The handler's address: 0 if there is nothing to do; an odd one is not gone to. */
-static unsigned long ebb_branch(struct pt_regs *regs)
+static unsigned long ebb_take(struct pt_regs *regs)
 {
 	struct riscv_ebb_page *page;
 	unsigned long handler;
 	struct ebb *ebb;
 
 	guard(irqsave)();
-	ebb = ebb_to_branch();
+	ebb = ebb_pending();
 	if (!ebb)
 		return 0;
 
@@ -404,7 +405,7 @@ static void ebb_abort_sequence(struct pt_regs *regs)
 	struct ksignal nobodys = { .sig = SIGSEGV };
 
 	scoped_guard(irqsave) {
-		if (!ebb_to_branch())
+		if (!ebb_pending())
 			return;
 	}
 	rseq_signal_deliver(&nobodys, regs);
@@ -427,14 +428,14 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 
 	if (IS_ENABLED(CONFIG_RSEQ))
 		ebb_abort_sequence(regs);
-	handler = ebb_branch(regs);
+	handler = ebb_take(regs);
 	if (handler & 1)
 		force_sig_fault(SIGBUS, BUS_ADRALN, (void __user *)handler);
 }
 
 /* --- a handler returns --- */
 
-static void ebb_thaw(struct ebb *ebb)
+static void ebb_resume(struct ebb *ebb)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 	struct riscv_pmu_hart *hart;
@@ -450,19 +451,19 @@ static void ebb_thaw(struct ebb *ebb)
 		return;
 
 	hart = riscv_pmu_this_hart(pmu);
-	riscv_pmu_collect(pmu, hart);
-	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
-		struct riscv_pmu_reader *reader;
+	riscv_pmu_begin_update(pmu, hart);
+	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+		struct riscv_pmu_event *ev;
 
-		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
-			if (!reader->ebb || reader->event->hw.target != current)
+		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node) {
+			if (!ev->ebb || ev->event->hw.target != current)
 				continue;
 			/* As irq.c has left it. The group is exclusive: nobody else reads it. */
-			riscv_pmu_hart_park(pmu, hart, ctrs & -ctrs & hart->running);
-			riscv_pmu_start(reader->event, 0);
+			riscv_pmu_hart_pause(pmu, hart, ctrs & -ctrs & hart->running);
+			riscv_pmu_start(ev->event, 0);
 		}
 	}
-	riscv_pmu_finish(pmu, hart);
+	riscv_pmu_commit_update(pmu, hart);
 }
 
 /* Interrupts off. Enables branches, and enters the handler if an overflow is pending. */
@@ -475,7 +476,7 @@ static void ebb_enable(struct ebb *ebb)
 	if (ebb->pending)
 		set_thread_flag(TIF_RISCV_EBB);
 	else if (ebb->frozen)
-		ebb_thaw(ebb);
+		ebb_resume(ebb);
 }
 
 /* Goes to where the branch came from, whatever another thread has written to the page. */
@@ -567,7 +568,7 @@ static struct ebb *ebb_new(void)
 }
 
 /* Tasks that have gone, while their pages are still mapped by others of their process. */
-static void ebb_forget_the_dead(const struct ebb *like)
+static void ebb_remove_exited(const struct ebb *like)
 {
 	struct hlist_node *next;
 	struct ebb *ebb;
@@ -585,7 +586,7 @@ static int ebb_publish(struct ebb *ebb)
 	int err = 0;
 
 	spin_lock_irqsave(&ebb_lock, flags);
-	ebb_forget_the_dead(ebb);
+	ebb_remove_exited(ebb);
 	if (ebb_of_current())
 		err = -EBUSY;
 	else

@@ -37,16 +37,16 @@ static_assert(PERF_COUNT_HW_MAX == 10);
 static_assert(PERF_COUNT_HW_CACHE_L1D == 0 && PERF_COUNT_HW_CACHE_NODE == 6);
 static_assert(PERF_COUNT_HW_CACHE_OP_PREFETCH == 2 && PERF_COUNT_HW_CACHE_RESULT_MISS == 1);
 
-static int event_parse_hw(u64 config, struct riscv_pmu_prog *prog)
+static int event_parse_hw(u64 config, struct riscv_pmu_config *cfg)
 {
 	if (config >= PERF_COUNT_HW_MAX)
 		return -EINVAL;
 
-	prog->event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, (u32)config + 1);
+	cfg->event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, (u32)config + 1);
 	return 0;
 }
 
-static int event_parse_cache(u64 config, struct riscv_pmu_prog *prog)
+static int event_parse_cache(u64 config, struct riscv_pmu_config *cfg)
 {
 	u32 cache = FIELD_GET(EVENT_CONFIG_CACHE_ID, config);
 	u32 op = FIELD_GET(EVENT_CONFIG_CACHE_OP, config);
@@ -56,13 +56,13 @@ static int event_parse_cache(u64 config, struct riscv_pmu_prog *prog)
 	    op >= PERF_COUNT_HW_CACHE_OP_MAX || result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
 		return -EINVAL;
 
-	prog->event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE,
-					      RISCV_PMU_EVENT_CACHE_CODE(cache, op, result));
+	cfg->event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE,
+					     RISCV_PMU_EVENT_CACHE_CODE(cache, op, result));
 	return 0;
 }
 
 static int event_parse_raw_selector(const struct riscv_pmu *pmu, u64 selector,
-				    struct riscv_pmu_prog *prog)
+				    struct riscv_pmu_config *cfg)
 {
 	if (!pmu->raw_bits)
 		return -ENOENT;
@@ -71,13 +71,13 @@ static int event_parse_raw_selector(const struct riscv_pmu *pmu, u64 selector,
 		return -EINVAL;
 
 	/* Wider than 48 bits is what version 2 of the raw type is for (SBI 3.0). */
-	prog->event_idx = RISCV_PMU_EVENT_IDX(pmu->raw_bits > 48 ? RISCV_PMU_EVENT_TYPE_RAW_V2 :
+	cfg->event_idx = RISCV_PMU_EVENT_IDX(pmu->raw_bits > 48 ? RISCV_PMU_EVENT_TYPE_RAW_V2 :
 								   RISCV_PMU_EVENT_TYPE_RAW, 0);
-	prog->event_data = selector;
+	cfg->event_data = selector;
 	return 0;
 }
 
-static int event_parse_std(u64 config, struct riscv_pmu_prog *prog)
+static int event_parse_std(u64 config, struct riscv_pmu_config *cfg)
 {
 	u32 idx = FIELD_GET(EVENT_CONFIG_IDX, config);
 	u32 code = riscv_pmu_event_code(idx);
@@ -87,16 +87,16 @@ static int event_parse_std(u64 config, struct riscv_pmu_prog *prog)
 
 	switch (riscv_pmu_event_type(idx)) {
 	case RISCV_PMU_EVENT_TYPE_HW:
-		return code ? event_parse_hw(code - 1, prog) : -EINVAL;
+		return code ? event_parse_hw(code - 1, cfg) : -EINVAL;
 	case RISCV_PMU_EVENT_TYPE_CACHE:
 		return event_parse_cache((u64)(code >> 3) | (u64)(code >> 1 & 0x3) << 8 |
-					 (u64)(code & 0x1) << 16, prog);
+					 (u64)(code & 0x1) << 16, cfg);
 	}
 
 	return -EINVAL;
 }
 
-static int event_parse_fw(u64 config, struct riscv_pmu_prog *prog)
+static int event_parse_fw(u64 config, struct riscv_pmu_config *cfg)
 {
 	u32 code = FIELD_GET(EVENT_CONFIG_FW_CODE, config);
 
@@ -106,22 +106,22 @@ static int event_parse_fw(u64 config, struct riscv_pmu_prog *prog)
 	if (code == RISCV_PMU_EVENT_FW_PLATFORM)
 		return -EINVAL;
 
-	prog->event_idx = RISCV_PMU_EVENT_FW(code);
+	cfg->event_idx = RISCV_PMU_EVENT_FW(code);
 	return 0;
 }
 
-static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv_pmu_prog *prog)
+static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv_pmu_config *cfg)
 {
 	switch (FIELD_GET(EVENT_CONFIG_CLASS, config)) {
 	case RISCV_PMU_CLASS_RAW:
-		return event_parse_raw_selector(pmu, config, prog);
+		return event_parse_raw_selector(pmu, config, cfg);
 	case RISCV_PMU_CLASS_STD:
-		return event_parse_std(config, prog);
+		return event_parse_std(config, cfg);
 	case RISCV_PMU_CLASS_FW:
-		return event_parse_fw(config, prog);
+		return event_parse_fw(config, cfg);
 	default:
-		prog->event_idx = RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM);
-		prog->event_data = config & EVENT_CONFIG_FW_PLATFORM;
+		cfg->event_idx = RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM);
+		cfg->event_data = config & EVENT_CONFIG_FW_PLATFORM;
 		return 0;
 	}
 }
@@ -130,7 +130,7 @@ static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv
  * riscv_pmu_event_parse() - which event the attributes name
  * @pmu:	the PMU, for the width of its raw selectors
  * @attr:	what was asked for
- * @prog:	out: event_idx and event_data; inh is 0
+ * @cfg:	out: event_idx and event_data; inh is 0
  *
  * Says nothing about whether the machine has the event. Context: any.
  *
@@ -138,22 +138,22 @@ static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv
  * this PMU's.
  */
 int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,
-			  struct riscv_pmu_prog *prog)
+			  struct riscv_pmu_config *cfg)
 {
-	*prog = (struct riscv_pmu_prog){};
+	*cfg = (struct riscv_pmu_config){};
 
 	switch (attr->type) {
 	case PERF_TYPE_HARDWARE:
-		return event_parse_hw(attr->config, prog);
+		return event_parse_hw(attr->config, cfg);
 	case PERF_TYPE_HW_CACHE:
-		return event_parse_cache(attr->config, prog);
+		return event_parse_cache(attr->config, cfg);
 	case PERF_TYPE_RAW:
-		return event_parse_raw(pmu, attr->config, prog);
+		return event_parse_raw(pmu, attr->config, cfg);
 	}
 
 	/* perf gives PMUs types of their own where there are several: core_is_ours(). */
 	if (attr->type == pmu->pmu.type)
-		return event_parse_raw(pmu, attr->config, prog);
+		return event_parse_raw(pmu, attr->config, cfg);
 
 	return -ENOENT;
 }
@@ -281,30 +281,30 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
  * @pmu:	the PMU
  * @attr:	what was asked for
  * @in_kernel:	the kernel itself asks (KVM)
- * @event:	out: the program, and the counters that can hold and filter it,
+ * @event:	out: the config, and the counters that can hold and filter it,
  *		and interrupt if it samples
  *
  * Context: process; the backend may have to try counters out.
  * Return: 0, -EINVAL, -ENOENT or -EOPNOTSUPP as the head of this file says.
  */
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
-			    bool in_kernel, struct riscv_pmu_event *event)
+			    bool in_kernel, struct riscv_pmu_request *event)
 {
 	u32 inh;
 	u64 ctrs;
 	int err;
 
-	err = riscv_pmu_event_parse(pmu, attr, &event->prog) ?: event_check_attr(attr, in_kernel);
+	err = riscv_pmu_event_parse(pmu, attr, &event->cfg) ?: event_check_attr(attr, in_kernel);
 	if (err)
 		return err;
 
 	inh = event_attr_to_inh(pmu, attr);
 	/* The firmware is handed a user's data only if there is a point to it (OpenSBI 1.6). */
-	if (event->prog.event_idx == RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM) &&
+	if (event->cfg.event_idx == RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM) &&
 	    pmu->fw_ctrs && !event_filter_ctrs(pmu, pmu->fw_ctrs, inh))
 		return event_no_filter_error(pmu, pmu->fw_ctrs, inh);
 
-	ctrs = pmu->ops.event_ctrs(pmu, &event->prog) & pmu->ctrs;
+	ctrs = pmu->ops.event_ctrs(pmu, &event->cfg) & pmu->ctrs;
 	if (!ctrs)
 		return -ENOENT;
 	ctrs = event_mask_ctrs(pmu, ctrs, attr->config2);
@@ -327,6 +327,6 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	}
 
 	/* Counters that can leave the firmware out do so; those that can not say it in ctr.inh. */
-	event->prog.inh = inh | RISCV_PMU_INH_M;
+	event->cfg.inh = inh | RISCV_PMU_INH_M;
 	return 0;
 }

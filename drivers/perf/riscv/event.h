@@ -65,11 +65,11 @@
 
 /**
  * struct riscv_pmu_event - a perf event, understood
- * @prog:	what a counter has to hold for it
+ * @cfg:	what a counter has to hold for it
  * @ctrs:	counters that can
  */
-struct riscv_pmu_event {
-	struct riscv_pmu_prog	prog;
+struct riscv_pmu_request {
+	struct riscv_pmu_config	cfg;
 	u64			ctrs;
 };
 
@@ -84,8 +84,8 @@ static inline u32 riscv_pmu_event_code(u32 event_idx)
 }
 
 int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,
-			  struct riscv_pmu_prog *prog);
+			  struct riscv_pmu_config *cfg);
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
-			    bool in_kernel, struct riscv_pmu_event *event);
+			    bool in_kernel, struct riscv_pmu_request *event);
 
 #endif /* _RISCV_PMU_EVENT_H */

@@ -4,7 +4,7 @@
  * has a type, a format and a list of events, and hands each event on to the PMU of
  * the harts, whose firmware counters count it: so it runs in groups with these,
  * takes turns and follows tasks as they do. Where harts are of several kinds, each
- * has one ("sbi_fw_kind1"): a task's event belongs to one PMU of harts.
+ * has one ("sbi_fw_type1"): a task's event belongs to one PMU of harts.
  *
  * SBI 3.0, 11.2.5 "Event: Firmware Events".
  */
@@ -29,7 +29,7 @@
 #define FW_CONFIG1_DATA		GENMASK_ULL(61, 0)
 
 /**
- * struct fw_pmu - the firmware's events on one kind of hart
+ * struct fw_pmu - the firmware's events on one CPU type
  * @pmu:	for perf
  * @core:	whose counters count
  * @name:	in sysfs
@@ -86,10 +86,10 @@ static struct attribute *fw_events[] = {
 static umode_t fw_event_is_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
 	u16 code = container_of(attr, struct fw_event, attr.attr)->code;
-	struct riscv_pmu_prog prog = { .event_idx = RISCV_PMU_EVENT_FW(code) };
+	struct riscv_pmu_config cfg = { .event_idx = RISCV_PMU_EVENT_FW(code) };
 	struct riscv_pmu *core = fw_dev_to_pmu(kobj_to_dev(kobj))->core;
 
-	return core->ops.event_ctrs(core, &prog) ? attr->mode : 0;
+	return core->ops.event_ctrs(core, &cfg) ? attr->mode : 0;
 }
 
 static const struct attribute_group fw_event_group = {
@@ -163,14 +163,14 @@ static int fw_event_init(struct perf_event *event)
 }
 
 /**
- * riscv_pmu_fw_init() - register the PMU of the firmware's events on one kind of hart
+ * riscv_pmu_fw_init() - register the PMU of the firmware's events on one CPU type
  * @core:	a registered core PMU that has firmware counters
- * @kind:	its number, 0 for the first
+ * @type:	its number, 0 for the first
  *
  * Context: process, at boot.
  * Return: 0 or a negative errno.
  */
-int __init riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int kind)
+int __init riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type)
 {
 	struct fw_pmu *fw = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*fw), GFP_KERNEL);
 	int err;
@@ -179,7 +179,7 @@ int __init riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int kind)
 		return -ENOMEM;
 
 	fw->core = core;
-	fw->name = kind ? kasprintf(GFP_KERNEL, FW_PMU_NAME "_kind%u", kind) : FW_PMU_NAME;
+	fw->name = type ? kasprintf(GFP_KERNEL, FW_PMU_NAME "_kind%u", type) : FW_PMU_NAME;
 	fw->pmu.attr_groups = fw_attr_groups;
 	fw->pmu.event_init = fw_event_init;
 	fw->pmu.task_ctx_nr = perf_hw_context;

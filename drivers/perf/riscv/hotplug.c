@@ -66,21 +66,21 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 		return NOTIFY_OK;
 
 	hart = riscv_pmu_this_hart(pmu);
-	if (hart->down)
+	if (hart->shut_down)
 		return NOTIFY_OK;
 
 	switch (action) {
 	case CPU_PM_ENTER:
-		riscv_pmu_collect(pmu, hart);
-		riscv_pmu_hart_forget(pmu, hart);
+		riscv_pmu_begin_update(pmu, hart);
+		riscv_pmu_hart_save(pmu, hart);
 		break;
 	case CPU_PM_ENTER_FAILED:
 	case CPU_PM_EXIT:
-		hart->stale = true;
-		if (hart->layout.sched.used)
-			riscv_pmu_hart_refresh(pmu, hart);
+		hart->needs_start = true;
+		if (hart->wanted.sched.used)
+			riscv_pmu_hart_init_counters(pmu, hart);
 		riscv_pmu_user_hart_start(hart);
-		riscv_pmu_finish(pmu, hart);
+		riscv_pmu_commit_update(pmu, hart);
 		break;
 	}
 
@@ -101,18 +101,18 @@ static void hotplug_stop_for_good(void *unused)
 		return;
 
 	hart = riscv_pmu_this_hart(pmu);
-	riscv_pmu_collect(pmu, hart);
-	riscv_pmu_hart_forget(pmu, hart);
-	hart->down = true;
+	riscv_pmu_begin_update(pmu, hart);
+	riscv_pmu_hart_save(pmu, hart);
+	hart->shut_down = true;
 	hotplug_stop_hart(cpu);
-	riscv_pmu_finish(pmu, hart);
+	riscv_pmu_commit_update(pmu, hart);
 }
 
 /*
  * What runs next, a kernel by kexec say, finds counters that stand still, and no
  * interrupt pending. Until then there still are tasks, and their events, but no
  * counter is programmed for them. Those that read counters themselves are told to use
- * read(), in riscv_pmu_finish().
+ * read(), in riscv_pmu_commit_update().
  */
 static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -135,7 +135,7 @@ static void hotplug_stop_unused(void *unused)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 
-	if (pmu && !riscv_pmu_this_hart(pmu)->down)
+	if (pmu && !riscv_pmu_this_hart(pmu)->shut_down)
 		riscv_pmu_hart_stop_unused(pmu, riscv_pmu_this_hart(pmu));
 }
 

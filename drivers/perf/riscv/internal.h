@@ -2,12 +2,12 @@
 /*
  * State of one hart's PMU, and what the core's files offer each other.
  *
- * A counter is a clock: once it holds a program it runs on, and its 64-bit
- * time is kept in software. A perf event is a reader of a clock; a sampling
- * event is a reader with a deadline. Readers say what is wanted;
- * riscv_pmu_hart_apply() makes the hardware follow, in one go.
+ * A counter that holds a config keeps counting, and its count is extended to 64 bits in
+ * software. Events are attached to counters; a sampling event has an overflow point.
+ * perf's callbacks change what is wanted; riscv_pmu_hart_apply() changes the hardware
+ * accordingly, in one batch.
  *
- * All of struct riscv_pmu_hart and of the readers attached to it belongs to
+ * All of struct riscv_pmu_hart and of the events attached to it belongs to
  * its hart: it is touched there alone, with interrupts off. No locks.
  */
 #ifndef _RISCV_PMU_INTERNAL_H
@@ -26,63 +26,64 @@
 static_assert(RISCV_PMU_SCHED_MAX == RISCV_MAX_COUNTERS);
 
 /**
- * enum riscv_pmu_reader_state - whether a reader counts
- * @RISCV_PMU_READER_OFF:	it does not
- * @RISCV_PMU_READER_FRESH:	it will, from the next apply on
- * @RISCV_PMU_READER_ON:	it does, since &riscv_pmu_reader.prev
+ * enum riscv_pmu_event_state - whether an event counts
+ * @RISCV_PMU_EVENT_STOPPED:	it does not
+ * @RISCV_PMU_EVENT_PENDING:	it will, from the next apply on
+ * @RISCV_PMU_EVENT_ACTIVE:	it does: its count starts at &riscv_pmu_event.prev_count
  */
-enum riscv_pmu_reader_state {
-	RISCV_PMU_READER_OFF,
-	RISCV_PMU_READER_FRESH,
-	RISCV_PMU_READER_ON,
+enum riscv_pmu_event_state {
+	RISCV_PMU_EVENT_STOPPED,
+	RISCV_PMU_EVENT_PENDING,
+	RISCV_PMU_EVENT_ACTIVE,
 };
 
 /**
- * struct riscv_pmu_reader - an event's view of the clock that it reads
- * @node:	on &riscv_pmu_clock.readers while it is attached
- * @hart:	the hart of the clock, or of the last one; NULL before that
- * @clock:	the clock; the last one when it is not attached
- * @gen:	the clock's &riscv_pmu_clock.gen when it held the reader's program
- * @prev:	the clock's time up to which the reader has been given its share
- * @ctr:	the clock's number, -1 while there is none
- * @state:	enum riscv_pmu_reader_state
- * @sampling:	it has a deadline
- * @polled:	a timer watches the deadline, for no counter can interrupt for it
+ * struct riscv_pmu_event - what the driver knows of a perf event
+ * @node:	on &riscv_pmu_counter.events while the event is attached
+ * @hart:	the hart of @counter; NULL before the first one
+ * @counter:	the counter; the last one if the event is not attached
+ * @gen:	&riscv_pmu_counter.gen at the time when the counter held the event's config
+ * @prev_count:	the counter's count at the last update of the event
+ * @ctr:	the counter's number, -1 before the first one
+ * @state:	enum riscv_pmu_event_state
+ * @sampling:	it has an overflow point
+ * @polled:	no counter can interrupt for it, so a timer checks the overflow point
  * @user:	its own process has mapped it and may read the counter (user.c)
- * @user_idx:	what the mapping says: the number of the counter's CSR, counted from 1; or 0
- * @clean:	the counter tells nothing of what others have counted with it
- * @maps:	how often it is mapped so
- * @ebb:	its overflows branch, see ebb.c
- * @special:	@user, @ebb or @limited: riscv_pmu_add() has more to do for it
+ * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
+ * @clean:	the counter holds nothing that other tasks have counted
+ * @maps:	how often it is mapped by its own process
+ * @ebb:	its overflows cause event-based branches, see ebb.c
+ * @special:	@user, @ebb or @limited: riscv_pmu_add() takes its slow path
  * @limited:	its opener has reached the limit on identical events: riscv_pmu_add() has to
  *		check the limit again
- * @carry:	its share of clocks that it has been moved away from; 0 while it is on
- * @deadline:	the clock's time at which it wants a sample
- * @left:	until @deadline, while it is fresh
- * @since:	sampling: events since the end of the period that the last sample was for
- * @floor:	the least @left that does not make a storm of interrupts; 0 while there is none
- * @served:	when it had its last sample, in ticks of the hart's timer
- * @pace:	polled: ns that 1024 events take, as last seen; 0 while unknown
- * @look_ns:	polled: when it was last looked at; 0 for not since it was started
- * @look_at:	polled: the clock's time then
- * @want:	its program, and the counters that can hold it
- * @accepted:	counters that have accepted its program, on any hart
- * @candidates:	counters of @want that have not refused it
- * @retry:	when @candidates is empty: jiffies at which all may be tried again on @hart
- * @mm:		by whom
- * @task:	what its task has of such events
- * @user_ctrs:	counters of @want whose index may appear in its mapping
+ * @pending_delta: counted on counters that it was moved away from, and not yet added to
+ *		the perf event; 0 while it is active
+ * @overflow_point: the counter's count at which its period ends
+ * @period_left: events until @overflow_point, while it is pending
+ * @period_count: sampling: events since the end of the period of the last sample
+ * @min_period:	the least period that does not cause too many interrupts; 0: no limit
+ * @last_sample: time of its last sample, in ticks of the hart's timer
+ * @rate:	polled: ns in which 1024 events occur, as last measured; 0: unknown
+ * @polled_ns:	polled: time of the last poll; 0: none since the event was started
+ * @polled_count: polled: the counter's count at @polled_ns
+ * @req:	its config, and the counters that can hold it
+ * @accepted:	counters that have accepted its config, on any hart
+ * @candidates:	counters of @req that have not refused it
+ * @retry:	if @candidates is empty: jiffies at which all may be tried again on @hart
+ * @mm:		the address space that has mapped it
+ * @task:	the mapped events of its task
+ * @user_ctrs:	counters of @req whose index may appear in its mapped page
  * @opener:	tgid of the process that opened the event; a reference is held
- * @event:	the perf event; only core.c, irq.c and user.c look at it
+ * @event:	the perf event; only core.c, irq.c and user.c use it
  *
- * What a context switch touches comes first, in one cache line.
+ * What a context switch uses comes first, in one cache line.
  */
-struct riscv_pmu_reader {
+struct riscv_pmu_event {
 	struct list_head	node;
 	struct riscv_pmu_hart	*hart;
-	struct riscv_pmu_clock	*clock;
+	struct riscv_pmu_counter *counter;
 	u64			gen;
-	u64			prev;
+	u64			prev_count;
 	int			ctr;
 	u8			state;
 	bool			sampling;
@@ -93,19 +94,19 @@ struct riscv_pmu_reader {
 	bool			ebb;
 	bool			special;
 	bool			limited;
-	u64			carry;
-	u64			deadline;
-	u64			left;
-	u64			since;
-	u32			floor;
-	u32			served;
-	u32			pace;
-	u64			look_ns;
-	u64			look_at;
+	u64			pending_delta;
+	u64			overflow_point;
+	u64			period_left;
+	u64			period_count;
+	u32			min_period;
+	u32			last_sample;
+	u32			rate;
+	u64			polled_ns;
+	u64			polled_count;
 	unsigned int		maps;
 	struct mm_struct	*mm;
 	struct riscv_pmu_task	*task;
-	struct riscv_pmu_event	want;
+	struct riscv_pmu_request req;
 	u64			accepted;
 	u64			candidates;
 	unsigned long		retry;
@@ -115,58 +116,58 @@ struct riscv_pmu_reader {
 };
 
 /**
- * struct riscv_pmu_clock - one counter of one hart
- * @readers:	who reads it
- * @prog:	the program that it holds, if its bit in &riscv_pmu_hart.held is set
- * @gen:	changes whenever @prog does, is lost, or is about to be replaced
- * @now:	its time: what it has counted since boot, modulo 2^64
- * @raw:	the counter's value at @now
- * @mask:	the bits that the counter has
+ * struct riscv_pmu_counter - one counter of one hart
+ * @events:	events that are attached to it
+ * @cfg:	the config that it holds, if its bit in &riscv_pmu_hart.programmed is set
+ * @gen:	changes when @cfg changes, is lost, or is about to be replaced
+ * @count:	what it has counted since boot, modulo 2^64
+ * @raw:	the hardware's value at @count
+ * @mask:	the bits that the hardware has
  *
  * One cache line.
  */
-struct riscv_pmu_clock {
-	struct list_head	readers;
-	struct riscv_pmu_prog	prog;
+struct riscv_pmu_counter {
+	struct list_head	events;
+	struct riscv_pmu_config	cfg;
 	u64			gen;
-	u64			now;
+	u64			count;
 	u64			raw;
 	u64			mask;
 };
 
 /**
- * struct riscv_pmu_layout - which program is wanted on which counter
- * @sched:	counters taken, and where their programs could go instead
- * @prog:	the programs
+ * struct riscv_pmu_assignment - which config is wanted on which counter
+ * @sched:	counters in use, and the counters that could hold their configs instead
+ * @cfg:	the configs
  */
-struct riscv_pmu_layout {
+struct riscv_pmu_assignment {
 	struct riscv_pmu_sched	sched;
-	struct riscv_pmu_prog	prog[RISCV_MAX_COUNTERS];
+	struct riscv_pmu_config	cfg[RISCV_MAX_COUNTERS];
 };
 
 /**
  * struct riscv_pmu_stats - what a hart's PMU has done since boot
  * @batches:	batches applied
- * @programs:	programs written
- * @attached:	readers that came
- * @detached:	readers that went
- * @searched:	readers that had to look for a clock; the others found their program
- *		where they had left it
- * @shared:	readers that joined a clock that others read
- * @evicted:	programs that had to make room
- * @moved:	programs that moved to another counter for a newcomer
+ * @configs:	configs written
+ * @attached:	events attached
+ * @detached:	events detached
+ * @searched:	events for which a counter was searched; the others found their config
+ *		still programmed
+ * @shared:	events that were attached to a counter in use
+ * @evicted:	configs of unused counters that were replaced
+ * @moved:	configs that moved to another counter to make room
  * @irqs:	overflow interrupts
- * @spurious:	those that found nothing to serve
- * @early:	those of counters that overflow before any deadline
+ * @spurious:	those in which no counter had overflowed
+ * @early:	those in which no event had reached its overflow point
  * @samples:	samples taken
- * @late:	periods that had no sample of their own, since the next one had ended too
- * @storms:	deadlines put off, since interrupts came too close upon each other
- * @polls:	how often the timer looked
- * @verdicts:	events that perf had stopped then: throttled, or at their limit
+ * @merged:	samples that stand for more than one period
+ * @extended:	periods that were extended, since interrupts followed too closely
+ * @polls:	expiries of the polling timer
+ * @stopped:	events that perf has stopped at an overflow: throttled, or at their limit
  */
 struct riscv_pmu_stats {
 	u64	batches;
-	u64	programs;
+	u64	configs;
 	u64	attached;
 	u64	detached;
 	u64	searched;
@@ -177,83 +178,83 @@ struct riscv_pmu_stats {
 	u64	spurious;
 	u64	early;
 	u64	samples;
-	u64	late;
-	u64	storms;
+	u64	merged;
+	u64	extended;
 	u64	polls;
-	u64	verdicts;
+	u64	stopped;
 };
 
 /**
  * struct riscv_pmu_hart - one hart's PMU
- * @pmu:	the PMU of its kind
- * @layout:	wanted: programs of the clocks that have readers
- * @held:	actual: counters that hold &riscv_pmu_clock.prog
- * @running:	actual: counters that count
- * @armed:	actual: counters that overflow no later than at a deadline
- * @loaded:	actual: counters whose value is ours: loaded, or read when it was found
- * @parked:	counters that run on only until the next apply: their clocks stand already
- * @wrong:	counters in use that do not hold the program wanted of them
- * @dirty:	counters whose readers have changed since the last apply
- * @joined:	counters with new counting readers; those that run may go on as they are
- * @timed:	those of them whose new readers have a deadline that the counter has to tell
- * @fresh:	those of them that have to start from a value that tells user space nothing
- * @polled:	counters with readers whose deadlines the timer watches, or had some
- * @gen:	source of &riscv_pmu_clock.gen
- * @deadlines:	readers that count and have a deadline which a counter has to tell
- * @frozen:	all clocks in use show the time at which this was set
- * @txn:	PERF_PMU_TXN_* of the transaction under way
- * @collecting:	changes are being collected; pmu_enable will apply them
- * @at_once:	readers are served as of one instant: the first that asks freezes time
- * @stale:	the hart has slept: what its counters do is not known before the next hart_start
- * @down:	the machine is being shut down: what is wanted is not carried out any more
- * @in_poll:	the timer is looking; it will see to its next expiry itself
- * @stormy:	interrupts in a row that left the interrupted next to no time
- * @irq_muted:	the overflow interrupt is masked, because no event on this hart needs it
+ * @pmu:	the PMU of its CPU type
+ * @wanted:	the configs of the counters that have events
+ * @programmed:	hardware: counters that hold &riscv_pmu_counter.cfg
+ * @running:	hardware: counters that count
+ * @armed:	hardware: counters that overflow no later than at an overflow point
+ * @loaded:	hardware: counters whose value is known: written, or read after it was programmed
+ * @paused:	counters whose count no longer advances; the next apply stops the hardware
+ * @stale:	counters in use that do not hold the config that is wanted of them
+ * @dirty:	counters whose events have changed since the last apply
+ * @pending:	counters with pending events; those that run need not be written
+ * @pending_irq: those of @pending whose pending events need an overflow interrupt
+ * @reload:	those that have to start from a value that tells user space nothing
+ * @polled:	counters that have, or had, events whose overflow points the timer checks
+ * @gen:	source of &riscv_pmu_counter.gen
+ * @irq_events:	number of active or pending events that need an overflow interrupt
+ * @latched:	the counts of all counters in use are those of the time at which this was set
+ * @txn:	PERF_PMU_TXN_* of the transaction in progress
+ * @updating:	changes are only noted; pmu_enable will apply them
+ * @latch_on_read: the first event that is read latches the counts of all counters
+ * @needs_start: the hart has slept: its counters are in an unknown state until hart_start
+ * @shut_down:	the machine is being shut down: changes are not applied any more
+ * @in_poll:	the polling timer's handler runs; it sets its next expiry itself
+ * @stormy:	consecutive interrupts that left the interrupted context next to no time
+ * @irq_masked:	the overflow interrupt is masked, because no event on this hart needs it
  * @irq_mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
  * @user_mask:	what scounteren holds
- * @branched:	an overflow of this interrupt has branched
- * @user_shown:	user space may read counters of events here, or shall as of the next apply
+ * @ebb_taken:	an overflow of this interrupt has caused an event-based branch
+ * @user_shown:	user space may read counters of events here, or will after the next apply
  * @stats:	for debugfs
- * @clock:	the counters
- * @batch:	scratch of the apply under way
- * @sample:	scratch of the sample being taken
+ * @counter:	the counters
+ * @batch:	the batch of the apply in progress
+ * @sample:	the sample that is being taken
  * @poll:	see poll.c
  * @poll_due:	when it will expire, in ns of sched_clock(); 0 while it is off
  * @irq_began:	begin of the present interrupt, in ticks of the hart's timer
  * @irq_ended:	end of the last interrupt, in ticks of the hart's timer
- * @irq_cost:	what one has cost of late, in eighths of a tick
+ * @irq_cost:	average duration of an interrupt, in eighths of a tick
  */
 struct riscv_pmu_hart {
 	struct riscv_pmu	*pmu;
-	struct riscv_pmu_layout	layout;
-	u64			held;
+	struct riscv_pmu_assignment wanted;
+	u64			programmed;
 	u64			running;
 	u64			armed;
 	u64			loaded;
-	u64			parked;
-	u64			wrong;
+	u64			paused;
+	u64			stale;
 	u64			dirty;
-	u64			joined;
-	u64			timed;
-	u64			fresh;
+	u64			pending;
+	u64			pending_irq;
+	u64			reload;
 	u64			polled;
 	u64			gen;
-	unsigned int		deadlines;
+	unsigned int		irq_events;
 	unsigned int		txn;
 	unsigned int		stormy;
-	bool			frozen;
-	bool			collecting;
-	bool			at_once;
-	bool			stale;
-	bool			down;
+	bool			latched;
+	bool			updating;
+	bool			latch_on_read;
+	bool			needs_start;
+	bool			shut_down;
 	bool			in_poll;
-	bool			irq_muted;
+	bool			irq_masked;
 	unsigned long		irq_mask;
 	u32			user_mask;
-	bool			branched;
+	bool			ebb_taken;
 	bool			user_shown;
 	struct riscv_pmu_stats	stats;
-	struct riscv_pmu_clock	clock[RISCV_MAX_COUNTERS];
+	struct riscv_pmu_counter counter[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
 	struct perf_sample_data	sample;
 	struct hrtimer		poll;
@@ -267,7 +268,7 @@ struct riscv_pmu_hart {
 
 /**
  * riscv_pmu_max_identical() - how many identical events of one owner run at once on a hart
- * @want:	what they ask for
+ * @req:	what they ask for
  *
  * They could all share one counter. But programs open the same event again and again,
  * until one does not run all the time, to learn how many counters there are (LTP's
@@ -276,9 +277,9 @@ struct riscv_pmu_hart {
  *
  * Return: as many as there are counters for them, or 16 if that is more.
  */
-static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_event *want)
+static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_request *req)
 {
-	return max_t(unsigned long, hweight64(want->ctrs), RISCV_PMU_MAX_IDENTICAL);
+	return max_t(unsigned long, hweight64(req->ctrs), RISCV_PMU_MAX_IDENTICAL);
 }
 
 static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)
@@ -301,32 +302,33 @@ static inline unsigned int riscv_pmu_min_width(const struct riscv_pmu *pmu, u64 
 	return width;
 }
 
-/* program.c: clocks and readers */
+/* program.c: counters and events */
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-bool riscv_pmu_prog_is_equal(const struct riscv_pmu_prog *a, const struct riscv_pmu_prog *b);
-int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
-			  const struct riscv_pmu_event *want);
-void riscv_pmu_layout_put(struct riscv_pmu_layout *layout, unsigned int ctr,
-			  const struct riscv_pmu_event *want);
-void riscv_pmu_layout_move(struct riscv_pmu_layout *layout, unsigned int from, unsigned int to);
-int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_reader *reader);
-u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader);
-void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_unpark(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-u64 riscv_pmu_hart_find_awaited(struct riscv_pmu_hart *hart, u64 overflowed);
+bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b);
+int riscv_pmu_assignment_find(const struct riscv_pmu_assignment *assign,
+			      const struct riscv_pmu_request *req);
+void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign, unsigned int ctr,
+			      const struct riscv_pmu_request *req);
+void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int from,
+			       unsigned int to);
+int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *ev);
+u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev);
+void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed);
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			 struct riscv_pmu_reader *reader);
-void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_event *ev);
+void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_refresh(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_forget(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 
 /* core.c: perf's callbacks, for implementations that replace only some */
 int riscv_pmu_event_init(struct perf_event *event);
@@ -338,43 +340,44 @@ void riscv_pmu_read(struct perf_event *event);
 void riscv_pmu_event_update(struct perf_event *event);
 bool riscv_pmu_event_set_period(struct perf_event *event);
 int riscv_pmu_check_period(struct perf_event *event, u64 value);
-void riscv_pmu_collect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_finish(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 struct riscv_pmu *riscv_pmu_get(void);
 struct riscv_pmu *riscv_pmu_of(unsigned int cpu);
 struct riscv_pmu *riscv_pmu_confirm(unsigned int cpu);
 
-static inline struct riscv_pmu_reader *to_reader(const struct perf_event *event)
+static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event *event)
 {
 	return event->pmu_private;
 }
 
 /**
- * riscv_pmu_event_add() - add to an event's count
+ * riscv_pmu_event_add_delta() - add to an event's count
  * @event:	the event
- * @share:	what it has counted since the last time
+ * @delta:	what it has counted since the last time
  */
-static inline void riscv_pmu_event_add(struct perf_event *event, u64 share)
+static inline void riscv_pmu_event_add_delta(struct perf_event *event, u64 delta)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	local64_add(share, &event->count);
-	if (!reader->sampling)
+	local64_add(delta, &event->count);
+	if (!ev->sampling)
 		return;
 
-	local64_sub(share, &event->hw.period_left);
-	reader->since += share;
+	local64_sub(delta, &event->hw.period_left);
+	ev->period_count += delta;
 }
 
 /**
- * riscv_pmu_event_left() - events until a sampling event's next deadline
+ * riscv_pmu_event_period_left() - events until a sampling event's next overflow point
  * @event:	the event, its count up to date
  *
- * Return: at least 1, and in a storm of interrupts more than the period has left.
+ * Return: at least 1, and at least the event's minimum period.
  */
-static inline u64 riscv_pmu_event_left(const struct perf_event *event)
+static inline u64 riscv_pmu_event_period_left(const struct perf_event *event)
 {
-	return max3((s64)local64_read(&event->hw.period_left), (s64)to_reader(event)->floor, 1LL);
+	return max3((s64)local64_read(&event->hw.period_left),
+		    (s64)to_riscv_pmu_event(event)->min_period, 1LL);
 }
 
 /* txn.c */
@@ -390,8 +393,8 @@ void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs);
-void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_reader *reader, struct pt_regs *regs);
+void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				     struct riscv_pmu_event *ev, struct pt_regs *regs);
 void riscv_pmu_irq_begin(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u32 now,
 			 bool in_user);
 u64 riscv_pmu_irq_end(struct riscv_pmu_hart *hart, u32 began, u32 now);
@@ -419,9 +422,9 @@ static inline void riscv_pmu_debugfs_init(void) { }
 
 /* fw_pmu.c */
 #ifdef CONFIG_RISCV_PMU_SBI
-int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int kind);
+int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type);
 #else
-static inline int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int kind) { return 0; }
+static inline int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type) { return 0; }
 #endif
 
 /* sysfs.c */
@@ -430,7 +433,7 @@ extern const struct attribute_group *riscv_pmu_attr_groups[];
 /* user.c */
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
 void riscv_pmu_user_open(struct perf_event *event);
-void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader);
+void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_user_hide(struct perf_event *event);
 void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm);

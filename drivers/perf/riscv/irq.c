@@ -20,14 +20,14 @@
 #include <asm/delay.h>
 #include <asm/irq_regs.h>
 
-#include "clock.h"
+#include "counter.h"
 #include "csr.h"
 #include "ebb.h"
 #include "fault.h"
 #include "internal.h"
 #include "trace.h"
 
-/* Farther away no deadline is put, however bad the storm. */
+/* The longest minimum period. */
 #define IRQ_FLOOR_MAX		BIT(30)
 
 /*
@@ -68,31 +68,32 @@ static struct pt_regs *irq_sample_regs(const struct perf_event *event, struct pt
  * time that sixteen take.
  */
 static bool irq_is_in_storm(const struct riscv_pmu_hart *hart,
-			    const struct riscv_pmu_reader *reader)
+			    const struct riscv_pmu_event *ev)
 {
 	if (likely(hart->stormy <= IRQ_IN_A_ROW))
 		return false;
 
-	return hart->irq_began - reader->served <
+	return hart->irq_began - ev->last_sample <
 	       min_t(u32, 2 * hart->irq_cost, riscv_timebase / IRQ_APART_HZ);
 }
 
 /*
  * A period may be so short that the next interrupt is there before anything
- * else has run. Then the deadlines that are to blame move away, twice as far
- * each time, until the interrupted gets its share; and come back by and by.
+ * else has run. Then the overflow points that are to blame move away, twice as far
+ * each time, until the interrupted gets its delta; and come back by and by.
  * What ends meanwhile is told by the sample that comes: it stands for all.
  */
-static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	bool in_storm = irq_is_in_storm(hart, reader);
+	bool in_storm = irq_is_in_storm(hart, ev);
 
-	reader->served = hart->irq_began;
+	ev->last_sample = hart->irq_began;
 	if (in_storm) {
-		reader->floor = min_t(u64, 2 * riscv_pmu_event_left(reader->event), IRQ_FLOOR_MAX);
-		hart->stats.storms++;
-	} else if (reader->floor) {
-		reader->floor -= DIV_ROUND_UP(reader->floor, 8);
+		ev->min_period = min_t(u64, 2 * riscv_pmu_event_period_left(ev->event),
+				       IRQ_FLOOR_MAX);
+		hart->stats.extended++;
+	} else if (ev->min_period) {
+		ev->min_period -= DIV_ROUND_UP(ev->min_period, 8);
 	}
 }
 
@@ -101,15 +102,15 @@ static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_reader 
  * run on, or they would count this interrupt, and it would not: the next apply
  * starts them with it. Where the event excludes the kernel there is no need.
  */
-static void irq_pause_reader(struct riscv_pmu_hart *hart, struct perf_event *event)
+static void irq_pause_event(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (reader->sampling || reader->state != RISCV_PMU_READER_ON)
+	if (ev->sampling || ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 
-	riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
-	riscv_pmu_reader_start(hart, reader, 0);
+	riscv_pmu_event_add_delta(event, riscv_pmu_event_take_delta(ev, ev->counter->count));
+	riscv_pmu_event_start(hart, ev, 0);
 }
 
 static void irq_pause_group(struct riscv_pmu_hart *hart, struct perf_event *event)
@@ -117,130 +118,132 @@ static void irq_pause_group(struct riscv_pmu_hart *hart, struct perf_event *even
 	struct perf_event *leader = event->group_leader, *sibling;
 
 	if (leader->pmu == event->pmu)
-		irq_pause_reader(hart, leader);
+		irq_pause_event(hart, leader);
 	for_each_sibling_event(sibling, leader) {
 		if (sibling->pmu == event->pmu)
-			irq_pause_reader(hart, sibling);
+			irq_pause_event(hart, sibling);
 	}
 }
 
-static bool irq_pauses_group(const struct riscv_pmu_reader *reader)
+static bool irq_pauses_group(const struct riscv_pmu_event *ev)
 {
-	const struct perf_event *event = reader->event;
+	const struct perf_event *event = ev->event;
 
-	return !reader->polled && !event->attr.exclude_kernel && event->group_leader->nr_siblings;
+	return !ev->polled && !event->attr.exclude_kernel && event->group_leader->nr_siblings;
 }
 
 /* Time stands still for those that this sample is about: they have run equally long. */
-static void irq_freeze_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			     struct riscv_pmu_reader *reader)
+static void irq_latch_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_event *ev)
 {
-	struct perf_event *event = reader->event;
-	bool pauses = irq_pauses_group(reader);
+	struct perf_event *event = ev->event;
+	bool pauses = irq_pauses_group(ev);
 
 	if (event->attr.sample_type & PERF_SAMPLE_READ || pauses)
-		riscv_pmu_hart_freeze(pmu, hart);
+		riscv_pmu_hart_latch(pmu, hart);
 	if (pauses)
 		irq_pause_group(hart, event);
 }
 
 /* Branches instead of taking a sample. ebb.c has its own throttling. */
-static void irq_branch(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+static void irq_take_ebb(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	hart->frozen = false;
-	if (riscv_pmu_ebb_overflow(reader->event, hart->irq_began))
-		hart->branched = true;
-	else if (reader->state == RISCV_PMU_READER_ON)
-		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(reader->event));
+	hart->latched = false;
+	if (riscv_pmu_ebb_overflow(ev->event, hart->irq_began))
+		hart->ebb_taken = true;
+	else if (ev->state == RISCV_PMU_EVENT_ACTIVE)
+		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev->event));
 }
 
 /**
- * riscv_pmu_reader_serve() - sample an event whose period has ended, and set its next deadline
+ * riscv_pmu_event_handle_overflow() - take a sample, and set the next overflow point
  * @pmu:	the PMU
  * @hart:	this hart, collecting changes
- * @reader:	a reader whose deadline has passed, its clock up to date
+ * @ev:	an event whose overflow point has passed, its counter up to date
  * @regs:	what was interrupted
  *
  * Context: hard interrupt.
  */
-void riscv_pmu_reader_serve(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_reader *reader, struct pt_regs *regs)
+void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				     struct riscv_pmu_event *ev, struct pt_regs *regs)
 {
 	/* Not on the stack, where the compiler may zero all of it before. */
 	struct perf_sample_data *data = &hart->sample;
-	struct perf_event *event = reader->event;
+	struct perf_event *event = ev->event;
 	struct hw_perf_event *hwc = &event->hw;
 	bool stop;
 
-	irq_freeze_group(pmu, hart, reader);
-	if (likely(reader->state == RISCV_PMU_READER_ON))
-		riscv_pmu_event_add(event, riscv_pmu_reader_advance(reader, reader->clock->now));
+	irq_latch_group(pmu, hart, ev);
+	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))
+		riscv_pmu_event_add_delta(event,
+					  riscv_pmu_event_take_delta(ev, ev->counter->count));
 	if (!riscv_pmu_event_set_period(event))
 		return;
-	if (unlikely(reader->ebb)) {
-		irq_branch(hart, reader);
+	if (unlikely(ev->ebb)) {
+		irq_take_ebb(hart, ev);
 		return;
 	}
 
-	irq_mind_storm(hart, reader);
+	irq_mind_storm(hart, ev);
 	hart->stats.samples++;
-	hart->stats.late += hwc->last_period / 2 >= hwc->sample_period;
+	hart->stats.merged += hwc->last_period / 2 >= hwc->sample_period;
 	perf_sample_data_init(data, 0, hwc->last_period);
 	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
 	regs = irq_sample_regs(event, regs);
 	stop = regs && perf_event_overflow(event, data, regs);
-	hart->frozen = false;
+	hart->latched = false;
 	/* What can not be shown now the next sample stands for. */
 	if (!regs)
-		reader->since += hwc->last_period;
+		ev->period_count += hwc->last_period;
 	if (stop) {
-		hart->stats.verdicts++;
+		hart->stats.stopped++;
 		event->pmu->stop(event, 0);
 		return;
 	}
 	/* Otherwise its handler has restarted it, as KVM's does. */
-	if (reader->state == RISCV_PMU_READER_ON)
-		riscv_pmu_reader_rearm(hart, reader, riscv_pmu_event_left(event));
-	else if (reader->state == RISCV_PMU_READER_FRESH)
-		reader->left = riscv_pmu_event_left(event);
+	if (ev->state == RISCV_PMU_EVENT_ACTIVE)
+		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(event));
+	else if (ev->state == RISCV_PMU_EVENT_PENDING)
+		ev->period_left = riscv_pmu_event_period_left(event);
 }
 
 /* Its counter overflowed early, or for another: it stands meanwhile, and so does its group. */
-static void irq_stand(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-		      struct riscv_pmu_reader *reader)
+static void irq_pause_for_early(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				struct riscv_pmu_event *ev)
 {
-	if (!irq_pauses_group(reader))
+	if (!irq_pauses_group(ev))
 		return;
 
-	riscv_pmu_hart_freeze(pmu, hart);
-	irq_pause_group(hart, reader->event);
-	hart->frozen = false;
+	riscv_pmu_hart_latch(pmu, hart);
+	irq_pause_group(hart, ev->event);
+	hart->latched = false;
 }
 
-/* Its clock stands: at the time when the interrupt came. */
-static __always_inline void irq_serve_clock(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-					    struct riscv_pmu_clock *clock, struct pt_regs *regs)
+/* The counter is paused: its count is that of the time of the interrupt. */
+static __always_inline void irq_handle_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					       struct riscv_pmu_counter *counter,
+					       struct pt_regs *regs)
 {
-	struct riscv_pmu_reader *reader, *next;
+	struct riscv_pmu_event *ev, *next;
 
-	list_for_each_entry_safe(reader, next, &clock->readers, node) {
-		if (riscv_pmu_reader_is_due(reader, clock->now))
-			riscv_pmu_reader_serve(pmu, hart, reader, regs);
-		else if (reader->sampling && reader->state == RISCV_PMU_READER_ON)
-			irq_stand(pmu, hart, reader);
+	list_for_each_entry_safe(ev, next, &counter->events, node) {
+		if (riscv_pmu_event_has_overflowed(ev, counter->count))
+			riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
+		else if (ev->sampling && ev->state == RISCV_PMU_EVENT_ACTIVE)
+			irq_pause_for_early(pmu, hart, ev);
 	}
 }
 
 /* Counting events share this counter and count in S-mode, so that it has to keep running. */
-static bool irq_is_shared(const struct riscv_pmu_clock *clock)
+static bool irq_is_shared(const struct riscv_pmu_counter *counter)
 {
-	const struct riscv_pmu_reader *reader;
+	const struct riscv_pmu_event *ev;
 
-	if (clock->prog.inh & RISCV_PMU_INH_S)
+	if (counter->cfg.inh & RISCV_PMU_INH_S)
 		return false;
 
-	list_for_each_entry(reader, &clock->readers, node) {
-		if (reader->state == RISCV_PMU_READER_ON && !riscv_pmu_reader_is_armed(reader))
+	list_for_each_entry(ev, &counter->events, node) {
+		if (ev->state == RISCV_PMU_EVENT_ACTIVE && !riscv_pmu_event_needs_irq(ev))
 			return true;
 	}
 
@@ -253,7 +256,7 @@ static u64 irq_find_shared(const struct riscv_pmu_hart *hart, u64 ctrs)
 	u64 shared = 0;
 
 	for (; ctrs; ctrs &= ctrs - 1) {
-		if (irq_is_shared(&hart->clock[__ffs64(ctrs)]))
+		if (irq_is_shared(&hart->counter[__ffs64(ctrs)]))
 			shared |= ctrs & -ctrs;
 	}
 
@@ -262,70 +265,70 @@ static u64 irq_find_shared(const struct riscv_pmu_hart *hart, u64 ctrs)
 
 /*
  * A sampling event does not count its own interrupt although the shared counter keeps
- * running: it gets its share up to now, and starts again with the next apply.
+ * running: it gets its delta up to now, and starts again with the next apply.
  */
-static void irq_pause_sampling(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader,
+static void irq_pause_sampling(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
 			       u64 now)
 {
-	u64 left = reader->deadline - now;
+	u64 left = ev->overflow_point - now;
 
-	riscv_pmu_event_add(reader->event, riscv_pmu_reader_advance(reader, now));
-	riscv_pmu_reader_stop(hart, reader);
-	riscv_pmu_reader_start(hart, reader, left);
+	riscv_pmu_event_add_delta(ev->event, riscv_pmu_event_take_delta(ev, now));
+	riscv_pmu_event_stop(hart, ev);
+	riscv_pmu_event_start(hart, ev, left);
 }
 
 /* The counter keeps running for its counting events; the sampling ones are paused. */
-static void irq_serve_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			     struct riscv_pmu_clock *clock, struct pt_regs *regs)
+static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      struct riscv_pmu_counter *counter, struct pt_regs *regs)
 {
-	struct riscv_pmu_reader *reader, *next;
-	u64 now = clock->now;
+	struct riscv_pmu_event *ev, *next;
+	u64 now = counter->count;
 
-	list_for_each_entry_safe(reader, next, &clock->readers, node) {
-		bool due = riscv_pmu_reader_is_due(reader, now);
+	list_for_each_entry_safe(ev, next, &counter->events, node) {
+		bool due = riscv_pmu_event_has_overflowed(ev, now);
 
-		if (!riscv_pmu_reader_is_armed(reader) || reader->state != RISCV_PMU_READER_ON)
+		if (!riscv_pmu_event_needs_irq(ev) || ev->state != RISCV_PMU_EVENT_ACTIVE)
 			continue;
-		irq_pause_sampling(hart, reader, now);
+		irq_pause_sampling(hart, ev, now);
 		if (due)
-			riscv_pmu_reader_serve(pmu, hart, reader, regs);
+			riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
 		else
-			irq_stand(pmu, hart, reader);
+			irq_pause_for_early(pmu, hart, ev);
 	}
 }
 
-static noinline void irq_serve_many(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
-				    struct pt_regs *regs)
+static noinline void irq_handle_many(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
+				     struct pt_regs *regs)
 {
 	u64 shared = irq_find_shared(hart, ctrs);
 
-	riscv_pmu_hart_park(pmu, hart, ctrs & ~shared);
-	riscv_pmu_hart_advance(pmu, hart, shared);
+	riscv_pmu_hart_pause(pmu, hart, ctrs & ~shared);
+	riscv_pmu_hart_update_counts(pmu, hart, shared);
 	hart->dirty |= shared;
-	hart->fresh |= shared;
+	hart->reload |= shared;
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
 		if (shared & BIT_ULL(ctr))
-			irq_serve_shared(pmu, hart, &hart->clock[ctr], regs);
+			irq_handle_shared(pmu, hart, &hart->counter[ctr], regs);
 		else
-			irq_serve_clock(pmu, hart, &hart->clock[ctr], regs);
+			irq_handle_counter(pmu, hart, &hart->counter[ctr], regs);
 	}
 }
 
 /* Most overflows are of one counter that one event uses. */
-static void irq_serve_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
-			   struct pt_regs *regs)
+static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
+			    struct pt_regs *regs)
 {
-	struct riscv_pmu_clock *clock = &hart->clock[__ffs64(ctrs)];
+	struct riscv_pmu_counter *counter = &hart->counter[__ffs64(ctrs)];
 
-	if (unlikely(ctrs & (ctrs - 1) || !list_is_singular(&clock->readers))) {
-		irq_serve_many(pmu, hart, ctrs, regs);
+	if (unlikely(ctrs & (ctrs - 1) || !list_is_singular(&counter->events))) {
+		irq_handle_many(pmu, hart, ctrs, regs);
 		return;
 	}
 
-	riscv_pmu_hart_park(pmu, hart, ctrs);
-	irq_serve_clock(pmu, hart, clock, regs);
+	riscv_pmu_hart_pause(pmu, hart, ctrs);
+	irq_handle_counter(pmu, hart, counter, regs);
 }
 
 /**
@@ -340,23 +343,23 @@ static void irq_serve_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u
  */
 void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	riscv_pmu_hart_park(pmu, hart, pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs));
+	riscv_pmu_hart_pause(pmu, hart, pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs));
 }
 
 /*
- * Which counters to serve, of those that have overflowed: those whose deadline
+ * Which counters to serve, of those that have overflowed: those whose overflow point
  * is awaited; narrow ones, whose flag has to be cleared to see the next; and
  * those of a vendor whose interrupt may last as long as the flag.
  *
  * An interrupt without a flag is what is left of one that came while interrupts
- * were off and the counter was started anew, which clears the flag. A deadline
+ * were off and the counter was started anew, which clears the flag. An overflow point
  * that passed meanwhile was put one event ahead, so it has passed again by now.
  * To wait until the hardware says so may be to wait in vain: each tick of a slow
  * hart may start the counter anew before.
  */
 static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 overflowed)
 {
-	u64 ctrs = riscv_pmu_hart_find_awaited(hart, overflowed & hart->armed);
+	u64 ctrs = riscv_pmu_hart_find_expected(hart, overflowed & hart->armed);
 
 	ctrs |= overflowed & pmu->narrow_ctrs;
 	if (unlikely(pmu->vendor))
@@ -365,17 +368,17 @@ static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u
 	return likely(ctrs) ? ctrs : riscv_pmu_hart_find_missed(pmu, hart);
 }
 
-/* A counter has overflowed before its deadline, or for a branch: then its group stands. */
+/* A counter overflowed early, or caused an event-based branch: its group is paused. */
 static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (!hart->branched) {
+	if (!hart->ebb_taken) {
 		hart->stats.early++;
 		return;
 	}
 
 	/* A vendor's interrupt would not end. */
 	if (!pmu->vendor)
-		riscv_pmu_hart_unpark(pmu, hart);
+		riscv_pmu_hart_resume_unused(pmu, hart);
 }
 
 /**
@@ -384,12 +387,12 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
  * @hart:	this hart
  * @regs:	what was interrupted
  *
- * Only the clocks of counters that overflowed stand meanwhile, and only of those
- * that have a deadline, or would wrap again unseen. Counters shared with counting
+ * Only counters that overflowed are paused meanwhile, and only those that have an overflow
+ * point, or would wrap again unseen. Counters shared with counting
  * events keep running, so that those miss nothing. One batch stops and starts
  * their counters at the end. A counter that overflowed without a
- * deadline (its sampling event has gone, others count on) costs nothing and
- * does not interrupt again. One that overflowed before its deadline, since it
+ * overflow point (its sampling event has gone, others count on) costs nothing and
+ * does not interrupt again. One that overflowed before its overflow point, since it
  * was set when another event had the hart, gets the rest of the way. Starting a
  * counter clears its overflow flag only while no interrupt is pending (OpenSBI
  * 1.6); if another counter's gets in between, this one is found here again, not
@@ -411,12 +414,12 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 		return;
 	}
 
-	hart->collecting = true;
-	hart->branched = false;
-	irq_serve_ctrs(pmu, hart, ctrs, regs);
+	hart->updating = true;
+	hart->ebb_taken = false;
+	irq_handle_ctrs(pmu, hart, ctrs, regs);
 	if (unlikely(hart->stats.samples == samples))
 		irq_without_sample(pmu, hart);
-	riscv_pmu_finish(pmu, hart);
+	riscv_pmu_commit_update(pmu, hart);
 }
 
 static u64 irq_ticks_to_ns(u32 ticks)
@@ -495,13 +498,13 @@ static irqreturn_t irq_handler(int irq, void *dev)
  * @pmu:	the PMU
  * @hart:	this hart, which comes up
  *
- * core_mute() keeps its bit in sie clear until an event needs it.
+ * core_mask_irq() keeps its bit in sie clear until an event needs it.
  *
  * Context: CPU hotplug, interrupts off.
  */
 void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	hart->irq_muted = true;
+	hart->irq_masked = true;
 	if (!pmu->irq)
 		return;
 

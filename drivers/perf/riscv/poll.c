@@ -20,7 +20,7 @@
 
 #include <asm/irq_regs.h>
 
-#include "clock.h"
+#include "counter.h"
 #include "compat.h"
 #include "internal.h"
 
@@ -39,63 +39,63 @@
  * that would take an eighth of the hart; and as seldom as this where they are
  * long, so that a rate that changes is noticed.
  */
-#define POLL_LOOK_MIN_NS	(50 * NSEC_PER_USEC)
-#define POLL_LOOK_MAX_NS	(4 * NSEC_PER_MSEC)
+#define POLL_INTERVAL_MIN_NS	(50 * NSEC_PER_USEC)
+#define POLL_INTERVAL_MAX_NS	(4 * NSEC_PER_MSEC)
 
 #define POLL_NEVER		U64_MAX
 
 static u64 poll_narrow_ctrs(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
 {
-	return pmu->poll_ctrs & hart->running & hart->layout.sched.used;
+	return pmu->poll_ctrs & hart->running & hart->wanted.sched.used;
 }
 
-/* The rest of this file has no business with readers that interrupts serve, or that stand still. */
-static bool poll_is_watched(const struct riscv_pmu_reader *reader)
+/* The rest of this file is about active events that no interrupt samples. */
+static bool poll_is_watched(const struct riscv_pmu_event *ev)
 {
-	return reader->polled && reader->state == RISCV_PMU_READER_ON;
+	return ev->polled && ev->state == RISCV_PMU_EVENT_ACTIVE;
 }
 
 /* How fast its event came since the last look. If not at all, the next look can wait. */
-static void poll_note_pace(struct riscv_pmu_reader *reader, u64 time, u64 now)
+static void poll_note_rate(struct riscv_pmu_event *ev, u64 time, u64 now)
 {
-	u64 events = time - reader->look_at, took = now - reader->look_ns;
+	u64 events = time - ev->polled_count, took = now - ev->polled_ns;
 	u64 pace;
 
-	if (!reader->look_ns)
+	if (!ev->polled_ns)
 		goto out;
 	/* The timer's ticks are too coarse for less: wait for more to tell from. */
-	if (took < POLL_LOOK_MIN_NS / 2)
+	if (took < POLL_INTERVAL_MIN_NS / 2)
 		return;
 	if (events)
 		pace = div64_u64(took * 1024, events);
 	else
-		pace = 2 * (u64)max(reader->pace, 1);
-	reader->pace = min_t(u64, pace, U32_MAX);
+		pace = 2 * (u64)max(ev->rate, 1);
+	ev->rate = min_t(u64, pace, U32_MAX);
 out:
-	reader->look_ns = now;
-	reader->look_at = time;
+	ev->polled_ns = now;
+	ev->polled_count = time;
 }
 
-/* How long until a reader's period should end, in ns. */
-static u64 poll_until_due(const struct riscv_pmu_reader *reader, u64 time)
+/* How long until an event's period should end, in ns. */
+static u64 poll_until_due(const struct riscv_pmu_event *ev, u64 time)
 {
-	s64 left = reader->deadline - time;
+	s64 left = ev->overflow_point - time;
 
-	return left > 0 ? (min_t(u64, left, U32_MAX) * reader->pace) / 1024 : 0;
+	return left > 0 ? (min_t(u64, left, U32_MAX) * ev->rate) / 1024 : 0;
 }
 
-/* The same for whichever reader of a clock is first; POLL_NEVER if the timer watches none. */
-static u64 poll_clock_wait(struct riscv_pmu_clock *clock, u64 now)
+/* The same for whichever event of a counter is first; POLL_NEVER if the timer watches none. */
+static u64 poll_clock_wait(struct riscv_pmu_counter *counter, u64 now)
 {
-	struct riscv_pmu_reader *reader;
+	struct riscv_pmu_event *ev;
 	u64 wait = POLL_NEVER;
 
-	list_for_each_entry(reader, &clock->readers, node) {
-		if (!poll_is_watched(reader))
+	list_for_each_entry(ev, &counter->events, node) {
+		if (!poll_is_watched(ev))
 			continue;
-		if (!reader->look_ns)
-			poll_note_pace(reader, clock->now, now);
-		wait = min(wait, poll_until_due(reader, clock->now));
+		if (!ev->polled_ns)
+			poll_note_rate(ev, counter->count, now);
+		wait = min(wait, poll_until_due(ev, counter->count));
 	}
 
 	return wait;
@@ -103,19 +103,19 @@ static u64 poll_clock_wait(struct riscv_pmu_clock *clock, u64 now)
 
 static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
 {
-	u64 least = clamp(8 * riscv_pmu_irq_cost_ns(hart), (u64)POLL_LOOK_MIN_NS,
-			  (u64)POLL_LOOK_MAX_NS);
+	u64 least = clamp(8 * riscv_pmu_irq_cost_ns(hart), (u64)POLL_INTERVAL_MIN_NS,
+			  (u64)POLL_INTERVAL_MAX_NS);
 	u64 wait = POLL_NEVER;
 
 	for (u64 ctrs = hart->polled; ctrs; ctrs &= ctrs - 1) {
-		u64 until = poll_clock_wait(&hart->clock[__ffs64(ctrs)], now);
+		u64 until = poll_clock_wait(&hart->counter[__ffs64(ctrs)], now);
 
 		if (until == POLL_NEVER)
 			hart->polled &= ~(ctrs & -ctrs);
 		wait = min(wait, until);
 	}
 
-	return wait == POLL_NEVER ? wait : clamp(wait, least, (u64)POLL_LOOK_MAX_NS);
+	return wait == POLL_NEVER ? wait : clamp(wait, least, (u64)POLL_INTERVAL_MAX_NS);
 }
 
 /* How long until the timer has to look again. */
@@ -126,18 +126,18 @@ static u64 poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now
 	return min(wait, poll_sampling_wait(hart, now));
 }
 
-static void poll_look(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
+static void poll_hart(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
 		      u64 now, struct pt_regs *regs)
 {
-	u64 time = riscv_pmu_clock_now(pmu, hart, ctr);
-	struct riscv_pmu_reader *reader, *next;
+	u64 time = riscv_pmu_counter_count(pmu, hart, ctr);
+	struct riscv_pmu_event *ev, *next;
 
-	list_for_each_entry_safe(reader, next, &hart->clock[ctr].readers, node) {
-		if (!poll_is_watched(reader))
+	list_for_each_entry_safe(ev, next, &hart->counter[ctr].events, node) {
+		if (!poll_is_watched(ev))
 			continue;
-		poll_note_pace(reader, time, now);
-		if (riscv_pmu_reader_is_due(reader, time))
-			riscv_pmu_reader_serve(pmu, hart, reader, regs);
+		poll_note_rate(ev, time, now);
+		if (riscv_pmu_event_has_overflowed(ev, time))
+			riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
 	}
 }
 
@@ -158,12 +158,12 @@ u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 
 	hart->stats.polls++;
 	hart->in_poll = true;
-	riscv_pmu_hart_advance(pmu, hart, poll_narrow_ctrs(pmu, hart));
+	riscv_pmu_hart_update_counts(pmu, hart, poll_narrow_ctrs(pmu, hart));
 	if (hart->polled) {
-		hart->collecting = true;
+		hart->updating = true;
 		for (u64 ctrs = hart->polled; ctrs; ctrs &= ctrs - 1)
-			poll_look(pmu, hart, __ffs64(ctrs), now, regs);
-		riscv_pmu_finish(pmu, hart);
+			poll_hart(pmu, hart, __ffs64(ctrs), now, regs);
+		riscv_pmu_commit_update(pmu, hart);
 	}
 	hart->in_poll = false;
 

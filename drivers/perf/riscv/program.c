@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From what the readers want to what the counters hold: clocks, readers,
- * deadlines, and the batch that closes the gap.
+ * Assigns events to counters, compares the configs that are wanted with those that are
+ * programmed, and applies the difference as one batch.
  *
  * Everything here runs on the hart that it is about, with interrupts off.
  */
@@ -12,40 +12,41 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include "clock.h"
+#include "counter.h"
 #include "internal.h"
 #include "trace.h"
 
 /**
- * riscv_pmu_prog_is_equal() - whether two programs are the same to the hardware
+ * riscv_pmu_config_is_equal() - whether two programs are the same to the hardware
  * @a:		one
  * @b:		the other
  *
  * Return: true if one counter can serve both.
  */
-bool riscv_pmu_prog_is_equal(const struct riscv_pmu_prog *a, const struct riscv_pmu_prog *b)
+bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b)
 {
 	return a->event_idx == b->event_idx && a->event_data == b->event_data && a->inh == b->inh;
 }
 
-static bool clock_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
-			const struct riscv_pmu_prog *prog)
+static bool counter_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
+			  const struct riscv_pmu_config *cfg)
 {
-	return hart->held & BIT_ULL(ctr) && riscv_pmu_prog_is_equal(&hart->clock[ctr].prog, prog);
+	return hart->programmed & BIT_ULL(ctr) &&
+	       riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, cfg);
 }
 
-/* From here on, readers that remember the clock's program are wrong. */
-static void clock_renew(struct riscv_pmu_hart *hart, unsigned int ctr)
+/* Events that were attached to the counter have to be assigned again. */
+static void counter_invalidate(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
-	hart->clock[ctr].gen = ++hart->gen;
+	hart->counter[ctr].gen = ++hart->gen;
 }
 
 /**
- * riscv_pmu_hart_reset() - a hart whose counters hold nothing and have no readers
+ * riscv_pmu_hart_reset() - initialise a hart's state: no config, no event
  * @pmu:	the PMU, its counters known
  * @hart:	the hart
  *
- * Readers that were here before it went down must not take a clock for theirs.
+ * Events that ran here before the hart went offline must not return to their counters.
  */
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -55,26 +56,28 @@ void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->pmu = pmu;
 	hart->gen = gen;
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
-		INIT_LIST_HEAD(&hart->clock[ctr].readers);
-		hart->clock[ctr].mask = pmu->ctrs & BIT_ULL(ctr) ? riscv_pmu_ctr_mask(pmu, ctr) : 0;
-		clock_renew(hart, ctr);
+		struct riscv_pmu_counter *counter = &hart->counter[ctr];
+
+		INIT_LIST_HEAD(&counter->events);
+		counter->mask = pmu->ctrs & BIT_ULL(ctr) ? riscv_pmu_ctr_mask(pmu, ctr) : 0;
+		counter_invalidate(hart, ctr);
 	}
 }
 
 /**
- * riscv_pmu_layout_join() - find a counter whose program is the wanted one already
- * @layout:	the programs in use
- * @want:	the newcomer
+ * riscv_pmu_assignment_find() - find a counter in use that has the wanted config
+ * @assign:	the configs in use
+ * @req:	the new event
  *
- * Return: a counter that can serve the newcomer too, or -ENOENT.
+ * Return: a counter that the new event can share, or -ENOENT.
  */
-int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
-			  const struct riscv_pmu_event *want)
+int riscv_pmu_assignment_find(const struct riscv_pmu_assignment *assign,
+			      const struct riscv_pmu_request *req)
 {
-	for (u64 ctrs = layout->sched.used & want->ctrs; ctrs; ctrs &= ctrs - 1) {
+	for (u64 ctrs = assign->sched.used & req->ctrs; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
-		if (riscv_pmu_prog_is_equal(&layout->prog[ctr], &want->prog))
+		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &req->cfg))
 			return ctr;
 	}
 
@@ -82,62 +85,63 @@ int riscv_pmu_layout_join(const struct riscv_pmu_layout *layout,
 }
 
 /**
- * riscv_pmu_layout_put() - note that a counter serves one more event
- * @layout:	the programs in use
- * @ctr:	a free counter, or one that riscv_pmu_layout_join() found
- * @want:	the newcomer
+ * riscv_pmu_assignment_add() - note that one more event uses a counter
+ * @assign:	the configs in use
+ * @ctr:	a free counter, or one that riscv_pmu_assignment_find() found
+ * @req:	the new event
  */
-void riscv_pmu_layout_put(struct riscv_pmu_layout *layout, unsigned int ctr,
-			  const struct riscv_pmu_event *want)
+void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign, unsigned int ctr,
+			      const struct riscv_pmu_request *req)
 {
-	struct riscv_pmu_sched *sched = &layout->sched;
+	struct riscv_pmu_sched *sched = &assign->sched;
 
 	if (sched->used & BIT_ULL(ctr)) {
-		sched->may[ctr] &= want->ctrs;
+		sched->may[ctr] &= req->ctrs;
 		return;
 	}
 
 	sched->used |= BIT_ULL(ctr);
-	sched->may[ctr] = want->ctrs;
-	layout->prog[ctr] = want->prog;
+	sched->may[ctr] = req->ctrs;
+	assign->cfg[ctr] = req->cfg;
 }
 
 /**
- * riscv_pmu_layout_move() - note that a program moves to another counter
- * @layout:	the programs in use
+ * riscv_pmu_assignment_move() - note that a config moves to another counter
+ * @assign:	the configs in use
  * @from:	where it was; free afterwards
- * @to:		where it goes; free, or in use for the same program
+ * @to:		where it goes; free, or in use for the same config
  */
-void riscv_pmu_layout_move(struct riscv_pmu_layout *layout, unsigned int from, unsigned int to)
+void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int from,
+			       unsigned int to)
 {
-	struct riscv_pmu_sched *sched = &layout->sched;
+	struct riscv_pmu_sched *sched = &assign->sched;
 
 	sched->may[to] = sched->used & BIT_ULL(to) ? sched->may[to] & sched->may[from] :
 						     sched->may[from];
 	sched->used &= ~BIT_ULL(from);
 	sched->used |= BIT_ULL(to);
-	layout->prog[to] = layout->prog[from];
+	assign->cfg[to] = assign->cfg[from];
 }
 
 /*
- * Free counters in the order in which a newcomer should take them: where its
+ * Free counters in the order in which a new event should take them: where its
  * program already runs; a fixed one, to keep the programmable ones for events
  * that need them; an empty one.
  */
-#define PROGRAM_NR_PREFER	3
+#define ASSIGN_NR_PREFERRED	3
 
-static void program_prefer(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
-			   const struct riscv_pmu_event *want, u64 prefer[PROGRAM_NR_PREFER])
+static void assign_preferred(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
+			     const struct riscv_pmu_request *req, u64 prefer[ASSIGN_NR_PREFERRED])
 {
 	prefer[0] = 0;
 	prefer[1] = pmu->fixed_ctrs;
-	prefer[2] = ~hart->held;
+	prefer[2] = ~hart->programmed;
 
-	for (u64 ctrs = want->ctrs & hart->held & ~hart->layout.sched.used; ctrs;
+	for (u64 ctrs = req->ctrs & hart->programmed & ~hart->wanted.sched.used; ctrs;
 	     ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
-		if (riscv_pmu_prog_is_equal(&hart->clock[ctr].prog, &want->prog))
+		if (riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, &req->cfg))
 			prefer[0] |= BIT_ULL(ctr);
 	}
 }
@@ -146,87 +150,88 @@ static void program_prefer(const struct riscv_pmu *pmu, const struct riscv_pmu_h
  * Notes whether a counter in use holds what is wanted of it. If not, nobody
  * may rely any more on what it holds still.
  */
-static void program_check(struct riscv_pmu_hart *hart, unsigned int ctr)
+static void assign_check_stale(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
-	if (clock_holds(hart, ctr, &hart->layout.prog[ctr])) {
-		hart->wrong &= ~BIT_ULL(ctr);
+	if (counter_holds(hart, ctr, &hart->wanted.cfg[ctr])) {
+		hart->stale &= ~BIT_ULL(ctr);
 	} else {
-		hart->wrong |= BIT_ULL(ctr);
-		clock_renew(hart, ctr);
+		hart->stale |= BIT_ULL(ctr);
+		counter_invalidate(hart, ctr);
 	}
 }
 
 /*
- * Moves a reader to another counter. Its share so far and the distance to its deadline are
- * kept; the polling timer starts afresh, because its last value is the old counter's.
+ * Moves an event to another counter. Its delta so far and the distance to its overflow point
+ * are kept. Polling starts again, because the last polled count is the old counter's.
  */
-static void reader_move(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader,
-			unsigned int to, u64 now)
+static void assign_move_event(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
+			      unsigned int to, u64 now)
 {
-	reader->ctr = to;
-	reader->clock = &hart->clock[to];
-	if (reader->polled && reader->state != RISCV_PMU_READER_OFF) {
-		reader->look_ns = 0;
+	ev->ctr = to;
+	ev->counter = &hart->counter[to];
+	if (ev->polled && ev->state != RISCV_PMU_EVENT_STOPPED) {
+		ev->polled_ns = 0;
 		hart->polled |= BIT_ULL(to);
 	}
-	if (unlikely(reader->user) && reader->state != RISCV_PMU_READER_OFF)
-		riscv_pmu_user_refresh(hart, reader);
-	if (reader->state != RISCV_PMU_READER_ON)
+	if (unlikely(ev->user) && ev->state != RISCV_PMU_EVENT_STOPPED)
+		riscv_pmu_user_refresh(hart, ev);
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 
-	reader->carry = now - reader->prev;
-	reader->left = reader->deadline - now;
-	reader->state = RISCV_PMU_READER_FRESH;
+	ev->pending_delta = now - ev->prev_count;
+	ev->period_left = ev->overflow_point - now;
+	ev->state = RISCV_PMU_EVENT_PENDING;
 }
 
-/* Gives all readers of a clock another one: a free one, or one with the same program. */
-static void clock_move(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-		       unsigned int from, unsigned int to)
+/* Gives all events of a counter another one: a free one, or one with the same config. */
+static void assign_move_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				unsigned int from, unsigned int to)
 {
-	u64 now = hart->frozen ? hart->clock[from].now : riscv_pmu_clock_now(pmu, hart, from);
-	struct riscv_pmu_reader *reader;
+	u64 now = hart->latched ? hart->counter[from].count :
+				  riscv_pmu_counter_count(pmu, hart, from);
+	struct riscv_pmu_event *ev;
 
-	list_for_each_entry(reader, &hart->clock[from].readers, node)
-		reader_move(hart, reader, to, now);
-	list_splice_init(&hart->clock[from].readers, &hart->clock[to].readers);
-	riscv_pmu_layout_move(&hart->layout, from, to);
-	hart->wrong &= ~BIT_ULL(from);
-	program_check(hart, to);
+	list_for_each_entry(ev, &hart->counter[from].events, node)
+		assign_move_event(hart, ev, to, now);
+	list_splice_init(&hart->counter[from].events, &hart->counter[to].events);
+	riscv_pmu_assignment_move(&hart->wanted, from, to);
+	hart->stale &= ~BIT_ULL(from);
+	assign_check_stale(hart, to);
 	hart->stats.moved++;
 	hart->dirty |= BIT_ULL(from) | BIT_ULL(to);
 }
 
-/* Delay before all counters are tried again after each of them has refused a reader. */
-#define READER_RETRY_JIFFIES	max(HZ / 10, 1)
+/* Delay before all counters are tried again after each of them has refused an event. */
+#define ASSIGN_RETRY_JIFFIES	max(HZ / 10, 1)
 
-/* If all counters have refused a reader, they are tried again on another hart, or later. */
-static void reader_retry(const struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+/* If all counters have refused an event, they are tried again on another hart, or later. */
+static void assign_retry(const struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	if (reader->hart != hart || time_after_eq(jiffies, reader->retry))
-		reader->candidates = reader->want.ctrs;
+	if (ev->hart != hart || time_after_eq(jiffies, ev->retry))
+		ev->candidates = ev->req.ctrs;
 }
 
-/* Where the programs in use could go instead: wherever all readers of one can. */
-static void program_survey(struct riscv_pmu_hart *hart)
+/* Where the configs in use could go instead: wherever all events of one can. */
+static void assign_update_constraints(struct riscv_pmu_hart *hart)
 {
-	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
+	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
-		const struct riscv_pmu_reader *reader;
+		const struct riscv_pmu_event *ev;
 		u64 may = ~0ULL;
 
-		list_for_each_entry(reader, &hart->clock[ctr].readers, node)
-			may &= reader->candidates;
-		hart->layout.sched.may[ctr] = may;
+		list_for_each_entry(ev, &hart->counter[ctr].events, node)
+			may &= ev->candidates;
+		hart->wanted.sched.may[ctr] = may;
 	}
 }
 
-/* Whether a counter has to be written for the sampling readers that it has. */
-static bool clock_is_sampled(const struct riscv_pmu_clock *clock)
+/* Whether a counter has to be written for the sampling events that it has. */
+static bool counter_is_sampled(const struct riscv_pmu_counter *counter)
 {
-	const struct riscv_pmu_reader *reader;
+	const struct riscv_pmu_event *ev;
 
-	list_for_each_entry(reader, &clock->readers, node) {
-		if (riscv_pmu_reader_is_armed(reader))
+	list_for_each_entry(ev, &counter->events, node) {
+		if (riscv_pmu_event_needs_irq(ev))
 			return true;
 	}
 
@@ -234,48 +239,48 @@ static bool clock_is_sampled(const struct riscv_pmu_clock *clock)
 }
 
 /**
- * struct program_same - counters in use that hold the program of a new reader
+ * struct assign_same - counters in use that hold the config of a new event
  * @ctrs:	all such counters
- * @alike:	one whose readers all count if the new reader counts, or that samples if it
+ * @alike:	one whose events all count if the new event counts, or that samples if it
  *		samples; -ENOENT if none. Sharing it loses no events
  * @other:	any other of @ctrs, or -ENOENT. Sharing it loses the events between stop and
  *		start at each overflow
- * @nr:		readers of @ctrs that have the same opener as the new reader
+ * @nr:		events of @ctrs that have the same opener as the new event
  */
-struct program_same {
+struct assign_same {
 	u64		ctrs;
 	int		alike;
 	int		other;
 	unsigned int	nr;
 };
 
-static unsigned int clock_count_opener(const struct riscv_pmu_clock *clock,
-				       const struct pid *opener)
+static unsigned int counter_count_opener(const struct riscv_pmu_counter *counter,
+					 const struct pid *opener)
 {
-	const struct riscv_pmu_reader *reader;
+	const struct riscv_pmu_event *ev;
 	unsigned int nr = 0;
 
-	list_for_each_entry(reader, &clock->readers, node)
-		nr += reader->opener == opener;
+	list_for_each_entry(ev, &counter->events, node)
+		nr += ev->opener == opener;
 
 	return nr;
 }
 
-static struct program_same program_find_same(const struct riscv_pmu_hart *hart,
-					     const struct riscv_pmu_reader *reader,
-					     const struct riscv_pmu_event *want)
+static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
+					   const struct riscv_pmu_event *ev,
+					   const struct riscv_pmu_request *req)
 {
-	struct program_same same = { .alike = -ENOENT, .other = -ENOENT };
-	bool sampled = riscv_pmu_reader_is_armed(reader);
+	struct assign_same same = { .alike = -ENOENT, .other = -ENOENT };
+	bool sampled = riscv_pmu_event_needs_irq(ev);
 
-	for (u64 ctrs = hart->layout.sched.used & want->ctrs; ctrs; ctrs &= ctrs - 1) {
+	for (u64 ctrs = hart->wanted.sched.used & req->ctrs; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
-		if (!riscv_pmu_prog_is_equal(&hart->layout.prog[ctr], &want->prog))
+		if (!riscv_pmu_config_is_equal(&hart->wanted.cfg[ctr], &req->cfg))
 			continue;
 		same.ctrs |= ctrs & -ctrs;
-		same.nr += clock_count_opener(&hart->clock[ctr], reader->opener);
-		if (clock_is_sampled(&hart->clock[ctr]) == sampled)
+		same.nr += counter_count_opener(&hart->counter[ctr], ev->opener);
+		if (counter_is_sampled(&hart->counter[ctr]) == sampled)
 			same.alike = ctr;
 		else
 			same.other = ctr;
@@ -285,32 +290,32 @@ static struct program_same program_find_same(const struct riscv_pmu_hart *hart,
 }
 
 /* A counter of its own; others may move for it. */
-static int program_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    const struct riscv_pmu_event *want)
+static int assign_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   const struct riscv_pmu_request *req)
 {
 	struct riscv_pmu_sched_path path;
-	u64 prefer[PROGRAM_NR_PREFER];
+	u64 prefer[ASSIGN_NR_PREFERRED];
 
-	program_survey(hart);
-	program_prefer(pmu, hart, want, prefer);
-	if (!riscv_pmu_sched_find(&hart->layout.sched, want->ctrs, prefer, ARRAY_SIZE(prefer),
+	assign_update_constraints(hart);
+	assign_preferred(pmu, hart, req, prefer);
+	if (!riscv_pmu_sched_find(&hart->wanted.sched, req->ctrs, prefer, ARRAY_SIZE(prefer),
 				  &path))
 		return -EAGAIN;
 
 	for (unsigned int i = path.len - 1; i; i--)
-		clock_move(pmu, hart, path.ctr[i - 1], path.ctr[i]);
+		assign_move_counter(pmu, hart, path.ctr[i - 1], path.ctr[i]);
 
 	return path.ctr[0];
 }
 
-/* Another counter with the same program to which all readers of @ctr can go. */
-static int program_find_merge(const struct riscv_pmu_hart *hart, unsigned int ctr)
+/* Another counter with the same config to which all events of @ctr can go. */
+static int assign_find_merge(const struct riscv_pmu_hart *hart, unsigned int ctr)
 {
-	const struct riscv_pmu_layout *layout = &hart->layout;
-	u64 ctrs = layout->sched.used & layout->sched.may[ctr] & ~BIT_ULL(ctr);
+	const struct riscv_pmu_assignment *assign = &hart->wanted;
+	u64 ctrs = assign->sched.used & assign->sched.may[ctr] & ~BIT_ULL(ctr);
 
 	for (; ctrs; ctrs &= ctrs - 1) {
-		if (riscv_pmu_prog_is_equal(&layout->prog[ctr], &layout->prog[__ffs64(ctrs)]))
+		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &assign->cfg[__ffs64(ctrs)]))
 			return __ffs64(ctrs);
 	}
 
@@ -318,23 +323,23 @@ static int program_find_merge(const struct riscv_pmu_hart *hart, unsigned int ct
 }
 
 /*
- * Merges a counting and a sampling counter of the same program, to free a counter from which
- * a chain of moves leads to one of @may. Without a sampling reader no program uses two
+ * Merges a counting and a sampling counter of the same config, to free a counter from which
+ * a chain of moves leads to one of @may. Without a sampling event no config uses two
  * counters, so the search is skipped then: it would slow down each rotation.
  */
-static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 may)
+static bool assign_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 may)
 {
-	const struct riscv_pmu_sched *sched = &hart->layout.sched;
+	const struct riscv_pmu_sched *sched = &hart->wanted.sched;
 
-	if (!hart->deadlines)
+	if (!hart->irq_events)
 		return false;
 
 	for (u64 ctrs = sched->used & riscv_pmu_sched_reach(sched, may); ctrs; ctrs &= ctrs - 1) {
 		unsigned int from = __ffs64(ctrs);
-		int to = program_find_merge(hart, from);
+		int to = assign_find_merge(hart, from);
 
 		if (to >= 0) {
-			clock_move(pmu, hart, from, to);
+			assign_move_counter(pmu, hart, from, to);
 			return true;
 		}
 	}
@@ -343,15 +348,15 @@ static bool program_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 }
 
 /* Marks the identical events of this opener, so that the limit is checked for each of them. */
-static void program_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pmu_reader *reader)
+static void assign_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pmu_event *ev)
 {
-	struct riscv_pmu_reader *other;
+	struct riscv_pmu_event *other;
 
-	reader->limited = true;
-	reader->special = true;
+	ev->limited = true;
+	ev->special = true;
 	for (; ctrs; ctrs &= ctrs - 1) {
-		list_for_each_entry(other, &hart->clock[__ffs64(ctrs)].readers, node) {
-			if (other->opener != reader->opener)
+		list_for_each_entry(other, &hart->counter[__ffs64(ctrs)].events, node) {
+			if (other->opener != ev->opener)
 				continue;
 			other->limited = true;
 			other->special = true;
@@ -359,21 +364,21 @@ static void program_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pm
 	}
 }
 
-/* Slow path: chooses a counter for a new reader. */
-static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			 struct riscv_pmu_reader *reader, const struct riscv_pmu_event *want)
+/* Slow path: chooses a counter for a new event. */
+static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
 {
-	struct program_same same = program_find_same(hart, reader, want);
+	struct assign_same same = assign_find_same(hart, ev, req);
 	int ctr = same.alike;
 
 	if (unlikely(same.nr >= RISCV_PMU_MAX_IDENTICAL) &&
-	    same.nr >= riscv_pmu_max_identical(&reader->want)) {
-		program_limit(hart, same.ctrs, reader);
+	    same.nr >= riscv_pmu_max_identical(&ev->req)) {
+		assign_limit(hart, same.ctrs, ev);
 		return -EAGAIN;
 	}
-	reader->limited = false;
+	ev->limited = false;
 	if (ctr < 0) {
-		ctr = program_find_own(pmu, hart, want);
+		ctr = assign_find_own(pmu, hart, req);
 		if (ctr >= 0)
 			return ctr;
 		ctr = same.other;
@@ -383,8 +388,8 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return ctr;
 	}
 
-	while (program_merge(pmu, hart, want->ctrs)) {
-		ctr = program_find_own(pmu, hart, want);
+	while (assign_merge(pmu, hart, req->ctrs)) {
+		ctr = assign_find_own(pmu, hart, req);
 		if (ctr >= 0)
 			return ctr;
 	}
@@ -393,115 +398,115 @@ static int program_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_reader_attach() - find a clock for a reader, and attach it
+ * riscv_pmu_event_assign() - find a counter for an event, and attach it
  * @pmu:	the PMU
  * @hart:	this hart
- * @reader:	a reader that is not attached
+ * @ev:	an event that is not attached
  *
- * It takes the clock that it had if that still holds its program; else one is
+ * It takes the counter that it had if that still holds its config; else one is
  * searched, and others may move for it.
  *
- * Return: 0, or -EAGAIN if there is no assignment of all programs, if every
- * counter that could hold its program has refused it on this hart, or if its owner
+ * Return: 0, or -EAGAIN if there is no assignment of all configs, if every
+ * counter that could hold its config has refused it on this hart, or if its owner
  * runs riscv_pmu_max_identical() of these events here.
  */
-int riscv_pmu_reader_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_reader *reader)
+int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *ev)
 {
-	const struct riscv_pmu_event *want = &reader->want;
-	struct riscv_pmu_event narrowed;
+	const struct riscv_pmu_request *req = &ev->req;
+	struct riscv_pmu_request narrowed;
 	int ctr;
 
-	if (riscv_pmu_reader_can_return(hart, reader) && !reader->limited) {
-		riscv_pmu_reader_join(hart, reader);
+	if (riscv_pmu_event_can_return(hart, ev) && !ev->limited) {
+		riscv_pmu_event_attach(hart, ev);
 		return 0;
 	}
 
-	if (unlikely(!reader->candidates)) {
-		reader_retry(hart, reader);
-		if (!reader->candidates)
+	if (unlikely(!ev->candidates)) {
+		assign_retry(hart, ev);
+		if (!ev->candidates)
 			return -EAGAIN;
 	}
-	if (unlikely(reader->candidates != want->ctrs)) {
-		narrowed = *want;
-		narrowed.ctrs = reader->candidates;
-		want = &narrowed;
+	if (unlikely(ev->candidates != req->ctrs)) {
+		narrowed = *req;
+		narrowed.ctrs = ev->candidates;
+		req = &narrowed;
 	}
-	ctr = program_place(pmu, hart, reader, want);
+	ctr = assign_place(pmu, hart, ev, req);
 	if (ctr < 0)
 		return ctr;
 
 	hart->stats.searched++;
-	reader->hart = hart;
-	reader->ctr = ctr;
-	reader->clock = &hart->clock[ctr];
-	riscv_pmu_layout_put(&hart->layout, ctr, want);
-	program_check(hart, ctr);
-	reader->gen = hart->wrong & BIT_ULL(ctr) ? 0 : reader->clock->gen;
-	riscv_pmu_reader_join(hart, reader);
+	ev->hart = hart;
+	ev->ctr = ctr;
+	ev->counter = &hart->counter[ctr];
+	riscv_pmu_assignment_add(&hart->wanted, ctr, req);
+	assign_check_stale(hart, ctr);
+	ev->gen = hart->stale & BIT_ULL(ctr) ? 0 : ev->counter->gen;
+	riscv_pmu_event_attach(hart, ev);
 	return 0;
 }
 
 /**
- * riscv_pmu_reader_take_carry() - give a reader that is not on what it has left elsewhere
- * @reader:	an attached reader
+ * riscv_pmu_event_take_pending_delta() - what an event has counted on earlier counters
+ * @ev:	an attached event
  *
- * Return: its share of the clocks that it has been moved away from, or that failed.
+ * Return: its delta of the counters that it has been moved away from, or that failed.
  */
-u64 riscv_pmu_reader_take_carry(struct riscv_pmu_reader *reader)
+u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
 {
-	u64 share = reader->carry;
+	u64 delta = ev->pending_delta;
 
-	reader->carry = 0;
-	return share;
+	ev->pending_delta = 0;
+	return delta;
 }
 
-/* What the readers of one clock want of it, together. */
-struct program_goal {
+/* What the events of one counter need, together. */
+struct apply_goal {
 	bool	run;
-	bool	has_deadline;
+	bool	has_overflow_point;
 	u64	left;
 };
 
-/* Readers that were waiting for this apply count from the clock's present time on. */
-static void reader_refresh(const struct riscv_pmu_clock *clock, struct riscv_pmu_reader *reader)
+/* Events that were waiting for this apply count from the counter's present count on. */
+static void event_activate(const struct riscv_pmu_counter *counter, struct riscv_pmu_event *ev)
 {
-	reader->gen = clock->gen;
-	reader->prev = clock->now - reader->carry;
-	reader->carry = 0;
-	reader->deadline = clock->now + reader->left;
-	reader->state = RISCV_PMU_READER_ON;
+	ev->gen = counter->gen;
+	ev->prev_count = counter->count - ev->pending_delta;
+	ev->pending_delta = 0;
+	ev->overflow_point = counter->count + ev->period_left;
+	ev->state = RISCV_PMU_EVENT_ACTIVE;
 }
 
-static __always_inline struct program_goal clock_refresh(struct riscv_pmu_clock *clock)
+static __always_inline struct apply_goal counter_activate(struct riscv_pmu_counter *counter)
 {
-	struct program_goal goal = { .left = S64_MAX };
-	struct riscv_pmu_reader *reader;
+	struct apply_goal goal = { .left = S64_MAX };
+	struct riscv_pmu_event *ev;
 
-	list_for_each_entry(reader, &clock->readers, node) {
+	list_for_each_entry(ev, &counter->events, node) {
 		s64 left;
 
-		if (reader->state == RISCV_PMU_READER_OFF)
+		if (ev->state == RISCV_PMU_EVENT_STOPPED)
 			continue;
-		if (reader->state == RISCV_PMU_READER_FRESH)
-			reader_refresh(clock, reader);
+		if (ev->state == RISCV_PMU_EVENT_PENDING)
+			event_activate(counter, ev);
 		goal.run = true;
-		if (!riscv_pmu_reader_is_armed(reader))
+		if (!riscv_pmu_event_needs_irq(ev))
 			continue;
-		goal.has_deadline = true;
-		left = reader->deadline - clock->now;
+		goal.has_overflow_point = true;
+		left = ev->overflow_point - counter->count;
 		goal.left = left < 1 ? 1 : min_t(u64, goal.left, left);
 	}
 
 	return goal;
 }
 
-static bool clock_has_deadline(const struct riscv_pmu_clock *clock)
+static bool counter_has_overflow_point(const struct riscv_pmu_counter *counter)
 {
-	const struct riscv_pmu_reader *reader;
+	const struct riscv_pmu_event *ev;
 
-	list_for_each_entry(reader, &clock->readers, node) {
-		if (riscv_pmu_reader_is_armed(reader) && reader->state != RISCV_PMU_READER_OFF)
+	list_for_each_entry(ev, &counter->events, node) {
+		if (riscv_pmu_event_needs_irq(ev) && ev->state != RISCV_PMU_EVENT_STOPPED)
 			return true;
 	}
 
@@ -513,35 +518,35 @@ static bool clock_has_deadline(const struct riscv_pmu_clock *clock)
  * Never more than half of its range, so that after an overflow the distance
  * is still told right however late the interrupt is taken. Nor more than 2^62: of
  * a way that is longer than what is left of 2^63 ns since its boot, QEMU (10.0.2) adds
- * the rest to whatever deadline is the counter's next.
+ * the rest to whatever overflow point is the counter's next.
  */
-static u64 clock_start_value(const struct riscv_pmu_clock *clock, u64 left)
+static u64 counter_start_value(const struct riscv_pmu_counter *counter, u64 left)
 {
-	return -min3(left, clock->mask >> 1, (u64)S64_MAX / 2) & clock->mask;
+	return -min3(left, counter->mask >> 1, (u64)S64_MAX / 2) & counter->mask;
 }
 
-/* How far a reader's deadline is; at least 1, U64_MAX if it has none. */
-static __always_inline u64 reader_deadline(const struct riscv_pmu_clock *clock,
-					   const struct riscv_pmu_reader *reader)
+/* Events until an event's overflow point; at least 1, U64_MAX if it has none. */
+static __always_inline u64 event_distance(const struct riscv_pmu_counter *counter,
+					  const struct riscv_pmu_event *ev)
 {
 	s64 left;
 
-	if (!riscv_pmu_reader_is_armed(reader) || reader->state == RISCV_PMU_READER_OFF)
+	if (!riscv_pmu_event_needs_irq(ev) || ev->state == RISCV_PMU_EVENT_STOPPED)
 		return U64_MAX;
 
-	left = reader->state == RISCV_PMU_READER_FRESH ? reader->left :
-							 reader->deadline - clock->now;
+	left = ev->state == RISCV_PMU_EVENT_PENDING ? ev->period_left :
+							 ev->overflow_point - counter->count;
 	return max(left, 1);
 }
 
-/* The same for the first of a clock. */
-static __always_inline u64 clock_first_deadline(const struct riscv_pmu_clock *clock)
+/* Events until the nearest overflow point of a counter's events. */
+static __always_inline u64 counter_distance(const struct riscv_pmu_counter *counter)
 {
-	const struct riscv_pmu_reader *reader;
+	const struct riscv_pmu_event *ev;
 	u64 first = U64_MAX;
 
-	list_for_each_entry(reader, &clock->readers, node)
-		first = min(first, reader_deadline(clock, reader));
+	list_for_each_entry(ev, &counter->events, node)
+		first = min(first, event_distance(counter, ev));
 
 	return first;
 }
@@ -550,39 +555,39 @@ static __always_inline u64 clock_first_deadline(const struct riscv_pmu_clock *cl
  * Whether a counter that was just read will overflow within @left events. Farther
  * away than half of its range is one that has overflowed, or is not meant to.
  */
-static __always_inline bool clock_is_in_time(const struct riscv_pmu_clock *clock, u64 left)
+static __always_inline bool counter_is_in_time(const struct riscv_pmu_counter *counter, u64 left)
 {
-	u64 until = -clock->raw & clock->mask;
+	u64 until = -counter->raw & counter->mask;
 
-	return until && until <= min(left, clock->mask >> 1);
+	return until && until <= min(left, counter->mask >> 1);
 }
 
 /*
- * Whether a counter will do for a deadline as it runs. The interrupt of one that
+ * Whether a counter need not be written for an overflow point. The interrupt of one that
  * is early finds nothing due, and sets it right; it costs more than the call that
  * is spared here, so there should be few: half of the way is left each time, at
  * the most.
  */
-static __always_inline bool clock_suits(const struct riscv_pmu_clock *clock, u64 left)
+static __always_inline bool counter_suits(const struct riscv_pmu_counter *counter, u64 left)
 {
-	u64 until = -clock->raw & clock->mask;
+	u64 until = -counter->raw & counter->mask;
 
-	return clock_is_in_time(clock, left) && until >= min(left, clock->mask >> 1) / 2;
+	return counter_is_in_time(counter, left) && until >= min(left, counter->mask >> 1) / 2;
 }
 
 /**
- * riscv_pmu_hart_find_awaited() - counters with a deadline among those that have overflowed
+ * riscv_pmu_hart_find_expected() - which overflows have an event that expects them
  * @hart:	this hart
- * @overflowed:	armed counters; those that nobody waits for any more are so no longer
+ * @overflowed:	armed counters; those without such an event are no longer armed
  *
  * Return: the others.
  */
-u64 riscv_pmu_hart_find_awaited(struct riscv_pmu_hart *hart, u64 overflowed)
+u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
 {
 	u64 awaited = 0;
 
 	for (u64 ctrs = overflowed; ctrs; ctrs &= ctrs - 1) {
-		if (clock_has_deadline(&hart->clock[__ffs64(ctrs)]))
+		if (counter_has_overflow_point(&hart->counter[__ffs64(ctrs)]))
 			awaited |= ctrs & -ctrs;
 	}
 
@@ -591,17 +596,17 @@ u64 riscv_pmu_hart_find_awaited(struct riscv_pmu_hart *hart, u64 overflowed)
 }
 
 /**
- * riscv_pmu_hart_advance() - bring clocks up to date, all as of nearly the same instant
+ * riscv_pmu_hart_update_counts() - update the counts of several counters
  * @pmu:	the PMU
  * @hart:	this hart
- * @ctrs:	clocks that run
+ * @ctrs:	counters that run
  */
-void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned long ctr = __ffs64(ctrs);
 
-		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
+		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
 	}
 }
 
@@ -610,7 +615,7 @@ void riscv_pmu_hart_advance(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * Return: armed counters that will not overflow before their deadline any more.
+ * Return: armed counters that will not overflow before their overflow point any more.
  */
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -618,12 +623,12 @@ u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 
 	for (u64 ctrs = hart->armed & hart->running; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
-		struct riscv_pmu_clock *clock = &hart->clock[ctr];
+		struct riscv_pmu_counter *counter = &hart->counter[ctr];
 		u64 left;
 
-		riscv_pmu_clock_advance(pmu, clock, ctr);
-		left = clock_first_deadline(clock);
-		if (left != U64_MAX && !clock_is_in_time(clock, left))
+		riscv_pmu_counter_update(pmu, counter, ctr);
+		left = counter_distance(counter);
+		if (left != U64_MAX && !counter_is_in_time(counter, left))
 			missed |= ctrs & -ctrs;
 	}
 
@@ -631,29 +636,28 @@ u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 }
 
 /**
- * riscv_pmu_hart_freeze() - note the time of all clocks in use, for all readers
+ * riscv_pmu_hart_latch() - latch the counts of all counters in use
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * Until &riscv_pmu_hart.frozen is cleared, whoever is read, stopped or
- * started is so at this instant: the members of a group have run equally long.
- * The clocks run on.
+ * Until &riscv_pmu_hart.latched is cleared, every event that is read, stopped or started uses
+ * these counts, so that the members of a group have run equally long. The counters run on.
  */
-void riscv_pmu_hart_freeze(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	riscv_pmu_hart_advance(pmu, hart, hart->layout.sched.used & hart->running);
-	hart->frozen = true;
+	riscv_pmu_hart_update_counts(pmu, hart, hart->wanted.sched.used & hart->running);
+	hart->latched = true;
 }
 
 /* Hands the batch to the backend. */
-static __always_inline void program_apply_batch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static __always_inline void apply_batch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	pmu->ops.apply(pmu, &hart->batch);
 	hart->stats.batches++;
 	trace_apply(&hart->batch);
 }
 
-static void program_clear_batch(struct riscv_pmu_batch *batch)
+static void apply_clear_batch(struct riscv_pmu_batch *batch)
 {
 	batch->stop = 0;
 	batch->release = 0;
@@ -663,10 +667,10 @@ static void program_clear_batch(struct riscv_pmu_batch *batch)
 	batch->failed = 0;
 }
 
-/* Counters have just been stopped: their clocks stand where they are read now. */
-static void program_note_stopped(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 stopped)
+/* Counters have just been stopped: read them. */
+static void apply_note_stopped(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 stopped)
 {
-	riscv_pmu_hart_advance(pmu, hart, stopped & hart->running);
+	riscv_pmu_hart_update_counts(pmu, hart, stopped & hart->running);
 	hart->running &= ~stopped;
 }
 
@@ -683,17 +687,17 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	if (!ctrs)
 		return;
 
-	program_clear_batch(batch);
+	apply_clear_batch(batch);
 	batch->stop = ctrs;
-	program_apply_batch(pmu, hart);
+	apply_batch(pmu, hart);
 	hart->dirty |= ctrs;
 	/* One that only pretends to be narrow may be beyond its end, far from any overflow. */
 	hart->loaded &= ~(ctrs & pmu->clamped_ctrs);
 	/* Most overflows are of one counter. */
 	if (ctrs & (ctrs - 1))
-		return program_note_stopped(pmu, hart, ctrs);
+		return apply_note_stopped(pmu, hart, ctrs);
 
-	riscv_pmu_clock_now(pmu, hart, __ffs64(ctrs));
+	riscv_pmu_counter_count(pmu, hart, __ffs64(ctrs));
 	hart->running &= ~ctrs;
 }
 
@@ -709,7 +713,7 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  */
 u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
 {
-	return READ_ONCE(hart->running) & ~READ_ONCE(hart->layout.sched.used) &
+	return READ_ONCE(hart->running) & ~READ_ONCE(hart->wanted.sched.used) &
 	       ~(pmu->fw_ctrs | pmu->free_running_ctrs);
 }
 
@@ -735,16 +739,15 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 }
 
 /**
- * riscv_pmu_hart_park() - let clocks stand from now on, for the next apply to stop or start
+ * riscv_pmu_hart_pause() - stop the counts of running counters; the next apply stops the hardware
  * @pmu:	the PMU
  * @hart:	this hart
  * @ctrs:	counters that run
  *
- * Where a batch is one firmware call the hardware runs on until the apply, which
- * spares a call of its own. What it counts until then is nobody's: each counter
- * that goes on is given a value anew.
+ * If a batch is one firmware call, the hardware runs on until the apply, which saves a
+ * call. What it counts until then is discarded: a counter that continues is written.
  */
-void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	if (!pmu->one_call)
 		return riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
@@ -752,17 +755,17 @@ void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 		return;
 
 	/* Most overflows are of one counter. */
-	riscv_pmu_clock_advance(pmu, &hart->clock[__ffs64(ctrs)], __ffs64(ctrs));
+	riscv_pmu_counter_update(pmu, &hart->counter[__ffs64(ctrs)], __ffs64(ctrs));
 	if (ctrs & (ctrs - 1))
-		riscv_pmu_hart_advance(pmu, hart, ctrs & (ctrs - 1));
+		riscv_pmu_hart_update_counts(pmu, hart, ctrs & (ctrs - 1));
 	hart->running &= ~ctrs;
 	hart->loaded &= ~ctrs;
-	hart->parked |= ctrs;
+	hart->paused |= ctrs;
 	hart->dirty |= ctrs;
 }
 
 /**
- * riscv_pmu_hart_unpark() - let parked clocks run on that nobody reads
+ * riscv_pmu_hart_resume_unused() - let paused counters without active events run on
  * @pmu:	the PMU
  * @hart:	this hart, the hardware of these counters running
  *
@@ -771,18 +774,18 @@ void riscv_pmu_hart_park(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
  * ones, whose overflows count for everybody, stay armed: the next apply that finds them
  * dirty stops them.
  */
-void riscv_pmu_hart_unpark(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	for (u64 ctrs = hart->parked; ctrs; ctrs &= ctrs - 1) {
-		const struct riscv_pmu_reader *reader;
+	for (u64 ctrs = hart->paused; ctrs; ctrs &= ctrs - 1) {
+		const struct riscv_pmu_event *ev;
 		u64 bit = ctrs & -ctrs;
 		bool wanted = false;
 
-		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node)
-			wanted |= reader->state != RISCV_PMU_READER_OFF;
+		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node)
+			wanted |= ev->state != RISCV_PMU_EVENT_STOPPED;
 		if (wanted)
 			continue;
-		hart->parked &= ~bit;
+		hart->paused &= ~bit;
 		hart->dirty &= ~bit;
 		hart->armed &= ~(bit & ~pmu->narrow_ctrs);
 		hart->running |= bit;
@@ -791,65 +794,66 @@ void riscv_pmu_hart_unpark(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /* What has to stop or be released before @ctr can become what it should be. */
-static void program_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			      unsigned int ctr)
+static void apply_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    unsigned int ctr)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
 	u64 bit = BIT_ULL(ctr);
 
-	if (hart->wrong & bit)
-		batch->release |= hart->held & bit;
-	else if ((hart->armed | hart->fresh) & bit || clock_has_deadline(&hart->clock[ctr]))
+	if (hart->stale & bit)
+		batch->release |= hart->programmed & bit;
+	else if ((hart->armed | hart->reload) & bit ||
+		 counter_has_overflow_point(&hart->counter[ctr]))
 		batch->stop |= bit;
 }
 
 /*
- * Programs that are about to be forgotten: nobody reads their clocks. A counter
- * without a program is not read at all: a KVM guest traps there.
+ * Configs that are about to be released: no event uses their counters. A counter
+ * without a config is not read at all: that traps in a KVM guest.
  */
-static void program_note_released(struct riscv_pmu_hart *hart, u64 released)
+static void apply_note_released(struct riscv_pmu_hart *hart, u64 released)
 {
 	if (!released)
 		return;
 
 	hart->running &= ~released;
 	hart->armed &= ~released;
-	hart->parked &= ~released;
-	hart->held &= ~released;
+	hart->paused &= ~released;
+	hart->programmed &= ~released;
 	hart->stats.evicted += hweight64(released);
 	for (; released; released &= released - 1)
-		clock_renew(hart, __ffs64(released));
+		counter_invalidate(hart, __ffs64(released));
 }
 
 /* Stops and releases what the batch says, and notes it. */
-static void program_apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static void apply_stop_now(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
 
-	program_apply_batch(pmu, hart);
-	program_note_stopped(pmu, hart, batch->stop);
-	program_note_released(hart, batch->release);
-	program_clear_batch(batch);
+	apply_batch(pmu, hart);
+	apply_note_stopped(pmu, hart, batch->stop);
+	apply_note_released(hart, batch->release);
+	apply_clear_batch(batch);
 }
 
 /**
- * riscv_pmu_hart_spare() - release the programs of idle counters
+ * riscv_pmu_hart_release_unused() - release the configs of unused counters
  * @pmu:	the PMU
  * @hart:	this hart
  * @ctrs:	counters that a backend wants to try
  *
  * Context: interrupts off.
  */
-void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	u64 idle = ctrs & hart->held & ~hart->layout.sched.used;
+	u64 idle = ctrs & hart->programmed & ~hart->wanted.sched.used;
 
 	if (!idle)
 		return;
 
-	program_clear_batch(&hart->batch);
+	apply_clear_batch(&hart->batch);
 	hart->batch.release = idle;
-	program_apply_stop(pmu, hart);
+	apply_stop_now(pmu, hart);
 }
 
 /*
@@ -857,51 +861,51 @@ void riscv_pmu_hart_spare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
  * does, the next half needs to know where it stands, so it is stopped now. All
  * else goes into one batch with what follows.
  */
-static void program_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+static void apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
 
-	program_clear_batch(batch);
-	for (ctrs &= hart->running | hart->wrong; ctrs; ctrs &= ctrs - 1)
-		program_plan_stop(pmu, hart, __ffs64(ctrs));
+	apply_clear_batch(batch);
+	for (ctrs &= hart->running | hart->stale; ctrs; ctrs &= ctrs - 1)
+		apply_plan_stop(pmu, hart, __ffs64(ctrs));
 
 	batch->stop &= hart->running & ~batch->release;
-	if (batch->stop & hart->layout.sched.used)
-		program_apply_stop(pmu, hart);
+	if (batch->stop & hart->wanted.sched.used)
+		apply_stop_now(pmu, hart);
 	else
-		program_note_released(hart, batch->release);
+		apply_note_released(hart, batch->release);
 }
 
-/* Asks for the clock's program, if it does not hold it. */
-static void program_plan_program(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				 unsigned int ctr)
+/* Adds the config to the batch, if the counter does not hold it. */
+static void apply_plan_config(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      unsigned int ctr)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
 
-	if (!(hart->wrong & BIT_ULL(ctr)))
+	if (!(hart->stale & BIT_ULL(ctr)))
 		return;
 
 	batch->program |= BIT_ULL(ctr);
-	batch->cfg[ctr].prog = hart->layout.prog[ctr];
+	batch->setup[ctr].cfg = hart->wanted.cfg[ctr];
 	hart->loaded &= ~BIT_ULL(ctr);
-	clock_renew(hart, ctr);
+	counter_invalidate(hart, ctr);
 }
 
-/* Asks for a counter to start from @value. */
-static void program_plan_load(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			      unsigned int ctr, u64 value)
+/* Adds the value from which a counter starts to the batch. */
+static void apply_plan_load(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    unsigned int ctr, u64 value)
 {
 	hart->batch.load |= BIT_ULL(ctr);
 	hart->loaded |= BIT_ULL(ctr);
-	hart->batch.cfg[ctr].value = value;
+	hart->batch.setup[ctr].value = value;
 	/* One that only pretends to be narrow has to overflow where it pretends to end. */
 	if (pmu->clamped_ctrs & BIT_ULL(ctr))
-		hart->batch.cfg[ctr].value |= ~hart->clock[ctr].mask;
-	hart->clock[ctr].raw = value;
+		hart->batch.setup[ctr].value |= ~hart->counter[ctr].mask;
+	hart->counter[ctr].raw = value;
 }
 
 /*
- * Where a counter without a deadline starts, and how far it may be beyond that
+ * Where a counter without an overflow point starts, and how far it may be beyond that
  * when it starts again. One that does not interrupt may overflow as it likes.
  * A narrow one that does has to overflow within half of its range, so that the
  * other half is left for the interrupt to come late in. The overflow of a wide
@@ -909,7 +913,7 @@ static void program_plan_load(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * then computes a time for it that has passed, and with two such counters and
  * -icount it tries again forever.
  */
-static bool clock_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 raw, u64 *start)
+static bool counter_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 raw, u64 *start)
 {
 	u64 mask = riscv_pmu_ctr_mask(pmu, ctr);
 	u64 half = (mask >> 1) + 1;
@@ -927,206 +931,207 @@ static bool clock_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 ra
 	return ((raw - *start) & mask) < room;
 }
 
-/* Asks for the clock to run, and to overflow at its first deadline. */
-static void program_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			       unsigned int ctr)
+/* Adds the start of a counter to the batch, from a value that overflows at its overflow point. */
+static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     unsigned int ctr)
 {
-	struct riscv_pmu_clock *clock = &hart->clock[ctr];
+	struct riscv_pmu_counter *counter = &hart->counter[ctr];
 	u64 bit = BIT_ULL(ctr);
 	bool loaded = hart->loaded & bit;
-	struct program_goal goal;
+	struct apply_goal goal;
 	u64 start;
 
-	riscv_pmu_clock_now(pmu, hart, ctr);
-	goal = clock_refresh(clock);
+	riscv_pmu_counter_count(pmu, hart, ctr);
+	goal = counter_activate(counter);
 	hart->armed &= ~bit;
 	if (!goal.run || hart->running & bit)
 		return;
 
 	hart->batch.start |= bit;
-	if (goal.has_deadline) {
-		u64 value = clock_start_value(clock, goal.left);
+	if (goal.has_overflow_point) {
+		u64 value = counter_start_value(counter, goal.left);
 
 		hart->armed |= bit;
-		if (!loaded || (clock->raw & clock->mask) != value)
-			program_plan_load(pmu, hart, ctr, value);
-	} else if (pmu->fixed_ctrs & ~(pmu->irq_ctrs | hart->fresh) & bit) {
+		if (!loaded || (counter->raw & counter->mask) != value)
+			apply_plan_load(pmu, hart, ctr, value);
+	} else if (pmu->fixed_ctrs & ~(pmu->irq_ctrs | hart->reload) & bit) {
 		/*
 		 * May run already, and then can not be written; does not
-		 * interrupt. Where it holds another program, or none, it has to
+		 * interrupt. Where it holds another config, or none, it has to
 		 * be read when it has got its own.
 		 */
 		if (!loaded && !(hart->batch.program & bit))
-			clock->raw = riscv_pmu_ctr_read(pmu, ctr);
+			counter->raw = riscv_pmu_counter_read(pmu, ctr);
 		hart->loaded |= bit;
-	} else if (!clock_has_room(pmu, ctr, clock->raw, &start) || !loaded) {
-		program_plan_load(pmu, hart, ctr, start);
+	} else if (!counter_has_room(pmu, ctr, counter->raw, &start) || !loaded) {
+		apply_plan_load(pmu, hart, ctr, start);
 	}
 }
 
-/* Excludes a counter that refused the reader's program from its next placement. */
-static void reader_exclude_ctr(struct riscv_pmu_reader *reader, unsigned int ctr)
+/* Excludes a counter that refused the event's config from its next placement. */
+static void event_exclude_ctr(struct riscv_pmu_event *ev, unsigned int ctr)
 {
-	reader->accepted &= ~BIT_ULL(ctr);
-	reader->candidates &= ~BIT_ULL(ctr);
-	reader->retry = jiffies + READER_RETRY_JIFFIES;
+	ev->accepted &= ~BIT_ULL(ctr);
+	ev->candidates &= ~BIT_ULL(ctr);
+	ev->retry = jiffies + ASSIGN_RETRY_JIFFIES;
 }
 
-/* The hardware refused these programs: stop the readers, and exclude the counters. */
-static void program_fail(struct riscv_pmu_hart *hart, u64 ctrs)
+/* The hardware refused these configs: stop the events, and exclude the counters. */
+static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	hart->held &= ~ctrs;
+	hart->programmed &= ~ctrs;
 	hart->running &= ~ctrs;
 	hart->armed &= ~ctrs;
-	hart->wrong |= ctrs & hart->layout.sched.used;
+	hart->stale |= ctrs & hart->wanted.sched.used;
 
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
-		struct riscv_pmu_reader *reader;
+		struct riscv_pmu_event *ev;
 
-		clock_renew(hart, ctr);
-		list_for_each_entry(reader, &hart->clock[ctr].readers, node) {
-			if (reader->state == RISCV_PMU_READER_ON)
-				reader->carry = hart->clock[ctr].now - reader->prev;
-			reader_exclude_ctr(reader, ctr);
-			riscv_pmu_reader_stop(hart, reader);
+		counter_invalidate(hart, ctr);
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
+			if (ev->state == RISCV_PMU_EVENT_ACTIVE)
+				ev->pending_delta = hart->counter[ctr].count - ev->prev_count;
+			event_exclude_ctr(ev, ctr);
+			riscv_pmu_event_stop(hart, ev);
 		}
 	}
 }
 
-/* Counters that have just been given a program and started, from an unknown value. */
-static void program_note_begun(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 begun)
+/* Counters that have just been given a config and started, from an unknown value. */
+static void apply_note_begun(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 begun)
 {
 	for (; begun; begun &= begun - 1) {
 		unsigned int ctr = __ffs64(begun);
 
-		hart->clock[ctr].raw = riscv_pmu_ctr_read(pmu, ctr);
+		hart->counter[ctr].raw = riscv_pmu_counter_read(pmu, ctr);
 	}
 }
 
 /* Second half of an apply: hands the batch over and notes what became of it. */
-static u64 program_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
 	u64 stop = batch->stop;
 	u64 failed;
 
-	batch->stop |= hart->parked;
-	hart->parked = 0;
+	batch->stop |= hart->paused;
+	hart->paused = 0;
 	if (!(batch->stop | batch->release | batch->program | batch->start))
 		return 0;
 
-	program_apply_batch(pmu, hart);
-	program_note_stopped(pmu, hart, stop);
+	apply_batch(pmu, hart);
+	apply_note_stopped(pmu, hart, stop);
 	failed = batch->failed;
-	program_note_begun(pmu, hart, batch->program & batch->start & ~(batch->load | failed));
+	apply_note_begun(pmu, hart, batch->program & batch->start & ~(batch->load | failed));
 	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
-		hart->clock[ctr].prog = batch->cfg[ctr].prog;
+		hart->counter[ctr].cfg = batch->setup[ctr].cfg;
 	}
-	hart->held |= batch->program;
-	hart->wrong &= ~batch->program;
+	hart->programmed |= batch->program;
+	hart->stale &= ~batch->program;
 	hart->running |= batch->start;
-	hart->stats.programs += hweight64(batch->program);
+	hart->stats.configs += hweight64(batch->program);
 	if (failed)
-		program_fail(hart, failed);
+		apply_fail(hart, failed);
 
 	return failed;
 }
 
 /**
- * riscv_pmu_hart_prove() - have hardware take a reader's program, without starting it
+ * riscv_pmu_hart_validate() - program an event's config without starting it
  * @pmu:	the PMU
  * @hart:	this hart
- * @reader:	a newly attached reader
+ * @ev:	a newly attached event
  *
  * So that add() fails for an event that the firmware refuses. A counter that has accepted the
  * program on any hart is not tried again: all harts of a PMU have the same counters.
  *
- * Context: the hart is collecting changes, so that no deadline is pending.
+ * Context: during an update, interrupts off.
  * Return: 0, or -EIO if the counter has refused, and is to be avoided.
  */
-int riscv_pmu_hart_prove(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			 struct riscv_pmu_reader *reader)
+int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_event *ev)
 {
-	u64 bit = BIT_ULL(reader->ctr);
+	u64 bit = BIT_ULL(ev->ctr);
 
-	if (!(hart->wrong & bit))
-		reader->accepted |= bit;
-	if (reader->accepted & bit)
+	if (!(hart->stale & bit))
+		ev->accepted |= bit;
+	if (ev->accepted & bit)
 		return 0;
 
-	program_stop(pmu, hart, bit);
-	program_plan_program(pmu, hart, reader->ctr);
-	if (program_commit(pmu, hart))
+	apply_stop(pmu, hart, bit);
+	apply_plan_config(pmu, hart, ev->ctr);
+	if (apply_commit(pmu, hart))
 		return -EIO;
 
-	reader->gen = hart->clock[reader->ctr].gen;
-	reader->accepted |= bit;
+	ev->gen = hart->counter[ev->ctr].gen;
+	ev->accepted |= bit;
 	return 0;
 }
 
-/* New readers of clocks that just run on, and have just been read: all start at one instant. */
-static __always_inline void program_admit(struct riscv_pmu_hart *hart, u64 joined)
+/* Activates pending events of running counters that have just been read. */
+static __always_inline void apply_activate_pending(struct riscv_pmu_hart *hart, u64 joined)
 {
 	for (; joined; joined &= joined - 1) {
-		struct riscv_pmu_clock *clock = &hart->clock[__ffs64(joined)];
-		struct riscv_pmu_reader *reader;
+		struct riscv_pmu_counter *counter = &hart->counter[__ffs64(joined)];
+		struct riscv_pmu_event *ev;
 
-		list_for_each_entry(reader, &clock->readers, node) {
-			if (reader->state != RISCV_PMU_READER_FRESH)
+		list_for_each_entry(ev, &counter->events, node) {
+			if (ev->state != RISCV_PMU_EVENT_PENDING)
 				continue;
-			reader->prev = clock->now;
-			reader->deadline = clock->now + reader->left;
-			reader->state = RISCV_PMU_READER_ON;
+			ev->prev_count = counter->count;
+			ev->overflow_point = counter->count + ev->period_left;
+			ev->state = RISCV_PMU_EVENT_ACTIVE;
 		}
 	}
 }
 
 /* Stops, programs and starts what has to change. */
-static u64 program_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 dirty)
+static u64 apply_dirty(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 dirty)
 {
-	program_stop(pmu, hart, dirty);
+	apply_stop(pmu, hart, dirty);
 	for (; dirty; dirty &= dirty - 1) {
 		unsigned int ctr = __ffs64(dirty);
 
-		program_plan_program(pmu, hart, ctr);
-		program_plan_start(pmu, hart, ctr);
+		apply_plan_config(pmu, hart, ctr);
+		apply_plan_start(pmu, hart, ctr);
 	}
 
-	return program_commit(pmu, hart);
+	return apply_commit(pmu, hart);
 }
 
 /* Who was new may have gone again. */
-static __always_inline bool clock_can_go_on(const struct riscv_pmu_clock *clock)
+static __always_inline bool counter_can_continue(const struct riscv_pmu_counter *counter)
 {
-	u64 left = clock_first_deadline(clock);
+	u64 left = counter_distance(counter);
 
-	return left == U64_MAX || clock_suits(clock, left);
+	return left == U64_MAX || counter_suits(counter, left);
 }
 
 /*
- * Whether a counter with a new deadline that runs, and has just been read, can go on
+ * Whether a counter with a new overflow point that runs, and has just been read, can go on
  * as it is. Most can: an event that comes back to its hart often finds its counter as
  * far from its overflow as it had left it, or a little nearer.
  */
-static bool program_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
+static bool apply_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
 {
-	const struct riscv_pmu_clock *clock = &hart->clock[ctr];
+	const struct riscv_pmu_counter *counter = &hart->counter[ctr];
 
-	if (hart->fresh & BIT_ULL(ctr))
+	if (hart->reload & BIT_ULL(ctr))
 		return false;
 
-	return hart->armed & BIT_ULL(ctr) ? clock_can_go_on(clock) : !clock_has_deadline(clock);
+	return hart->armed & BIT_ULL(ctr) ? counter_can_continue(counter) :
+					    !counter_has_overflow_point(counter);
 }
 
-static u64 program_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
+static u64 apply_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
 {
 	u64 unsuited = 0;
 
 	for (; timed; timed &= timed - 1) {
-		if (!program_suits(hart, __ffs64(timed)))
+		if (!apply_suits(hart, __ffs64(timed)))
 			unsuited |= timed & -timed;
 	}
 
@@ -1134,110 +1139,111 @@ static u64 program_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
 }
 
 /* Counters that can not go on as they are. */
-static u64 program_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
+static u64 apply_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
 {
-	u64 dirty = hart->dirty | (hart->joined & ~joined);
+	u64 dirty = hart->dirty | (hart->pending & ~joined);
 	/* Stopped, and nobody wants them: what an event leaves behind that its sample stopped. */
-	u64 idle = dirty & ~(hart->layout.sched.used | hart->running);
+	u64 idle = dirty & ~(hart->wanted.sched.used | hart->running);
 
 	hart->armed &= ~idle;
 	return dirty & ~idle;
 }
 
 /*
- * The usual end of a context switch: all that come find their clocks running.
- * Nothing is done if there is more to do than to read these.
+ * The usual end of a context switch: the counters of all pending events run already.
+ * Does nothing if there is more to do than to read them.
  */
-static noinline bool program_go_on(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 joined = hart->joined;
+	u64 joined = hart->pending;
 
-	if (joined & (~hart->running | hart->wrong) || hart->timed & (~hart->armed | hart->fresh))
+	if (joined & (~hart->running | hart->stale) ||
+	    hart->pending_irq & (~hart->armed | hart->reload))
 		return false;
 
-	hart->frozen = false;
+	hart->latched = false;
 	for (u64 ctrs = joined; ctrs; ctrs &= ctrs - 1) {
 		unsigned long ctr = __ffs64(ctrs);
 
-		riscv_pmu_clock_advance(pmu, &hart->clock[ctr], ctr);
-		if (hart->timed & ctrs & -ctrs && !clock_can_go_on(&hart->clock[ctr]))
+		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
+		if (hart->pending_irq & ctrs & -ctrs && !counter_can_continue(&hart->counter[ctr]))
 			return false;
 	}
 
-	hart->joined = 0;
-	hart->timed = 0;
-	program_admit(hart, joined);
+	hart->pending = 0;
+	hart->pending_irq = 0;
+	apply_activate_pending(hart, joined);
 	return true;
 }
 
-static noinline u64 program_apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 joined, timed, dirty, failed = 0;
 
-	hart->frozen = false;
-	joined = hart->joined & hart->running & ~(hart->dirty | hart->wrong);
-	timed = joined & hart->timed;
+	hart->latched = false;
+	joined = hart->pending & hart->running & ~(hart->dirty | hart->stale);
+	timed = joined & hart->pending_irq;
 	if (timed) {
-		riscv_pmu_hart_advance(pmu, hart, timed);
-		timed = program_find_unsuited(hart, timed);
-		riscv_pmu_hart_park(pmu, hart, timed);
+		riscv_pmu_hart_update_counts(pmu, hart, timed);
+		timed = apply_find_unsuited(hart, timed);
+		riscv_pmu_hart_pause(pmu, hart, timed);
 		joined &= ~timed;
 	}
-	hart->loaded &= ~hart->fresh;
-	dirty = program_find_dirty(hart, joined);
+	hart->loaded &= ~hart->reload;
+	dirty = apply_find_dirty(hart, joined);
 	hart->dirty = 0;
-	hart->joined = 0;
-	hart->timed = 0;
-	if (dirty | hart->parked)
-		failed = program_apply(pmu, hart, dirty);
+	hart->pending = 0;
+	hart->pending_irq = 0;
+	if (dirty | hart->paused)
+		failed = apply_dirty(pmu, hart, dirty);
 	/* Last, since it takes next to no time: as soon as the others run. */
-	riscv_pmu_hart_advance(pmu, hart, joined);
-	program_admit(hart, joined);
-	hart->fresh = 0;
+	riscv_pmu_hart_update_counts(pmu, hart, joined);
+	apply_activate_pending(hart, joined);
+	hart->reload = 0;
 	return failed;
 }
 
 /*
  * The usual end of an overflow: nothing has changed but that one counter was
- * stopped for it, which has its program and only needs the next deadline. Those
+ * stopped for it, which has its config and only needs the next overflow point. Those
  * that count in its group have stood meanwhile, on counters that run.
  */
-static bool program_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
+static bool apply_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
 {
-	if (dirty & (dirty - 1) || dirty & (hart->running | hart->wrong))
+	if (dirty & (dirty - 1) || dirty & (hart->running | hart->stale))
 		return false;
-	if (hart->timed || hart->joined & (~hart->running | hart->wrong))
+	if (hart->pending_irq || hart->pending & (~hart->running | hart->stale))
 		return false;
 
-	return dirty & hart->armed & hart->layout.sched.used;
+	return dirty & hart->armed & hart->wanted.sched.used;
 }
 
-static noinline u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				  unsigned int ctr)
+static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				unsigned int ctr)
 {
-	struct program_goal goal = clock_refresh(&hart->clock[ctr]);
-	u64 bit = BIT_ULL(ctr), joined = hart->joined;
+	struct apply_goal goal = counter_activate(&hart->counter[ctr]);
+	u64 bit = BIT_ULL(ctr), joined = hart->pending;
 
-	if (unlikely(!goal.has_deadline))
-		return program_apply_all(pmu, hart);
+	if (unlikely(!goal.has_overflow_point))
+		return apply_all(pmu, hart);
 
 	hart->dirty = 0;
-	hart->joined = 0;
-	hart->batch.stop = hart->parked;
+	hart->pending = 0;
+	hart->batch.stop = hart->paused;
 	hart->batch.release = 0;
 	hart->batch.program = 0;
 	hart->batch.start = bit;
 	hart->batch.load = 0;
 	hart->batch.failed = 0;
-	hart->parked = 0;
-	program_plan_load(pmu, hart, ctr, clock_start_value(&hart->clock[ctr], goal.left));
-	program_apply_batch(pmu, hart);
+	hart->paused = 0;
+	apply_plan_load(pmu, hart, ctr, counter_start_value(&hart->counter[ctr], goal.left));
+	apply_batch(pmu, hart);
 	hart->running |= bit;
 	if (unlikely(hart->batch.failed))
-		program_fail(hart, bit);
+		apply_fail(hart, bit);
 	if (joined) {
-		riscv_pmu_hart_advance(pmu, hart, joined);
-		program_admit(hart, joined);
+		riscv_pmu_hart_update_counts(pmu, hart, joined);
+		apply_activate_pending(hart, joined);
 	}
 
 	return hart->batch.failed;
@@ -1247,122 +1253,122 @@ static noinline u64 program_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *
  * Overflow of a counter that counting events share and that has kept running: it is reloaded
  * in one step, to keep the gap in their counts short.
  */
-static bool program_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
-			       u64 dirty)
+static bool apply_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
+			     u64 dirty)
 {
-	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->parked)
+	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->paused)
 		return false;
-	if ((hart->timed | hart->fresh) & ~dirty)
+	if ((hart->pending_irq | hart->reload) & ~dirty)
 		return false;
-	if (hart->joined & (~hart->running | hart->wrong))
+	if (hart->pending & (~hart->running | hart->stale))
 		return false;
 	/* Only counters that interrupt are shared with sampling events. */
 	if (dirty & ~pmu->irq_ctrs)
 		return false;
 
-	return dirty & hart->fresh & hart->running & hart->layout.sched.used & ~hart->wrong;
+	return dirty & hart->reload & hart->running & hart->wanted.sched.used & ~hart->stale;
 }
 
-/* The value from which it overflows at its first deadline, or late if it has none. */
-static u64 program_reload_value(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				unsigned int ctr)
+/* The value from which it overflows at its first overflow point, or late if it has none. */
+static u64 apply_reload_value(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      unsigned int ctr)
 {
-	const struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	u64 left = clock_first_deadline(clock), value;
+	const struct riscv_pmu_counter *counter = &hart->counter[ctr];
+	u64 left = counter_distance(counter), value;
 
 	if (left != U64_MAX) {
 		hart->armed |= BIT_ULL(ctr);
-		return clock_start_value(clock, left);
+		return counter_start_value(counter, left);
 	}
 
 	hart->armed &= ~BIT_ULL(ctr);
-	clock_has_room(pmu, ctr, clock->raw, &value);
+	counter_has_room(pmu, ctr, counter->raw, &value);
 	return value;
 }
 
-static noinline u64 program_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				   unsigned int ctr)
+static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				 unsigned int ctr)
 {
-	struct riscv_pmu_clock *clock = &hart->clock[ctr];
-	u64 bit = BIT_ULL(ctr), joined = hart->joined & ~bit, raw = clock->raw, was = raw;
+	struct riscv_pmu_counter *counter = &hart->counter[ctr];
+	u64 bit = BIT_ULL(ctr), joined = hart->pending & ~bit, raw = counter->raw, was = raw;
 	int err;
 
-	hart->frozen = false;
+	hart->latched = false;
 	hart->dirty = 0;
-	hart->joined = 0;
-	hart->timed = 0;
-	hart->fresh = 0;
-	program_clear_batch(&hart->batch);
+	hart->pending = 0;
+	hart->pending_irq = 0;
+	hart->reload = 0;
+	apply_clear_batch(&hart->batch);
 	hart->batch.stop = bit;
 	hart->batch.start = bit;
-	program_plan_load(pmu, hart, ctr, program_reload_value(pmu, hart, ctr));
-	err = pmu->ops.reload(pmu, ctr, hart->batch.cfg[ctr].value, &was);
-	clock->now += (was - raw) & clock->mask;
-	clock_refresh(clock);
+	apply_plan_load(pmu, hart, ctr, apply_reload_value(pmu, hart, ctr));
+	err = pmu->ops.reload(pmu, ctr, hart->batch.setup[ctr].value, &was);
+	counter->count += (was - raw) & counter->mask;
+	counter_activate(counter);
 	hart->stats.batches++;
 	trace_apply(&hart->batch);
 	if (unlikely(err))
-		program_fail(hart, bit);
-	riscv_pmu_hart_advance(pmu, hart, joined);
-	program_admit(hart, joined);
+		apply_fail(hart, bit);
+	riscv_pmu_hart_update_counts(pmu, hart, joined);
+	apply_activate_pending(hart, joined);
 	return err ? bit : 0;
 }
 
 /**
- * riscv_pmu_hart_apply() - make the counters do what their readers want
+ * riscv_pmu_hart_apply() - program the hardware as wanted
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * Clocks that nobody has touched, and counting readers that come to a clock
- * that runs, cost no hardware access beyond a read.
+ * Counters without changes, and counting events that are attached to a running counter,
+ * cost no hardware access beyond a read.
  *
- * Return: counters that the hardware refused; their readers are stopped, and avoid them.
+ * Return: counters that the hardware refused; their events are stopped, and avoid them.
  */
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 dirty = hart->dirty;
 
-	if (!dirty && program_go_on(pmu, hart))
+	if (!dirty && apply_continue(pmu, hart))
 		return 0;
-	if (unlikely(hart->fresh) && program_can_reload(pmu, hart, dirty))
-		return program_reload(pmu, hart, __ffs64(dirty));
+	if (unlikely(hart->reload) && apply_can_reload(pmu, hart, dirty))
+		return apply_reload(pmu, hart, __ffs64(dirty));
 
-	return program_can_rearm(hart, dirty) ? program_rearm(pmu, hart, __ffs64(dirty)) :
-						program_apply_all(pmu, hart);
+	return apply_can_rearm(hart, dirty) ? apply_rearm(pmu, hart, __ffs64(dirty)) :
+						apply_all(pmu, hart);
 }
 
 /**
- * riscv_pmu_hart_forget() - the counters are about to lose their state
+ * riscv_pmu_hart_save() - note all counts before the hardware loses them
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * Shares up to now are kept; the next apply programs everything anew.
+ * Deltas up to now are kept; the next apply programs everything anew.
  */
-void riscv_pmu_hart_forget(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	program_note_stopped(pmu, hart, hart->running);
-	for (u64 ctrs = hart->held; ctrs; ctrs &= ctrs - 1)
-		clock_renew(hart, __ffs64(ctrs));
+	apply_note_stopped(pmu, hart, hart->running);
+	for (u64 ctrs = hart->programmed; ctrs; ctrs &= ctrs - 1)
+		counter_invalidate(hart, __ffs64(ctrs));
 
-	hart->held = 0;
+	hart->programmed = 0;
 	hart->armed = 0;
-	hart->parked = 0;
-	hart->wrong = hart->layout.sched.used;
-	hart->dirty |= hart->layout.sched.used;
+	hart->paused = 0;
+	hart->stale = hart->wanted.sched.used;
+	hart->dirty |= hart->wanted.sched.used;
 }
 
 /**
- * riscv_pmu_hart_refresh() - bring a hart's counters to a known state, if they are in none
+ * riscv_pmu_hart_init_counters() - bring a hart's counters to a known state after it has slept
  * @pmu:	the PMU
  * @hart:	this hart
  *
  * Context: interrupts off.
  */
-void riscv_pmu_hart_refresh(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (likely(!hart->stale))
+	if (likely(!hart->needs_start))
 		return;
 
-	hart->stale = false;
+	hart->needs_start = false;
 	pmu->ops.hart_start(pmu);
 }

@@ -20,7 +20,7 @@
 #include "event.h"
 #include "print.h"
 #include "sbi_call.h"
-#include "sbi_flavour.h"
+#include "sbi_method.h"
 
 static_assert(sizeof(struct sbi_pmu_batch_shmem) == SBI_PMU_BATCH_SHMEM_SIZE);
 
@@ -72,8 +72,8 @@ static void batch_hart_stop(void)
 	sbi_call_batch_set_shmem(SBI_PMU_BATCH_SHMEM_DISABLE);
 }
 
-static void batch_write_programs(struct sbi_pmu_batch_shmem *shmem,
-				 const struct riscv_pmu_batch *batch)
+static void batch_write_configs(struct sbi_pmu_batch_shmem *shmem,
+				const struct riscv_pmu_batch *batch)
 {
 	u64 ctrs;
 
@@ -82,15 +82,16 @@ static void batch_write_programs(struct sbi_pmu_batch_shmem *shmem,
 
 	for (ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
-		const struct riscv_pmu_prog *prog = &batch->cfg[ctr].prog;
+		const struct riscv_pmu_config *cfg = &batch->setup[ctr].cfg;
 		struct sbi_pmu_batch_slot *slot = &shmem->slot[ctr];
 
-		slot->event_data = prog->event_data;
-		slot->event_idx = prog->event_idx;
-		slot->flags = sbi_inh_to_flags(prog->inh);
+		slot->event_data = cfg->event_data;
+		slot->event_idx = cfg->event_idx;
+		slot->flags = sbi_inh_to_flags(cfg->inh);
 	}
 
-	this_cpu_write(sbi_held, (this_cpu_read(sbi_held) & ~batch->release) | batch->program);
+	this_cpu_write(sbi_configs,
+		       (this_cpu_read(sbi_configs) & ~batch->release) | batch->program);
 }
 
 /* Rare: some counters would not, or the firmware has not understood. */
@@ -108,7 +109,7 @@ static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *ba
 	}
 
 	batch->failed = failed & (batch->program | batch->start);
-	this_cpu_and(sbi_held, ~batch->failed);
+	this_cpu_and(sbi_configs, ~batch->failed);
 	return batch->failed ? err : 0;
 }
 
@@ -122,12 +123,12 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 		return sbi_plain_apply(pmu, batch);
 
 	if (named)
-		batch_write_programs(shmem, batch);
+		batch_write_configs(shmem, batch);
 	shmem->load = batch->load;
 	for (u64 ctrs = batch->load; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
-		shmem->slot[ctr].value = batch->cfg[ctr].value;
+		shmem->slot[ctr].value = batch->setup[ctr].value;
 	}
 
 	err = sbi_call_batch_apply(batch->stop | batch->release, named, batch->start);
@@ -172,7 +173,7 @@ static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 	return err == -ENOENT ? 0 : err;
 }
 
-const struct sbi_flavour sbi_batch_flavour = {
+const struct sbi_method sbi_batch_method = {
 	.name		= "batch",
 	.probe		= batch_probe,
 	.hart_start	= batch_hart_start,

@@ -13,10 +13,10 @@
 
 #include "print.h"
 #include "sbi_call.h"
-#include "sbi_flavour.h"
+#include "sbi_method.h"
 
-/* Counters of each hart that have a program, and must not be tried out. */
-DEFINE_PER_CPU(u64, sbi_held);
+/* Counters of each hart that have a config, and must not be tried out. */
+DEFINE_PER_CPU(u64, sbi_configs);
 
 /**
  * sbi_inh_to_flags() - filters as COUNTER_CONFIG_MATCHING has them
@@ -42,10 +42,10 @@ unsigned long sbi_inh_to_flags(u32 inh)
 	return flags;
 }
 
-static int sbi_program(unsigned int ctr, const struct riscv_pmu_prog *prog)
+static int sbi_write_config(unsigned int ctr, const struct riscv_pmu_config *cfg)
 {
-	int ret = sbi_call_cfg_match(BIT_ULL(ctr), sbi_inh_to_flags(prog->inh), prog->event_idx,
-				     prog->event_data);
+	int ret = sbi_call_cfg_match(BIT_ULL(ctr), sbi_inh_to_flags(cfg->inh), cfg->event_idx,
+				     cfg->event_data);
 
 	if (ret == -EIO)
 		riscv_pmu_warn_once("firmware bug: it configures another counter than %u, the only one it may\n",
@@ -53,22 +53,22 @@ static int sbi_program(unsigned int ctr, const struct riscv_pmu_prog *prog)
 	if (ret < 0)
 		return ret;
 
-	this_cpu_or(sbi_held, BIT_ULL(ctr));
+	this_cpu_or(sbi_configs, BIT_ULL(ctr));
 	return 0;
 }
 
 /* A counter that fails is left as if it had never been asked. */
-static void sbi_forget(unsigned int ctr)
+static void sbi_clear_known(unsigned int ctr)
 {
 	if (sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
 		riscv_pmu_warn_once("counter %u can not be reset\n", ctr);
-	this_cpu_and(sbi_held, ~BIT_ULL(ctr));
+	this_cpu_and(sbi_configs, ~BIT_ULL(ctr));
 }
 
 static int sbi_fail(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
 {
 	batch->failed |= BIT_ULL(ctr);
-	sbi_forget(ctr);
+	sbi_clear_known(ctr);
 	return err;
 }
 
@@ -91,7 +91,7 @@ static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
 	return err;
 }
 
-/* A counter that runs on is counted on: its clock goes by what it reads. */
+/* A counter that runs on is counted on: its counter goes by what it reads. */
 static void sbi_stop(u64 ctrs, unsigned long flags)
 {
 	int err = sbi_call_stop(ctrs, flags);
@@ -106,17 +106,17 @@ static void sbi_stop_batch(struct riscv_pmu_batch *batch)
 		sbi_stop(batch->stop, 0);
 	if (batch->release) {
 		sbi_stop(batch->release, SBI_PMU_STOP_FLAG_RESET);
-		this_cpu_and(sbi_held, ~batch->release);
+		this_cpu_and(sbi_configs, ~batch->release);
 	}
 }
 
-static int sbi_program_batch(struct riscv_pmu_batch *batch)
+static int sbi_write_batch(struct riscv_pmu_batch *batch)
 {
 	int err = 0;
 
 	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
-		int ret = sbi_program(ctr, &batch->cfg[ctr].prog);
+		int ret = sbi_write_config(ctr, &batch->setup[ctr].cfg);
 
 		if (ret)
 			err = sbi_fail(batch, ctr, err ?: ret);
@@ -127,7 +127,7 @@ static int sbi_program_batch(struct riscv_pmu_batch *batch)
 
 static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
 {
-	int ret = sbi_call_start_at(ctr, batch->cfg[ctr].value);
+	int ret = sbi_call_start_at(ctr, batch->setup[ctr].value);
 
 	return unlikely(ret) ? sbi_fail(batch, ctr, err ?: ret) : err;
 }
@@ -167,7 +167,7 @@ noinline int sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 int sbi_plain_prepare(struct riscv_pmu_batch *batch)
 {
 	sbi_stop_batch(batch);
-	return sbi_program_batch(batch);
+	return sbi_write_batch(batch);
 }
 
 static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
@@ -214,7 +214,7 @@ int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
  * @was:	out: its value when it stopped
  *
  * Context: interrupts off.
- * Return: 0, or a negative errno: the counter is then stopped and has no program.
+ * Return: 0, or a negative errno: the counter is then stopped and has no config.
  */
 int sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
 {
@@ -224,7 +224,7 @@ int sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *wa
 	*was = pmu->ctr[ctr].read();
 	err = sbi_call_start_at(ctr, value);
 	if (unlikely(err))
-		sbi_forget(ctr);
+		sbi_clear_known(ctr);
 
 	return err;
 }
@@ -234,7 +234,7 @@ static int sbi_plain_probe(struct riscv_pmu *pmu)
 	return 0;
 }
 
-const struct sbi_flavour sbi_plain_flavour = {
+const struct sbi_method sbi_plain_method = {
 	.name		= "plain",
 	.probe		= sbi_plain_probe,
 	.apply		= sbi_plain_apply,

@@ -17,7 +17,7 @@
 #include "fault.h"
 #include "print.h"
 #include "sbi_call.h"
-#include "sbi_flavour.h"
+#include "sbi_method.h"
 
 static_assert(sizeof(struct riscv_pmu_snapshot_data) == PAGE_SIZE);
 
@@ -65,7 +65,7 @@ static int snapshot_start(struct riscv_pmu_snapshot_data *shmem,
 		for (unsigned long rest = mask; rest; rest &= rest - 1) {
 			unsigned int i = __ffs(rest);
 
-			shmem->ctr_values[i] = batch->cfg[base + i].value;
+			shmem->ctr_values[i] = batch->setup[base + i].value;
 		}
 		err = sbi_call_start_snapshot((u64)mask << base);
 	}
@@ -139,7 +139,7 @@ static u64 snapshot_overflowed_word(struct riscv_pmu_snapshot_data *shmem, u64 c
 
 /*
  * The bits come with the values of counters that stop. They start again from
- * where they stand: who has no deadline is to count on, and who has one is
+ * where they stand: who has no overflow point is to count on, and who has one is
  * stopped by the core. KVM (6.12) repeats bits of earlier snapshots until a
  * start reads the page; the core finds such a counter not due.
  */
@@ -161,7 +161,7 @@ static u64 snapshot_overflowed(u64 ctrs)
 	return hit;
 }
 
-const struct sbi_flavour sbi_snapshot_flavour = {
+const struct sbi_method sbi_snapshot_method = {
 	.name		= "snapshot",
 	.probe		= snapshot_probe,
 	.hart_start	= snapshot_hart_start,

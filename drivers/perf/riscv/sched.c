@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bipartite matching of programs to counters, one newcomer at a time.
+ * Bipartite matching of configs to counters, one new event at a time.
  *
- * The occupants that already sit form a matching. A newcomer fits if and only
+ * The occupants that already sit form a matching. A new event fits if and only
  * if an augmenting path leads from one of its counters to a free one (Berge),
  * so adding programs one by one finds an assignment of all whenever there is
  * one, in any order. Each counter is visited once.
@@ -25,7 +25,7 @@ static int sched_pick_free(u64 free, const u64 *prefer, unsigned int nr_prefer)
 	return __ffs64(free);
 }
 
-/* Unwinds the search from the free counter @ctr back to one of the newcomer's. */
+/* Unwinds the search from the free counter @ctr back to one of the new event's. */
 static void sched_trace_path(const u8 *from, u64 roots, unsigned int ctr,
 			     struct riscv_pmu_sched_path *path)
 {
@@ -45,14 +45,14 @@ static void sched_trace_path(const u8 *from, u64 roots, unsigned int ctr,
 /**
  * riscv_pmu_sched_find() - find a counter for one more program
  * @sched:	who sits where; not changed
- * @may:	counters that the newcomer can take
+ * @may:	counters that the new event can take
  * @prefer:	masks of counters that suit it best, best first; they only decide
  *		between counters that are free
  * @nr_prefer:	entries of @prefer
  * @path:	out: the counter, and who has to move for it
  *
  * Context: any; no locks, no allocation, at most one step per counter.
- * Return: false if there is no assignment of the newcomer and all occupants.
+ * Return: false if there is no assignment of the new event and all occupants.
  */
 bool riscv_pmu_sched_find(const struct riscv_pmu_sched *sched, u64 may,
 			  const u64 *prefer, unsigned int nr_prefer,
@@ -84,10 +84,10 @@ bool riscv_pmu_sched_find(const struct riscv_pmu_sched *sched, u64 may,
 /**
  * riscv_pmu_sched_reach() - counters from which a chain of moves can free one of @may
  * @sched:	who sits where
- * @may:	counters that the newcomer can take
+ * @may:	counters that the new event can take
  *
  * Context: any; no locks, no allocation, at most one step per counter.
- * Return: @may, and every counter to which a program can move along such a chain.
+ * Return: @may, and every counter to which a config can move along such a chain.
  */
 u64 riscv_pmu_sched_reach(const struct riscv_pmu_sched *sched, u64 may)
 {

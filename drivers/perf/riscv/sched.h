@@ -21,9 +21,9 @@ struct riscv_pmu_sched {
 };
 
 /**
- * struct riscv_pmu_sched_path - how a newcomer gets a counter
+ * struct riscv_pmu_sched_path - how a new event gets a counter
  * @len:	entries of @ctr, at least 1
- * @ctr:	@ctr[0] is the newcomer's; the occupant of @ctr[i] moves to
+ * @ctr:	@ctr[0] is the new event's; the occupant of @ctr[i] moves to
  *		@ctr[i + 1]; the last one was free
  */
 struct riscv_pmu_sched_path {

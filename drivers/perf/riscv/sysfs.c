@@ -108,11 +108,11 @@ static struct attribute *sysfs_events[] = {
 static umode_t sysfs_event_is_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
 	struct riscv_pmu *pmu = sysfs_dev_to_pmu(kobj_to_dev(kobj));
-	struct riscv_pmu_prog prog = {
+	struct riscv_pmu_config cfg = {
 		.event_idx = container_of(attr, struct sysfs_event, attr.attr)->event_idx,
 	};
 
-	return pmu->ops.event_ctrs(pmu, &prog) ? attr->mode : 0;
+	return pmu->ops.event_ctrs(pmu, &cfg) ? attr->mode : 0;
 }
 
 static const struct attribute_group sysfs_event_group = {

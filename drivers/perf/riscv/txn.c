@@ -8,40 +8,40 @@
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
-#include "clock.h"
+#include "counter.h"
 #include "internal.h"
 
 /* Adds an event of this PMU to an imagined hart that has nothing else to do. */
-static int txn_place(struct riscv_pmu_layout *layout, const struct pmu *pmu,
+static int txn_place(struct riscv_pmu_assignment *assign, const struct pmu *pmu,
 		     const struct perf_event *event)
 {
-	const struct riscv_pmu_event *want;
+	const struct riscv_pmu_request *req;
 	struct riscv_pmu_sched_path path;
 	int ctr;
 
 	if (event->pmu != pmu || event->state <= PERF_EVENT_STATE_ERROR)
 		return 0;
 
-	want = &to_reader(event)->want;
-	ctr = riscv_pmu_layout_join(layout, want);
+	req = &to_riscv_pmu_event(event)->req;
+	ctr = riscv_pmu_assignment_find(assign, req);
 	if (ctr < 0) {
 		const u64 prefer = to_riscv_pmu(pmu)->fixed_ctrs;
 
-		if (!riscv_pmu_sched_find(&layout->sched, want->ctrs, &prefer, 1, &path))
+		if (!riscv_pmu_sched_find(&assign->sched, req->ctrs, &prefer, 1, &path))
 			return -EINVAL;
 		for (unsigned int i = path.len - 1; i; i--)
-			riscv_pmu_layout_move(layout, path.ctr[i - 1], path.ctr[i]);
+			riscv_pmu_assignment_move(assign, path.ctr[i - 1], path.ctr[i]);
 		ctr = path.ctr[0];
 	}
 
-	riscv_pmu_layout_put(layout, ctr, want);
+	riscv_pmu_assignment_add(assign, ctr, req);
 	return 0;
 }
 
 static bool txn_is_identical(const struct perf_event *a, const struct perf_event *b)
 {
-	return a->pmu == b->pmu && riscv_pmu_prog_is_equal(&to_reader(a)->want.prog,
-							   &to_reader(b)->want.prog);
+	return a->pmu == b->pmu && riscv_pmu_config_is_equal(&to_riscv_pmu_event(a)->req.cfg,
+							     &to_riscv_pmu_event(b)->req.cfg);
 }
 
 /* Whether a group with one more of this event would have more than can run at once. */
@@ -53,7 +53,7 @@ static bool txn_has_too_many(const struct perf_event *event)
 	for_each_sibling_event(sibling, leader)
 		nr += txn_is_identical(event, sibling);
 
-	return nr > riscv_pmu_max_identical(&to_reader(event)->want);
+	return nr > riscv_pmu_max_identical(&to_riscv_pmu_event(event)->req);
 }
 
 /**
@@ -66,7 +66,7 @@ static bool txn_has_too_many(const struct perf_event *event)
  */
 int riscv_pmu_group_validate(struct perf_event *event)
 {
-	struct riscv_pmu_layout *layout __free(kfree) = NULL;
+	struct riscv_pmu_assignment *assign __free(kfree) = NULL;
 	struct perf_event *leader = event->group_leader, *sibling;
 	int err;
 
@@ -75,15 +75,15 @@ int riscv_pmu_group_validate(struct perf_event *event)
 	if (txn_has_too_many(event))
 		return -EINVAL;
 
-	layout = kzalloc(sizeof(*layout), GFP_KERNEL);
-	if (!layout)
+	assign = kzalloc(sizeof(*assign), GFP_KERNEL);
+	if (!assign)
 		return -ENOMEM;
 
-	err = txn_place(layout, event->pmu, leader);
+	err = txn_place(assign, event->pmu, leader);
 	for_each_sibling_event(sibling, leader)
-		err = err ?: txn_place(layout, event->pmu, sibling);
+		err = err ?: txn_place(assign, event->pmu, sibling);
 
-	return err ?: txn_place(layout, event->pmu, event);
+	return err ?: txn_place(assign, event->pmu, event);
 }
 
 /**
@@ -102,14 +102,14 @@ void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
 
 	/* Within pmu_disable and pmu_enable nothing starts before, anyway. */
-	if (flags & PERF_PMU_TXN_ADD && hart->collecting)
+	if (flags & PERF_PMU_TXN_ADD && hart->updating)
 		return;
 
 	hart->txn = flags;
 	if (flags & PERF_PMU_TXN_ADD)
 		perf_pmu_disable(pmu);
 	else if (flags & PERF_PMU_TXN_READ)
-		hart->at_once = true;
+		hart->latch_on_read = true;
 }
 
 static void txn_end(struct pmu *pmu)
@@ -120,8 +120,8 @@ static void txn_end(struct pmu *pmu)
 	hart->txn = 0;
 	if (flags & PERF_PMU_TXN_ADD)
 		perf_pmu_enable(pmu);
-	else if (flags & PERF_PMU_TXN_READ && !hart->collecting)
-		riscv_pmu_hart_thaw(hart);
+	else if (flags & PERF_PMU_TXN_READ && !hart->updating)
+		riscv_pmu_hart_unlatch(hart);
 }
 
 /**

@@ -8,7 +8,7 @@
  * count on this hart now, and no others. A task may have taken a counter's
  * number from its mapping, and find it gone when it gets to read it: it was
  * moved or rotated meanwhile, or the sysctl was changed. That read traps, and
- * reads as 0 then; the mapping's lock has changed, so that the reader begins
+ * reads as 0 then; the mapping's lock has changed, so that the event begins
  * again. Whoever has not been shown that counter gets SIGILL.
  *
  * A counter runs on for others while its task is away. It starts from a value
@@ -57,7 +57,7 @@ static atomic_t user_events = ATOMIC_INIT(0);
  * @mm:		whose mappings these are; once the task has another, they are not its own
  * @events:	how many there are
  * @ctrs:	counters that it has been shown, ever: PMU_SCOUNTEREN_* bits
- * @rcu:	readers are traps of the task, and its hart with interrupts off
+ * @rcu:	events are traps of the task, and its hart with interrupts off
  *
  * The events hold references to the task.
  */
@@ -115,8 +115,8 @@ static u64 user_access_ctrs(const struct riscv_pmu *pmu)
 
 /*
  * Who reads extends the sign, so a counter must not come to the end of its range
- * without an interrupt that starts it anew: clock_start_value() and
- * clock_has_room() keep it in the lower, negative half until then.
+ * without an interrupt that starts it anew: counter_start_value() and
+ * counter_has_room() keep it in the lower, negative half until then.
  */
 static bool user_can_read_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
 {
@@ -129,7 +129,7 @@ static bool user_is_for_task(const struct perf_event *event)
 	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 
 	if (!pmu->loads ||
-	    to_reader(event)->want.ctrs & (pmu->fw_ctrs | pmu->free_running_ctrs))
+	    to_riscv_pmu_event(event)->req.ctrs & (pmu->fw_ctrs | pmu->free_running_ctrs))
 		return false;
 	/* Each sample would cost a third more. A counting event shares its counter. */
 	if (event->attr.sample_period)
@@ -147,7 +147,7 @@ static u64 user_find_ctrs(const struct perf_event *event)
 	if (!user_is_for_task(event))
 		return 0;
 
-	for (u64 ctrs = to_reader(event)->want.ctrs; ctrs; ctrs &= ctrs - 1) {
+	for (u64 ctrs = to_riscv_pmu_event(event)->req.ctrs; ctrs; ctrs &= ctrs - 1) {
 		if (user_can_read_ctr(pmu, __ffs64(ctrs)))
 			readable |= ctrs & -ctrs;
 	}
@@ -156,16 +156,16 @@ static u64 user_find_ctrs(const struct perf_event *event)
 }
 
 /*
- * Whether another process's deadline decides from what value the counter starts: the value
- * tells how far that deadline is away.
+ * Whether another process's overflow point decides from what value the counter starts: the value
+ * tells how far that overflow point is away.
  */
-static bool user_is_disturbed(const struct riscv_pmu_reader *reader)
+static bool user_is_disturbed(const struct riscv_pmu_event *ev)
 {
-	const struct pid *process = task_tgid(reader->event->hw.target);
-	const struct riscv_pmu_reader *other;
+	const struct pid *process = task_tgid(ev->event->hw.target);
+	const struct riscv_pmu_event *other;
 
-	list_for_each_entry(other, &reader->clock->readers, node) {
-		if (other->sampling && !other->polled && other->state != RISCV_PMU_READER_OFF &&
+	list_for_each_entry(other, &ev->counter->events, node) {
+		if (other->sampling && !other->polled && other->state != RISCV_PMU_EVENT_STOPPED &&
 		    other->opener != process)
 			return true;
 	}
@@ -184,106 +184,106 @@ static bool user_is_disturbed(const struct riscv_pmu_reader *reader)
  */
 void riscv_pmu_user_open(struct perf_event *event)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	reader->opener = get_pid(event->parent ? to_reader(event->parent)->opener :
+	ev->opener = get_pid(event->parent ? to_riscv_pmu_event(event->parent)->opener :
 						 task_tgid(current));
-	reader->user_ctrs = user_find_ctrs(event);
+	ev->user_ctrs = user_find_ctrs(event);
 }
 
 /* As long as the process that has mapped it is the task's own: not after an exec. */
-static bool user_is_still_own(const struct riscv_pmu_reader *reader)
+static bool user_is_still_own(const struct riscv_pmu_event *ev)
 {
-	return READ_ONCE(reader->event->hw.target->mm) == READ_ONCE(reader->mm);
+	return READ_ONCE(ev->event->hw.target->mm) == READ_ONCE(ev->mm);
 }
 
-static u8 user_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_reader *reader)
+static u8 user_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
-	if (reader->state != RISCV_PMU_READER_ON ||
-	    !(reader->user_ctrs & user_access_ctrs(pmu) & BIT_ULL(reader->ctr)))
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE ||
+	    !(ev->user_ctrs & user_access_ctrs(pmu) & BIT_ULL(ev->ctr)))
 		return 0;
 	/* The counter has been stopped for good, or is about to start anew. */
-	if (reader->hart->down || reader->hart->fresh & BIT_ULL(reader->ctr))
+	if (ev->hart->shut_down || ev->hart->reload & BIT_ULL(ev->ctr))
 		return 0;
-	if (READ_ONCE(user_access) == USER_ACCESS_MMAP && !reader->clean)
+	if (READ_ONCE(user_access) == USER_ACCESS_MMAP && !ev->clean)
 		return 0;
-	if (!user_is_still_own(reader))
+	if (!user_is_still_own(ev))
 		return 0;
 
-	return pmu->ctr[reader->ctr].csr - CSR_CYCLE + 1;
+	return pmu->ctr[ev->ctr].csr - CSR_CYCLE + 1;
 }
 
 /*
  * The page's offset is the count less prev_count; with the counter, sign-extended,
  * that makes the count. It stays as it is until the counter gets another value.
  */
-static s64 user_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_reader *reader)
+static s64 user_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
-	const struct riscv_pmu_clock *clock = reader->clock;
+	const struct riscv_pmu_counter *counter = ev->counter;
 
-	return sign_extend64(clock->raw, pmu->ctr[reader->ctr].width - 1) -
-	       (clock->now - reader->prev);
+	return sign_extend64(counter->raw, pmu->ctr[ev->ctr].width - 1) -
+	       (counter->count - ev->prev_count);
 }
 
 /**
  * riscv_pmu_user_refresh() - have a counter start anew, from a value that says nothing
  * @hart:	this hart
- * @reader:	a reader that joins its clock, and is user space's to read
+ * @ev:	an event that joins its counter, and is user space's to read
  *
- * The counter may have run for others since the reader was here. Where everybody may
+ * The counter may have run for others since the event was here. Where everybody may
  * read cycle and instret, these go on.
  *
  * Context: interrupts off; changes are being collected.
  */
-void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	hart->user_shown = true;
-	reader->clean = READ_ONCE(user_access) == USER_ACCESS_MMAP;
-	if (!reader->clean)
+	ev->clean = READ_ONCE(user_access) == USER_ACCESS_MMAP;
+	if (!ev->clean)
 		return;
 
-	hart->fresh |= BIT_ULL(reader->ctr);
-	hart->timed |= BIT_ULL(reader->ctr);
+	hart->reload |= BIT_ULL(ev->ctr);
+	hart->pending_irq |= BIT_ULL(ev->ctr);
 }
 
-/* The same for a reader that counts already. */
-static void user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+/* The same for an event that counts already. */
+static void user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	if (!reader->user || reader->state != RISCV_PMU_READER_ON)
+	if (!ev->user || ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 
-	riscv_pmu_user_refresh(hart, reader);
-	hart->dirty |= hart->fresh & BIT_ULL(reader->ctr);
+	riscv_pmu_user_refresh(hart, ev);
+	hart->dirty |= hart->reload & BIT_ULL(ev->ctr);
 }
 
 /*
- * A counter that has been started for another's deadline still tells of it when that has
+ * A counter that has been started for another's overflow point still tells of it when that has
  * gone. It has to start once more before it is shown again.
  */
-static void user_check_clean(struct riscv_pmu_hart *hart, struct riscv_pmu_reader *reader)
+static void user_check_clean(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	if (user_is_disturbed(reader))
-		reader->clean = false;
-	else if (!reader->clean)
-		user_restart(hart, reader);
+	if (user_is_disturbed(ev))
+		ev->clean = false;
+	else if (!ev->clean)
+		user_restart(hart, ev);
 }
 
-/* Returns the reader's counter as a bit of scounteren, or 0. */
-static u32 user_show_reader(const struct riscv_pmu *pmu, struct riscv_pmu_reader *reader)
+/* Returns the event's counter as a bit of scounteren, or 0. */
+static u32 user_show_event(const struct riscv_pmu *pmu, struct riscv_pmu_event *ev)
 {
-	u8 idx = user_find_idx(pmu, reader);
-	s64 prev = idx ? user_find_prev(pmu, reader) : 0;
-	struct perf_event *event = reader->event;
+	u8 idx = user_find_idx(pmu, ev);
+	s64 prev = idx ? user_find_prev(pmu, ev) : 0;
+	struct perf_event *event = ev->event;
 
-	if (idx != reader->user_idx || (idx && prev != local64_read(&event->hw.prev_count))) {
+	if (idx != ev->user_idx || (idx && prev != local64_read(&event->hw.prev_count))) {
 		local64_set(&event->hw.prev_count, prev);
-		reader->user_idx = idx;
+		ev->user_idx = idx;
 		perf_event_update_userpage(event);
 	}
 	if (!idx)
 		return 0;
 
-	WRITE_ONCE(reader->task->ctrs, reader->task->ctrs | BIT(idx - 1));
+	WRITE_ONCE(ev->task->ctrs, ev->task->ctrs | BIT(idx - 1));
 	return BIT(idx - 1);
 }
 
@@ -306,21 +306,21 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		return false;
 	}
 
-	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
-		struct riscv_pmu_reader *reader;
+	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+		struct riscv_pmu_event *ev;
 
-		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node) {
+		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node) {
 			/* After ->user come ->mm and ->task. */
-			if (!smp_load_acquire(&reader->user))
+			if (!smp_load_acquire(&ev->user))
 				continue;
-			user_check_clean(hart, reader);
-			mask |= user_show_reader(pmu, reader);
+			user_check_clean(hart, ev);
+			mask |= user_show_event(pmu, ev);
 			shown = true;
 		}
 	}
 	hart->user_shown = shown;
 	user_set_mask(hart, mask);
-	return hart->fresh && !hart->down;
+	return hart->reload && !hart->shut_down;
 }
 
 /**
@@ -333,7 +333,7 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  */
 void riscv_pmu_user_hide(struct perf_event *event)
 {
-	to_reader(event)->user_idx = 0;
+	to_riscv_pmu_event(event)->user_idx = 0;
 	perf_event_update_userpage(event);
 }
 
@@ -346,7 +346,7 @@ void riscv_pmu_user_hide(struct perf_event *event)
  */
 int riscv_pmu_user_idx(struct perf_event *event)
 {
-	return to_reader(event)->user_idx;
+	return to_riscv_pmu_event(event)->user_idx;
 }
 
 /* --- mappings --- */
@@ -355,20 +355,20 @@ int riscv_pmu_user_idx(struct perf_event *event)
 static void user_review(void *data)
 {
 	struct perf_event *event = data;
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 
 	if (READ_ONCE(event->oncpu) != smp_processor_id())
 		return;
 
-	riscv_pmu_collect(pmu, hart);
-	if (!reader->user && reader->user_idx) {
+	riscv_pmu_begin_update(pmu, hart);
+	if (!ev->user && ev->user_idx) {
 		riscv_pmu_event_update(event);
 		riscv_pmu_user_hide(event);
 	}
-	user_restart(hart, reader);
-	riscv_pmu_finish(pmu, hart);
+	user_restart(hart, ev);
+	riscv_pmu_commit_update(pmu, hart);
 }
 
 /* A task's own event, by a mapping of its own process. */
@@ -418,45 +418,45 @@ static void user_put_task(const struct task_struct *task, struct riscv_pmu_task 
  */
 void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	guard(mutex)(&user_maps_lock);
-	if (!user_is_own(event, mm) || (reader->mm && reader->mm != mm))
+	if (!user_is_own(event, mm) || (ev->mm && ev->mm != mm))
 		return;
-	if (reader->maps) {
-		reader->maps++;
+	if (ev->maps) {
+		ev->maps++;
 		return;
 	}
 
 	/* No memory: the mapping says read(), as for those that are not one's own. */
-	reader->task = user_get_task(event->hw.target, mm);
-	if (!reader->task)
+	ev->task = user_get_task(event->hw.target, mm);
+	if (!ev->task)
 		return;
-	reader->maps = 1;
-	reader->mm = mm;
-	reader->clean = false;
+	ev->maps = 1;
+	ev->mm = mm;
+	ev->clean = false;
 	atomic_inc(&user_events);
 	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task come first. */
-	smp_store_release(&reader->user, true);
-	WRITE_ONCE(reader->special, true);
+	smp_store_release(&ev->user, true);
+	WRITE_ONCE(ev->special, true);
 	smp_call_function_single(READ_ONCE(event->oncpu), user_review, event, 1);
 }
 
 /* The caller has the lock, or the event is nobody's any more. */
 static void user_drop(struct perf_event *event)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	/*
 	 * An event on its way to another hart may be shown there once more: to its own
 	 * task, until that leaves the hart.
 	 */
-	WRITE_ONCE(reader->special, reader->ebb || reader->limited);
-	WRITE_ONCE(reader->user, false);
-	reader->maps = 0;
-	reader->mm = NULL;
+	WRITE_ONCE(ev->special, ev->ebb || ev->limited);
+	WRITE_ONCE(ev->user, false);
+	ev->maps = 0;
+	ev->mm = NULL;
 	smp_call_function_single(READ_ONCE(event->oncpu), user_review, event, 1);
-	user_put_task(event->hw.target, reader->task);
+	user_put_task(event->hw.target, ev->task);
 	atomic_dec(&user_events);
 }
 
@@ -469,13 +469,13 @@ static void user_drop(struct perf_event *event)
  */
 void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 {
-	struct riscv_pmu_reader *reader = to_reader(event);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	guard(mutex)(&user_maps_lock);
-	if (!reader->maps || reader->mm != mm)
+	if (!ev->maps || ev->mm != mm)
 		return;
-	if (reader->maps > 1)
-		reader->maps--;
+	if (ev->maps > 1)
+		ev->maps--;
 	else
 		user_drop(event);
 }
@@ -492,10 +492,10 @@ void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 void riscv_pmu_user_forget(struct perf_event *event)
 {
 	scoped_guard(mutex, &user_maps_lock) {
-		if (to_reader(event)->maps)
+		if (to_riscv_pmu_event(event)->maps)
 			user_drop(event);
 	}
-	put_pid(to_reader(event)->opener);
+	put_pid(to_riscv_pmu_event(event)->opener);
 }
 
 /* csrr rd, CSR */
@@ -572,19 +572,19 @@ bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 static void user_apply_access(void *unused)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
-	struct riscv_pmu_reader *reader;
+	struct riscv_pmu_event *ev;
 	struct riscv_pmu_hart *hart;
 
 	if (!pmu)
 		return;
 
 	hart = riscv_pmu_this_hart(pmu);
-	riscv_pmu_collect(pmu, hart);
-	for (u64 ctrs = hart->layout.sched.used; ctrs; ctrs &= ctrs - 1) {
-		list_for_each_entry(reader, &hart->clock[__ffs64(ctrs)].readers, node)
-			user_restart(hart, reader);
+	riscv_pmu_begin_update(pmu, hart);
+	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node)
+			user_restart(hart, ev);
 	}
-	riscv_pmu_finish(pmu, hart);
+	riscv_pmu_commit_update(pmu, hart);
 	riscv_pmu_user_show(pmu, hart);
 }
 
@@ -637,7 +637,7 @@ static void user_set_epoch(struct perf_event_mmap_page *page, const struct clock
 	page->time_cycles = rd->epoch_cyc;
 	page->time_mask = rd->sched_clock_mask;
 	page->time_zero = rd->epoch_ns - mul_u64_u32_shr(rd->epoch_cyc, rd->mult, rd->shift);
-	/* Readers of the first version of the page shift a 32-bit value: 31 at most. */
+	/* Events of the first version of the page shift a 32-bit value: 31 at most. */
 	if (page->time_shift == 32) {
 		page->time_shift = 31;
 		page->time_mult >>= 1;
@@ -652,18 +652,18 @@ static void user_set_epoch(struct perf_event_mmap_page *page, const struct clock
 static bool user_can_read(const struct perf_event *event)
 {
 	return event->pmu->event_idx == riscv_pmu_user_idx &&
-	       to_reader(event)->user_ctrs & user_access_ctrs(to_riscv_pmu(event->pmu));
+	       to_riscv_pmu_event(event)->user_ctrs & user_access_ctrs(to_riscv_pmu(event->pmu));
 }
 
 /* That of the counter which the index names; before there is one, the least. */
 static void user_set_width(const struct perf_event *event, struct perf_event_mmap_page *page)
 {
-	const struct riscv_pmu_reader *reader = to_reader(event);
+	const struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (reader->user_idx)
-		page->pmc_width = to_riscv_pmu(event->pmu)->ctr[reader->ctr].width;
+	if (ev->user_idx)
+		page->pmc_width = to_riscv_pmu(event->pmu)->ctr[ev->ctr].width;
 	else if (!page->pmc_width)
-		page->pmc_width = riscv_pmu_min_width(to_riscv_pmu(event->pmu), reader->user_ctrs);
+		page->pmc_width = riscv_pmu_min_width(to_riscv_pmu(event->pmu), ev->user_ctrs);
 }
 
 /*

@@ -44,34 +44,34 @@ enum riscv_pmu_inh {
 };
 
 /**
- * struct riscv_pmu_prog - a program: what a counter counts, and when
+ * struct riscv_pmu_config - a config: what a counter counts, and when
  * @event_data:	raw selector or platform firmware event, else 0
  * @event_idx:	event_idx of the SBI PMU extension: type in bits 19:16, code below
  * @inh:	enum riscv_pmu_inh bits
  *
  * Two events with equal programs are the same to the hardware.
  */
-struct riscv_pmu_prog {
+struct riscv_pmu_config {
 	u64	event_data;
 	u32	event_idx;
 	u32	inh;
 };
 
 /**
- * struct riscv_pmu_ctr_cfg - what is to be written into one counter
- * @prog:	its program
+ * struct riscv_pmu_ctr_setup - what is to be written into one counter
+ * @cfg:	its config
  * @value:	its value, looked at for counters in &riscv_pmu_batch.load
  */
-struct riscv_pmu_ctr_cfg {
-	struct riscv_pmu_prog	prog;
+struct riscv_pmu_ctr_setup {
+	struct riscv_pmu_config	cfg;
 	u64			value;
 };
 
 /**
  * struct riscv_pmu_batch - changes that one hart's counters take at once
- * @stop:	counters to stop; they keep their program and their value
- * @release:	counters to stop whose program is to be forgotten
- * @program:	stopped counters to be given @cfg.prog
+ * @stop:	counters to stop; they keep their config and their value
+ * @release:	counters to stop whose config is to be forgotten
+ * @program:	stopped counters to be given @cfg.cfg
  * @start:	counters to start
  * @load:	those of @start that start from @cfg.value
  * @failed:	out: counters of @program or @start that the backend could
@@ -79,7 +79,7 @@ struct riscv_pmu_ctr_cfg {
  * @cfg:	program and value per counter
  *
  * The masks are carried out in the order in which they stand here. A counter
- * of @program that held another program before is in @release too.
+ * of @program that held another config before is in @release too.
  */
 struct riscv_pmu_batch {
 	u64	stop;
@@ -88,7 +88,7 @@ struct riscv_pmu_batch {
 	u64	start;
 	u64	load;
 	u64	failed;
-	struct riscv_pmu_ctr_cfg cfg[RISCV_MAX_COUNTERS];
+	struct riscv_pmu_ctr_setup setup[RISCV_MAX_COUNTERS];
 };
 
 /* Reads one counter of the hart that calls it. */
@@ -132,11 +132,11 @@ struct riscv_pmu;
  * @start:	see @event_init
  * @stop:	see @event_init
  * @read:	see @event_init
- * @kind:	of the harts in @cpus clear those that are not like the first, so that one
+ * @type:	of the harts in @cpus clear those that are not like the first, so that one
  *		PMU can be theirs. Process context. -ENODEV: not on these harts
  * @probe:	find the counters of &riscv_pmu.cpus, on one of them, fill &riscv_pmu.ctr and the
  *		masks beside it. Process context. -ENODEV: not on this machine
- * @event_ctrs:	which counters can hold the program's event, whatever its
+ * @event_ctrs:	which counters can hold the config's event, whatever its
  *		filters: bits of &riscv_pmu.ctrs, 0 for an event that this
  *		machine does not have. A backend that can only find out by trying uses
  *		counters of this hart that hold no program; the answer includes
@@ -151,7 +151,7 @@ struct riscv_pmu;
  * @apply:	carry out a batch on this hart. Interrupts off. 0, or the errno
  *		of the first counter in &riscv_pmu_batch.failed
  * @reload:	restart a running hardware counter of this hart from another value; @was: out:
- *		its value when it stopped. The gap is to be short: events that share the counter
+ *		its value when it stopped. The gap is to be short: events that delta the counter
  *		miss it. Interrupts off. 0, or a negative errno: the counter is then stopped and
  *		has no program. NULL: two batches of @apply are used
  * @read_ctr:	this hart's counter as it stands, for those without a
@@ -175,10 +175,10 @@ struct riscv_pmu_ops {
 	void (*stop)(struct perf_event *event, int flags);
 	void (*read)(struct perf_event *event);
 
-	int (*kind)(struct cpumask *cpus);
+	int (*select_cpus)(struct cpumask *cpus);
 	int (*probe)(struct riscv_pmu *pmu);
-	u64 (*event_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog);
-	u64 (*untried_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog);
+	u64 (*event_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
+	u64 (*untried_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 	void (*hart_start)(struct riscv_pmu *pmu);
 	void (*hart_stop)(struct riscv_pmu *pmu);
 	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
@@ -188,13 +188,13 @@ struct riscv_pmu_ops {
 };
 
 /**
- * struct riscv_pmu - the core PMU of one kind of hart
+ * struct riscv_pmu - the core PMU of one CPU type
  * @pmu:	what perf's core knows of it
  * @ops:	its implementation: the tables of vendor, backend and base laid over
  *		each other, so that no entry is NULL
  * @backend:	&riscv_pmu_ops.name of the backend
  * @vendor:	the vendor whose table lies on top, or NULL
- * @cpus:	harts that it belongs to, all of one kind
+ * @cpus:	harts that it belongs to, all of one type
  * @priv:	the backend's own
  * @firmware:	who answers the SBI calls, for the boot message; may be empty
  * @ctrs:	counters that exist

@@ -97,14 +97,14 @@ static void parse_gives_idx_and_data(struct kunit *test)
 {
 	const struct parse_row *row = test->param_value;
 	const struct perf_event_attr attr = { .type = row->type, .config = row->config };
-	struct riscv_pmu_prog prog = { .event_idx = 0xbad, .event_data = 0xbad, .inh = 0xbad };
+	struct riscv_pmu_config cfg = { .event_idx = 0xbad, .event_data = 0xbad, .inh = 0xbad };
 	struct fake_pmu *fake = test->priv;
 
 	fake->pmu.raw_bits = row->raw_bits;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &attr, &prog), 0);
-	KUNIT_EXPECT_EQ(test, prog.event_idx, row->event_idx);
-	KUNIT_EXPECT_EQ(test, prog.event_data, row->event_data);
-	KUNIT_EXPECT_EQ(test, prog.inh, 0);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &attr, &cfg), 0);
+	KUNIT_EXPECT_EQ(test, cfg.event_idx, row->event_idx);
+	KUNIT_EXPECT_EQ(test, cfg.event_data, row->event_data);
+	KUNIT_EXPECT_EQ(test, cfg.inh, 0);
 }
 
 /* Every cache event there is, by both of its names. */
@@ -123,12 +123,12 @@ static void parse_takes_every_cache_event(struct kunit *test)
 			.type = PERF_TYPE_RAW,
 			.config = CLASS_STD | idx,
 		};
-		struct riscv_pmu_prog prog;
+		struct riscv_pmu_config cfg;
 
-		KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &named, &prog), 0);
-		KUNIT_EXPECT_EQ(test, prog.event_idx, idx);
-		KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &std, &prog), 0);
-		KUNIT_EXPECT_EQ(test, prog.event_idx, idx);
+		KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &named, &cfg), 0);
+		KUNIT_EXPECT_EQ(test, cfg.event_idx, idx);
+		KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &std, &cfg), 0);
+		KUNIT_EXPECT_EQ(test, cfg.event_idx, idx);
 	}
 }
 
@@ -142,10 +142,10 @@ static void parse_takes_every_fw_event(struct kunit *test)
 			.type = PERF_TYPE_RAW,
 			.config = CLASS_FW | code,
 		};
-		struct riscv_pmu_prog prog;
+		struct riscv_pmu_config cfg;
 
-		KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &attr, &prog), 0);
-		KUNIT_EXPECT_EQ(test, prog.event_idx, 0xf0000 + code);
+		KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &attr, &cfg), 0);
+		KUNIT_EXPECT_EQ(test, cfg.event_idx, 0xf0000 + code);
 	}
 }
 
@@ -202,11 +202,11 @@ static void parse_refuses(struct kunit *test)
 	const struct refuse_row *row = test->param_value;
 	const struct perf_event_attr attr = { .type = row->type, .config = row->config };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event event;
-	struct riscv_pmu_prog prog;
+	struct riscv_pmu_request event;
+	struct riscv_pmu_config cfg;
 
 	fake->pmu.raw_bits = row->raw_bits;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &attr, &prog), row->err);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &attr, &cfg), row->err);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), row->err);
 }
 
@@ -238,31 +238,31 @@ struct filter_row {
 };
 
 static const struct filter_row filter_rows[] = {
-	{ "all modes", 0, false, U | S | VU | VS | M, 0, M, FAKE_PROG },
-	{ "all modes, all but machine mode", 0, false, U | S | VU | VS, 0, M, FAKE_PROG | 1 },
-	{ "all modes, no filters here", 0, false, 0, 0, M, FAKE_PROG | 1 },
-	{ "no user", EX_USER, false, U | S | VU | VS | M, 0, U | M, FAKE_PROG },
-	{ "no user, guests", EX_USER, true, U | S | VU | VS | M, 0, U | VU | M, FAKE_PROG },
-	{ "no kernel", EX_KERNEL, false, U | S | VU | VS | M, 0, S | M, FAKE_PROG },
-	{ "no kernel, guests", EX_KERNEL, true, U | S | VU | VS | M, 0, S | VS | M, FAKE_PROG },
-	{ "no hypervisor", EX_HV, false, U | S | VU | VS | M, 0, M, FAKE_PROG },
+	{ "all modes", 0, false, U | S | VU | VS | M, 0, M, FAKE_CONFIG },
+	{ "all modes, all but machine mode", 0, false, U | S | VU | VS, 0, M, FAKE_CONFIG | 1 },
+	{ "all modes, no filters here", 0, false, 0, 0, M, FAKE_CONFIG | 1 },
+	{ "no user", EX_USER, false, U | S | VU | VS | M, 0, U | M, FAKE_CONFIG },
+	{ "no user, guests", EX_USER, true, U | S | VU | VS | M, 0, U | VU | M, FAKE_CONFIG },
+	{ "no kernel", EX_KERNEL, false, U | S | VU | VS | M, 0, S | M, FAKE_CONFIG },
+	{ "no kernel, guests", EX_KERNEL, true, U | S | VU | VS | M, 0, S | VS | M, FAKE_CONFIG },
+	{ "no hypervisor", EX_HV, false, U | S | VU | VS | M, 0, M, FAKE_CONFIG },
 	{ "no hypervisor, no filters here", EX_HV, false, 0, -EOPNOTSUPP },
-	{ "no host", EX_HOST, true, U | S | VU | VS | M, 0, U | S | M, FAKE_PROG },
-	{ "no host, no guests", EX_HOST, false, U | S | VU | VS | M, 0, U | S | M, FAKE_PROG },
-	{ "no guest", EX_GUEST, true, U | S | VU | VS | M, 0, VU | VS | M, FAKE_PROG },
-	{ "no guest, no guests", EX_GUEST, false, U | S | VU | VS | M, 0, M, FAKE_PROG },
-	{ "no guest, none, no filters", EX_GUEST, false, 0, 0, M, FAKE_PROG | 1 },
+	{ "no host", EX_HOST, true, U | S | VU | VS | M, 0, U | S | M, FAKE_CONFIG },
+	{ "no host, no guests", EX_HOST, false, U | S | VU | VS | M, 0, U | S | M, FAKE_CONFIG },
+	{ "no guest", EX_GUEST, true, U | S | VU | VS | M, 0, VU | VS | M, FAKE_CONFIG },
+	{ "no guest, no guests", EX_GUEST, false, U | S | VU | VS | M, 0, M, FAKE_CONFIG },
+	{ "no guest, none, no filters", EX_GUEST, false, 0, 0, M, FAKE_CONFIG | 1 },
 	{ "guest user only", EX_HOST | EX_KERNEL, true, U | S | VU | VS | M, 0,
-	  U | S | VS | M, FAKE_PROG },
+	  U | S | VS | M, FAKE_CONFIG },
 	{ "host user only", EX_GUEST | EX_KERNEL, true, U | S | VU | VS | M, 0,
-	  S | VU | VS | M, FAKE_PROG },
+	  S | VU | VS | M, FAKE_CONFIG },
 	{ "nothing at all", EX_USER | EX_KERNEL | EX_HV | EX_HOST | EX_GUEST, true,
-	  U | S | VU | VS | M, 0, U | S | VU | VS | M, FAKE_PROG },
+	  U | S | VU | VS | M, 0, U | S | VU | VS | M, FAKE_CONFIG },
 	{ "no user, no filters here", EX_USER, false, 0, -EOPNOTSUPP },
 	{ "no kernel, no filters here", EX_KERNEL, false, 0, -EOPNOTSUPP },
 	{ "no host, no filters here", EX_HOST, true, 0, -EOPNOTSUPP },
 	{ "no kernel, U filter only", EX_KERNEL, false, U, -EOPNOTSUPP },
-	{ "no user, U filter only", EX_USER, false, U, 0, U | M, FAKE_PROG },
+	{ "no user, U filter only", EX_USER, false, U, 0, U | M, FAKE_CONFIG },
 	{ "no user, guests, U filter only", EX_USER, true, U, -EINVAL },
 	/* perf asks with exclude_guest first, and without it after -EINVAL */
 	{ "no guest, no filters here", EX_GUEST, true, 0, -EINVAL },
@@ -284,17 +284,17 @@ static void filter_inhibits_modes(struct kunit *test)
 		.exclude_guest = !!(row->exclude & EX_GUEST),
 	};
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event event;
+	struct riscv_pmu_request event;
 
 	fake->pmu.guests = row->guests;
-	for (u64 ctrs = FAKE_PROG; ctrs; ctrs &= ctrs - 1)
+	for (u64 ctrs = FAKE_CONFIG; ctrs; ctrs &= ctrs - 1)
 		fake->pmu.ctr[__ffs64(ctrs)].inh = row->able;
 
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), row->err);
 	if (row->err)
 		return;
-	KUNIT_EXPECT_EQ(test, event.prog.event_idx, 1);
-	KUNIT_EXPECT_EQ(test, event.prog.inh, row->inh);
+	KUNIT_EXPECT_EQ(test, event.cfg.event_idx, 1);
+	KUNIT_EXPECT_EQ(test, event.cfg.inh, row->inh);
 	KUNIT_EXPECT_EQ(test, event.ctrs, row->ctrs);
 }
 
@@ -303,15 +303,15 @@ static void sampling_does_not_change_what_is_counted(struct kunit *test)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event counting, sampling;
+	struct riscv_pmu_request counting, sampling;
 
 	fake->pmu.polled_sampling = true;
 	fake->pmu.irq_ctrs = BIT_ULL(0);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &counting), 0);
 	attr.sample_period = 1000;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &sampling), 0);
-	KUNIT_EXPECT_EQ(test, counting.ctrs, FAKE_PROG);
-	KUNIT_EXPECT_EQ(test, sampling.ctrs, FAKE_PROG);
+	KUNIT_EXPECT_EQ(test, counting.ctrs, FAKE_CONFIG);
+	KUNIT_EXPECT_EQ(test, sampling.ctrs, FAKE_CONFIG);
 }
 
 /* Where counters differ, only those that can filter remain. */
@@ -323,7 +323,7 @@ static void filter_picks_able_counters(struct kunit *test)
 		.exclude_kernel = 1,
 	};
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event event;
+	struct riscv_pmu_request event;
 
 	fake->pmu.ctr[3].inh = U;
 	fake->pmu.ctr[4].inh = 0;
@@ -347,22 +347,22 @@ struct attr_row {
 #define TO_USER	BRANCH, .exclude_kernel = 1, .exclude_hv = 1
 
 static const struct attr_row attr_rows[] = {
-	{ "cycles", { HW(0) }, false, 0, FAKE_PROG },
-	{ "instructions", { HW(1) }, false, 0, FAKE_PROG },
-	{ "branches", { HW(4) }, false, 0, FAKE_PROG },
+	{ "cycles", { HW(0) }, false, 0, FAKE_CONFIG },
+	{ "instructions", { HW(1) }, false, 0, FAKE_CONFIG },
+	{ "branches", { HW(4) }, false, 0, FAKE_CONFIG },
 	{ "firmware", { RAW(CLASS_FW | 5) }, false, 0, FAKE_FW },
 	{ "firmware, no kernel", { RAW(CLASS_FW | 5), .exclude_kernel = 1 }, false, -EOPNOTSUPP },
 	{ "an event that is not there", { HW(6) }, false, -ENOENT },
 	{ "not there, and a filter", { HW(6), .exclude_user = 1 }, false, -ENOENT },
 	{ "not there, and sampling", { HW(6), .sample_period = 1 }, false, -ENOENT },
-	{ "sampled cycles", { HW(0), .sample_period = 1000 }, false, 0, FAKE_PROG },
-	{ "sampled by frequency", { HW(0), .freq = 1, .sample_freq = 99 }, false, 0, FAKE_PROG },
-	{ "sampled branches", { HW(4), .sample_period = 1 }, false, 0, FAKE_PROG },
+	{ "sampled cycles", { HW(0), .sample_period = 1000 }, false, 0, FAKE_CONFIG },
+	{ "sampled by frequency", { HW(0), .freq = 1, .sample_freq = 99 }, false, 0, FAKE_CONFIG },
+	{ "sampled branches", { HW(4), .sample_period = 1 }, false, 0, FAKE_CONFIG },
 	{ "sampled firmware", { RAW(CLASS_FW | 5), .sample_period = 1 }, false, -EOPNOTSUPP },
 	{ "sampled, no kernel", { HW(0), .sample_period = 1, .exclude_kernel = 1 }, false, 0,
-	  FAKE_PROG },
+	  FAKE_CONFIG },
 	{ "config1 guest bit from user", { HW(0), .config1 = 1 }, false, -EINVAL },
-	{ "config1 guest bit from KVM", { HW(0), .config1 = 1 }, true, 0, FAKE_PROG },
+	{ "config1 guest bit from KVM", { HW(0), .config1 = 1 }, true, 0, FAKE_CONFIG },
 	{ "config1 other bit from KVM", { HW(0), .config1 = 2 }, true, -EINVAL },
 	{ "config1 both bits from KVM", { HW(0), .config1 = 3 }, true, -EINVAL },
 	{ "config1 both bits from a user", { HW(0), .config1 = 3 }, false, -EINVAL },
@@ -380,7 +380,7 @@ static const struct attr_row attr_rows[] = {
 	{ "a branch from exec on", { TO_USER, .enable_on_exec = 1, .config2 = 8 }, false, -EINVAL },
 	{ "config2 a counter", { HW(0), .config2 = 1 }, false, 0, BIT_ULL(0) },
 	{ "config2 all counters", { HW(0), .config2 = U32_MAX }, false, 0,
-	  lower_32_bits(FAKE_PROG) },
+	  lower_32_bits(FAKE_CONFIG) },
 	{ "config2 one of each kind", { HW(0), .config2 = 9 }, false, 0, BIT_ULL(3) },
 	{ "config2 and the firmware's", { RAW(CLASS_FW | 5), .config2 = 8 }, false, -EINVAL },
 	{ "config2 no counter", { HW(0), .config2 = 2 }, false, -EINVAL },
@@ -397,7 +397,7 @@ static void resolve_judges_attributes(struct kunit *test)
 {
 	const struct attr_row *row = test->param_value;
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event event;
+	struct riscv_pmu_request event;
 
 	fake->absent = 0x00007;	/* bus cycles */
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &row->attr, row->in_kernel,
@@ -411,7 +411,7 @@ static void platform_firmware_event_can_not_be_filtered(struct kunit *test)
 {
 	struct perf_event_attr attr = { RAW(CLASS_FW | BIT_ULL(62) | 1), .exclude_guest = 1 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event event;
+	struct riscv_pmu_request event;
 
 	fake->pmu.guests = true;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), -EINVAL);
@@ -428,11 +428,11 @@ static void resolve_bounds_backends_answer(struct kunit *test)
 {
 	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .config = 7 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event event;
+	struct riscv_pmu_request event;
 
 	fake->pmu.ctrs &= ~BIT_ULL(4);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
-	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_PROG & ~BIT_ULL(4));
+	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_CONFIG & ~BIT_ULL(4));
 }
 
 /* Cycles and instructions have counters of both kinds here; some events have but one. */
@@ -440,7 +440,7 @@ static void sampling_prefers_an_interrupt(struct kunit *test)
 {
 	const struct perf_event_attr attr = { HW(0), .sample_period = 1000 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event event;
+	struct riscv_pmu_request event;
 
 	fake->pmu.irq_ctrs = BIT_ULL(33);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
@@ -452,7 +452,7 @@ static void sampling_prefers_an_interrupt(struct kunit *test)
 
 	fake->pmu.polled_sampling = true;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
-	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_PROG);
+	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_CONFIG);
 	fake->pmu.irq_ctrs = BIT_ULL(33);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
 	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(33));
@@ -463,9 +463,9 @@ static void sampling_takes_a_fixed_counter_that_interrupts(struct kunit *test)
 {
 	const struct perf_event_attr attr = { HW(0), .sample_period = 1000 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event event;
+	struct riscv_pmu_request event;
 
-	for (u64 ctrs = FAKE_PROG; ctrs; ctrs &= ctrs - 1)
+	for (u64 ctrs = FAKE_CONFIG; ctrs; ctrs &= ctrs - 1)
 		fake->pmu.ctr[__ffs64(ctrs)].inh = 0;
 	fake->pmu.irq_ctrs = FAKE_FIXED;
 	fake->pmu.polled_sampling = true;
@@ -479,7 +479,7 @@ static void firmware_events_are_not_polled(struct kunit *test)
 	const struct perf_event_attr attr = { RAW((u64)RISCV_PMU_CLASS_FW << 62 | 5),
 					    .sample_period = 10 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event event;
+	struct riscv_pmu_request event;
 
 	fake->pmu.irq_ctrs = 0;
 	fake->pmu.polled_sampling = true;

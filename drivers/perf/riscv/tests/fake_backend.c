@@ -39,14 +39,14 @@ static u64 fake_mask(const struct fake_pmu *fake, unsigned int ctr)
 }
 
 /**
- * fake_rate() - events per tick of the program's event
- * @prog:	the program
+ * fake_rate() - events per tick of the config's event
+ * @cfg:	the config
  *
  * Return: the rate.
  */
-u64 fake_rate(const struct riscv_pmu_prog *prog)
+u64 fake_rate(const struct riscv_pmu_config *cfg)
 {
-	return prog->event_data ?: prog->event_idx & RISCV_PMU_EVENT_CODE_MASK;
+	return cfg->event_data ?: cfg->event_idx & RISCV_PMU_EVENT_CODE_MASK;
 }
 
 static void fake_count(struct fake_pmu *fake, unsigned int ctr, u64 events)
@@ -69,8 +69,8 @@ void fake_advance(struct fake_pmu *fake, u64 ticks)
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		const struct fake_ctr *c = &fake->ctr[ctr];
 
-		if (c->running && !(c->prog.inh & fake->mode))
-			fake_count(fake, ctr, ticks * fake_rate(&c->prog));
+		if (c->running && !(c->cfg.inh & fake->mode))
+			fake_count(fake, ctr, ticks * fake_rate(&c->cfg));
 	}
 }
 
@@ -103,7 +103,7 @@ u64 fake_running(const struct fake_pmu *fake)
 }
 
 /**
- * fake_holding() - counters that have a program
+ * fake_holding() - counters that have a config
  * @fake:	the hart
  *
  * Return: their mask.
@@ -135,18 +135,18 @@ struct fake_batch fake_last(const struct fake_pmu *fake, unsigned int back)
  * @test:	the test
  * @fake:	the hart
  * @back:	0 for the last one, 1 for the one before, ...
- * @want:	its masks
+ * @req:	its masks
  */
 void fake_expect_batch(struct kunit *test, const struct fake_pmu *fake, unsigned int back,
-		       struct fake_batch want)
+		       struct fake_batch req)
 {
 	const struct fake_batch got = fake_last(fake, back);
 
-	KUNIT_EXPECT_TRUE_MSG(test, !memcmp(&got, &want, sizeof(got)),
+	KUNIT_EXPECT_TRUE_MSG(test, !memcmp(&got, &req, sizeof(got)),
 			      "batch %u: stop %llx release %llx program %llx start %llx load %llx, not %llx %llx %llx %llx %llx",
 			      fake->nr_batches - back, got.stop, got.release, got.program,
-			      got.start, got.load, want.stop, want.release, want.program,
-			      want.start, want.load);
+			      got.start, got.load, req.stop, req.release, req.program,
+			      req.start, req.load);
 }
 
 static void fake_log(struct fake_pmu *fake, const struct riscv_pmu_batch *batch)
@@ -191,7 +191,8 @@ static void fake_release(struct fake_pmu *fake, unsigned int ctr)
 	fake->ctr[ctr].holds = false;
 }
 
-static int fake_program(struct fake_pmu *fake, unsigned int ctr, const struct riscv_pmu_prog *prog)
+static int fake_write_config(struct fake_pmu *fake, unsigned int ctr,
+			     const struct riscv_pmu_config *cfg)
 {
 	struct fake_ctr *c = &fake->ctr[ctr];
 
@@ -199,13 +200,13 @@ static int fake_program(struct fake_pmu *fake, unsigned int ctr, const struct ri
 		fake_complain(fake, ctr, "a counter is programmed while it runs");
 	if (c->holds)
 		fake_complain(fake, ctr, "a counter is programmed over another program");
-	if (prog->inh & ~(u32)fake->pmu.ctr[ctr].inh & ~RISCV_PMU_INH_M)
+	if (cfg->inh & ~(u32)fake->pmu.ctr[ctr].inh & ~RISCV_PMU_INH_M)
 		fake_complain(fake, ctr, "a counter can not filter that way");
-	if (fake->fail_program & BIT_ULL(ctr))
+	if (fake->fail_config & BIT_ULL(ctr))
 		return -ENOENT;
 
 	c->holds = true;
-	c->prog = *prog;
+	c->cfg = *cfg;
 	if (fake->pmu.fw_ctrs & BIT_ULL(ctr)) {
 		c->unset = true;
 		c->value = FAKE_UGLY & fake_mask(fake, ctr);
@@ -256,7 +257,7 @@ static int fake_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 
 	for (ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
-		int ret = fake_program(fake, ctr, &batch->cfg[ctr].prog);
+		int ret = fake_write_config(fake, ctr, &batch->setup[ctr].cfg);
 
 		batch->failed |= ret ? BIT_ULL(ctr) : 0;
 		err = err ?: ret;
@@ -265,7 +266,7 @@ static int fake_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	for (ctrs = batch->start & ~batch->failed; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 		bool load = batch->load & BIT_ULL(ctr);
-		int ret = fake_start(fake, ctr, load ? &batch->cfg[ctr].value : NULL);
+		int ret = fake_start(fake, ctr, load ? &batch->setup[ctr].value : NULL);
 
 		batch->failed |= ret ? BIT_ULL(ctr) : 0;
 		err = err ?: ret;
@@ -326,22 +327,22 @@ static void fake_stop_hart(struct riscv_pmu *pmu)
 		};
 }
 
-static u64 fake_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_prog *prog)
+static u64 fake_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
-	if (prog->event_idx == to_fake(pmu)->absent)
+	if (cfg->event_idx == to_fake(pmu)->absent)
 		return 0;
 
-	switch (riscv_pmu_event_type(prog->event_idx)) {
+	switch (riscv_pmu_event_type(cfg->event_idx)) {
 	case RISCV_PMU_EVENT_TYPE_FW:
 		return FAKE_FW;
 	case RISCV_PMU_EVENT_TYPE_HW:
-		if (prog->event_idx == RISCV_PMU_EVENT_CYCLES)
-			return FAKE_PROG | BIT_ULL(0);
-		if (prog->event_idx == RISCV_PMU_EVENT_INSTRUCTIONS)
-			return FAKE_PROG | BIT_ULL(2);
+		if (cfg->event_idx == RISCV_PMU_EVENT_CYCLES)
+			return FAKE_CONFIG | BIT_ULL(0);
+		if (cfg->event_idx == RISCV_PMU_EVENT_INSTRUCTIONS)
+			return FAKE_CONFIG | BIT_ULL(2);
 	}
 
-	return FAKE_PROG;
+	return FAKE_CONFIG;
 }
 
 static int fake_probe(struct riscv_pmu *pmu)
@@ -349,13 +350,13 @@ static int fake_probe(struct riscv_pmu *pmu)
 	pmu->ctrs = FAKE_CTRS;
 	pmu->fixed_ctrs = FAKE_FIXED;
 	pmu->fw_ctrs = FAKE_FW;
-	pmu->irq_ctrs = FAKE_PROG;
+	pmu->irq_ctrs = FAKE_CONFIG;
 	pmu->raw_bits = 48;
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		pmu->ctr[ctr].width = 64;
 		if (BIT_ULL(ctr) & ~FAKE_FW && ctr < 32)
 			pmu->ctr[ctr].csr = CSR_CYCLE + ctr;
-		pmu->ctr[ctr].inh = FAKE_PROG & BIT_ULL(ctr) ? FAKE_ALL_MODES : 0;
+		pmu->ctr[ctr].inh = FAKE_CONFIG & BIT_ULL(ctr) ? FAKE_ALL_MODES : 0;
 	}
 
 	return 0;
@@ -416,15 +417,15 @@ void fake_set_width(struct fake_pmu *fake, u64 ctrs, unsigned int width)
 }
 
 /**
- * fake_prog() - the program of a raw event
+ * fake_config() - the config of a raw event
  * @selector:	its selector, which is its rate as well
  * @inh:	modes in which it does not count
  *
- * Return: a program.
+ * Return: a config.
  */
-struct riscv_pmu_prog fake_prog(u64 selector, u32 inh)
+struct riscv_pmu_config fake_config(u64 selector, u32 inh)
 {
-	return (struct riscv_pmu_prog){
+	return (struct riscv_pmu_config){
 		.event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW, 0),
 		.event_data = selector,
 		.inh = inh,
@@ -432,15 +433,15 @@ struct riscv_pmu_prog fake_prog(u64 selector, u32 inh)
 }
 
 /**
- * fake_reader_init() - a reader that has never been attached
- * @reader:	the reader
- * @prog:	what it wants counted
+ * fake_event_init() - an event that has never been attached
+ * @ev:	the event
+ * @cfg:	what it wants counted
  * @ctrs:	counters that can
  */
-void fake_reader_init(struct riscv_pmu_reader *reader, struct riscv_pmu_prog prog, u64 ctrs)
+void fake_event_init(struct riscv_pmu_event *ev, struct riscv_pmu_config cfg, u64 ctrs)
 {
-	*reader = (struct riscv_pmu_reader){
-		.want = { .prog = prog, .ctrs = ctrs },
+	*ev = (struct riscv_pmu_event){
+		.req = { .cfg = cfg, .ctrs = ctrs },
 		.candidates = ctrs,
 		.ctr = -1,
 	};
@@ -459,7 +460,7 @@ void fake_expect_clean(struct kunit *test, struct fake_pmu *fake)
 }
 
 /**
- * fake_expect_idle() - no reader has been left behind, and no deadline
+ * fake_expect_idle() - no event has been left behind, and no overflow point
  * @test:	the test
  * @fake:	its machine
  * @hart:	its hart
@@ -469,12 +470,12 @@ void fake_expect_clean(struct kunit *test, struct fake_pmu *fake)
 void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_hart *hart)
 {
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
-		KUNIT_EXPECT_TRUE_MSG(test, list_empty(&hart->clock[ctr].readers),
+		KUNIT_EXPECT_TRUE_MSG(test, list_empty(&hart->counter[ctr].events),
 				      "counter %u still has readers", ctr);
-	KUNIT_EXPECT_EQ(test, hart->layout.sched.used, 0);
+	KUNIT_EXPECT_EQ(test, hart->wanted.sched.used, 0);
 	KUNIT_EXPECT_EQ(test, hart->running, fake_running(fake));
-	KUNIT_EXPECT_EQ(test, hart->held, fake_holding(fake));
-	KUNIT_EXPECT_EQ(test, hart->deadlines, 0);
+	KUNIT_EXPECT_EQ(test, hart->programmed, fake_holding(fake));
+	KUNIT_EXPECT_EQ(test, hart->irq_events, 0);
 	KUNIT_EXPECT_EQ(test, hart->armed & ~hart->running, 0);
 	fake_expect_clean(test, fake);
 }

@@ -10,14 +10,14 @@
 #include <kunit/test.h>
 #include <linux/bits.h>
 
-#include "../clock.h"
+#include "../counter.h"
 #include "../internal.h"
 
 /* The machine: cycle and instret, programmable counters, firmware counters; some above 31. */
 #define FAKE_FIXED	(BIT_ULL(0) | BIT_ULL(2))
-#define FAKE_PROG	(BIT_ULL(3) | BIT_ULL(4) | BIT_ULL(5) | BIT_ULL(33))
+#define FAKE_CONFIG	(BIT_ULL(3) | BIT_ULL(4) | BIT_ULL(5) | BIT_ULL(33))
 #define FAKE_FW		(BIT_ULL(40) | BIT_ULL(41))
-#define FAKE_CTRS	(FAKE_FIXED | FAKE_PROG | FAKE_FW)
+#define FAKE_CTRS	(FAKE_FIXED | FAKE_CONFIG | FAKE_FW)
 
 #define FAKE_ALL_MODES	(RISCV_PMU_INH_U | RISCV_PMU_INH_S | RISCV_PMU_INH_VU | \
 			 RISCV_PMU_INH_VS | RISCV_PMU_INH_M)
@@ -26,15 +26,15 @@
 
 /**
  * struct fake_ctr - one simulated counter
- * @prog:	what it holds, if @holds
+ * @cfg:	what it holds, if @holds
  * @value:	its value, within its width
- * @holds:	it has a program
+ * @holds:	it has a config
  * @running:	it counts
  * @overflowed:	it has wrapped since it was last started
  * @unset:	its value means nothing until it is loaded (firmware counters)
  */
 struct fake_ctr {
-	struct riscv_pmu_prog	prog;
+	struct riscv_pmu_config	cfg;
 	u64			value;
 	bool			holds;
 	bool			running;
@@ -57,7 +57,7 @@ struct fake_batch {
  * @hart:	a hart for tests that do without &riscv_pmu.harts
  * @ctr:	the counters
  * @mode:	enum riscv_pmu_inh bit of the mode that the hart is in
- * @fail_program: counters that refuse every program
+ * @fail_config: counters that refuse every program
  * @fail_start:	counters that refuse to start
  * @wide:	counters of 64 bits, whatever the PMU takes them for
  * @absent:	event_idx that this machine does not have
@@ -72,7 +72,7 @@ struct fake_pmu {
 	struct riscv_pmu_hart	hart;
 	struct fake_ctr		ctr[RISCV_MAX_COUNTERS];
 	u32			mode;
-	u64			fail_program;
+	u64			fail_config;
 	u64			fail_start;
 	u64			wide;
 	u32			absent;
@@ -86,27 +86,27 @@ struct fake_pmu {
 struct fake_pmu *fake_create(struct kunit *test);
 void fake_set_width(struct fake_pmu *fake, u64 ctrs, unsigned int width);
 void fake_advance(struct fake_pmu *fake, u64 ticks);
-u64 fake_rate(const struct riscv_pmu_prog *prog);
+u64 fake_rate(const struct riscv_pmu_config *cfg);
 u64 fake_until_wrap(const struct fake_pmu *fake, unsigned int ctr);
 u64 fake_running(const struct fake_pmu *fake);
 u64 fake_holding(const struct fake_pmu *fake);
 struct fake_batch fake_last(const struct fake_pmu *fake, unsigned int back);
 void fake_expect_batch(struct kunit *test, const struct fake_pmu *fake, unsigned int back,
-		       struct fake_batch want);
-struct riscv_pmu_prog fake_prog(u64 selector, u32 inh);
-void fake_reader_init(struct riscv_pmu_reader *reader, struct riscv_pmu_prog prog, u64 ctrs);
+		       struct fake_batch req);
+struct riscv_pmu_config fake_config(u64 selector, u32 inh);
+void fake_event_init(struct riscv_pmu_event *ev, struct riscv_pmu_config cfg, u64 ctrs);
 void fake_expect_clean(struct kunit *test, struct fake_pmu *fake);
 void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_hart *hart);
 
-/* Whether the reader is on a clock's list. */
-static inline bool fake_is_attached(const struct riscv_pmu_reader *reader)
+/* Whether the event is on a counter's list. */
+static inline bool fake_is_attached(const struct riscv_pmu_event *ev)
 {
-	const struct riscv_pmu_reader *other;
+	const struct riscv_pmu_event *other;
 
-	if (!reader->clock)
+	if (!ev->counter)
 		return false;
-	list_for_each_entry(other, &reader->clock->readers, node) {
-		if (other == reader)
+	list_for_each_entry(other, &ev->counter->events, node) {
+		if (other == ev)
 			return true;
 	}
 

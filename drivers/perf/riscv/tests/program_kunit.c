@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Clocks and readers over counters in memory: what each reader is given, to
+ * Events on counters in memory: what each event is given, to
  * the event, and what it costs in batches.
  */
 
@@ -34,141 +34,141 @@ static void program_exit(struct kunit *test)
 
 static void begin(struct fake_pmu *fake)
 {
-	riscv_pmu_collect(&fake->pmu, &fake->hart);
+	riscv_pmu_begin_update(&fake->pmu, &fake->hart);
 }
 
 static u64 finish(struct fake_pmu *fake)
 {
-	fake->hart.collecting = false;
-	fake->hart.at_once = false;
+	fake->hart.updating = false;
+	fake->hart.latch_on_read = false;
 	return riscv_pmu_hart_apply(&fake->pmu, &fake->hart);
 }
 
-static int add(struct fake_pmu *fake, struct riscv_pmu_reader *reader, u64 left)
+static int add(struct fake_pmu *fake, struct riscv_pmu_event *ev, u64 left)
 {
-	int err = riscv_pmu_reader_attach(&fake->pmu, &fake->hart, reader);
+	int err = riscv_pmu_event_assign(&fake->pmu, &fake->hart, ev);
 
 	if (err)
 		return err;
-	err = riscv_pmu_hart_prove(&fake->pmu, &fake->hart, reader);
+	err = riscv_pmu_hart_validate(&fake->pmu, &fake->hart, ev);
 	if (err)
-		riscv_pmu_reader_detach(&fake->hart, reader);
+		riscv_pmu_event_detach(&fake->hart, ev);
 	else
-		riscv_pmu_reader_start(&fake->hart, reader, left);
+		riscv_pmu_event_start(&fake->hart, ev, left);
 
 	return err;
 }
 
-static u64 take(struct fake_pmu *fake, struct riscv_pmu_reader *reader)
+static u64 take(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 {
-	return riscv_pmu_reader_take(&fake->pmu, &fake->hart, reader);
+	return riscv_pmu_event_read_delta(&fake->pmu, &fake->hart, ev);
 }
 
-/* A reader that got no counter has been complained of already. */
-static u64 del(struct fake_pmu *fake, struct riscv_pmu_reader *reader)
+/* An event that got no counter has been complained of already. */
+static u64 del(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 {
-	u64 share;
+	u64 delta;
 
-	if (!fake_is_attached(reader))
+	if (!fake_is_attached(ev))
 		return 0;
 
-	share = take(fake, reader);
-	riscv_pmu_reader_stop(&fake->hart, reader);
-	riscv_pmu_reader_detach(&fake->hart, reader);
-	return share;
+	delta = take(fake, ev);
+	riscv_pmu_event_stop(&fake->hart, ev);
+	riscv_pmu_event_detach(&fake->hart, ev);
+	return delta;
 }
 
 /* The same, each in a window of its own. */
-static void switch_in(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_reader *reader,
+static void switch_in(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_event *ev,
 		      u64 left)
 {
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, reader, left), 0);
+	KUNIT_EXPECT_EQ(test, add(fake, ev, left), 0);
 	KUNIT_EXPECT_EQ(test, finish(fake), 0);
 }
 
-static u64 switch_out(struct fake_pmu *fake, struct riscv_pmu_reader *reader)
+static u64 switch_out(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 {
-	u64 share;
+	u64 delta;
 
 	begin(fake);
-	share = del(fake, reader);
+	delta = del(fake, ev);
 	finish(fake);
-	return share;
+	return delta;
 }
 
-static bool is_due(struct fake_pmu *fake, struct riscv_pmu_reader *reader)
+static bool is_due(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 {
-	return reader->state == RISCV_PMU_READER_ON &&
-	       riscv_pmu_reader_is_due(reader, riscv_pmu_clock_now(&fake->pmu, &fake->hart,
-								   reader->ctr));
+	return ev->state == RISCV_PMU_EVENT_ACTIVE &&
+	       riscv_pmu_event_has_overflowed(ev, riscv_pmu_counter_count(&fake->pmu, &fake->hart,
+									  ev->ctr));
 }
 
-static void counting(struct riscv_pmu_reader *reader, u64 selector, u64 ctrs)
+static void counting(struct riscv_pmu_event *ev, u64 selector, u64 ctrs)
 {
-	fake_reader_init(reader, fake_prog(selector, RISCV_PMU_INH_M), ctrs);
+	fake_event_init(ev, fake_config(selector, RISCV_PMU_INH_M), ctrs);
 }
 
-static void sampling(struct riscv_pmu_reader *reader, u64 selector, u64 ctrs)
+static void sampling(struct riscv_pmu_event *ev, u64 selector, u64 ctrs)
 {
-	counting(reader, selector, ctrs);
-	reader->sampling = true;
+	counting(ev, selector, ctrs);
+	ev->sampling = true;
 }
 
-/* --- one reader --------------------------------------------------------- */
+/* --- one event --------------------------------------------------------- */
 
-static void reader_gets_what_passed(struct kunit *test)
+static void event_gets_what_was_counted(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
-	counting(&reader, 5, C(4));
-	switch_in(test, fake, &reader, 0);
+	counting(&ev, 5, C(4));
+	switch_in(test, fake, &ev, 0);
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, 2);
 	fake_expect_batch(test, fake, 1, BATCH(.program = C(4)));
 	KUNIT_EXPECT_EQ(test, fake_last(fake, 0).start, C(4));
 
-	KUNIT_EXPECT_EQ(test, take(fake, &reader), 0);
+	KUNIT_EXPECT_EQ(test, take(fake, &ev), 0);
 	fake_advance(fake, 100);
-	KUNIT_EXPECT_EQ(test, take(fake, &reader), 500);
-	KUNIT_EXPECT_EQ(test, take(fake, &reader), 0);
+	KUNIT_EXPECT_EQ(test, take(fake, &ev), 500);
+	KUNIT_EXPECT_EQ(test, take(fake, &ev), 0);
 	fake_advance(fake, 1);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 5);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 5);
 	fake_advance(fake, 1000);
 }
 
-static void reader_counts_only_while_started(struct kunit *test)
+static void event_counts_only_while_started(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
-	counting(&reader, 3, C(3));
+	counting(&ev, 3, C(3));
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), 0);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), 0);
 	/* Started, but the hart has not been told yet. */
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_EQ(test, take(fake, &reader), 0);
+	KUNIT_EXPECT_EQ(test, take(fake, &ev), 0);
 	finish(fake);
 
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_EQ(test, take(fake, &reader), 30);
-	riscv_pmu_reader_stop(&fake->hart, &reader);
+	KUNIT_EXPECT_EQ(test, take(fake, &ev), 30);
+	riscv_pmu_event_stop(&fake->hart, &ev);
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_EQ(test, take(fake, &reader), 0);
+	KUNIT_EXPECT_EQ(test, take(fake, &ev), 0);
 
-	riscv_pmu_reader_start(&fake->hart, &reader, 0);
+	riscv_pmu_event_start(&fake->hart, &ev, 0);
 	finish(fake);
 	fake_advance(fake, 7);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 21);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 21);
 }
 
 static void modes_are_filtered(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader user, kernel;
+	struct riscv_pmu_event user, kernel;
 
-	fake_reader_init(&user, fake_prog(2, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
-	fake_reader_init(&kernel, fake_prog(9, RISCV_PMU_INH_U | RISCV_PMU_INH_M), C(4));
+	fake_event_init(&user, fake_config(2, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3));
+	fake_event_init(&kernel, fake_config(9, RISCV_PMU_INH_U | RISCV_PMU_INH_M), C(4));
 	switch_in(test, fake, &user, 0);
 	switch_in(test, fake, &kernel, 0);
 	fake_advance(fake, 10);
@@ -184,14 +184,14 @@ static void modes_are_filtered(struct kunit *test)
 static void firmware_counter_starts_from_a_known_value(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader, other;
+	struct riscv_pmu_event ev, other;
 
-	fake_reader_init(&reader, (struct riscv_pmu_prog){ .event_idx = 0xf0005 }, C(41));
-	fake_reader_init(&other, (struct riscv_pmu_prog){ .event_idx = 0xf0007 }, C(41));
+	fake_event_init(&ev, (struct riscv_pmu_config){ .event_idx = 0xf0005 }, C(41));
+	fake_event_init(&other, (struct riscv_pmu_config){ .event_idx = 0xf0007 }, C(41));
 	for (int i = 0; i < 3; i++) {
-		switch_in(test, fake, &reader, 0);
+		switch_in(test, fake, &ev, 0);
 		fake_advance(fake, 10);
-		KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 50);
+		KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 50);
 		switch_in(test, fake, &other, 0);
 		fake_advance(fake, 10);
 		KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
@@ -200,37 +200,37 @@ static void firmware_counter_starts_from_a_known_value(struct kunit *test)
 
 /* --- switching ---------------------------------------------------------- */
 
-static void counting_reader_switches_for_free(struct kunit *test)
+static void counting_event_switches_for_free(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 	unsigned int batches;
 	u64 sum = 0;
 
-	counting(&reader, 5, FAKE_PROG);
-	switch_in(test, fake, &reader, 0);
+	counting(&ev, 5, FAKE_CONFIG);
+	switch_in(test, fake, &ev, 0);
 	batches = fake->nr_batches;
 	for (int i = 0; i < 10; i++) {
 		fake_advance(fake, 3);
-		sum += switch_out(fake, &reader);
+		sum += switch_out(fake, &ev);
 		fake_advance(fake, 1000);
-		switch_in(test, fake, &reader, 0);
+		switch_in(test, fake, &ev, 0);
 	}
 
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 	KUNIT_EXPECT_EQ(test, sum, 150);
-	switch_out(fake, &reader);
+	switch_out(fake, &ev);
 }
 
-/* Two tasks that count the same: the second finds the clock of the first running. */
-static void next_task_takes_over_the_clock(struct kunit *test)
+/* Two tasks that count the same: the second finds the counter of the first running. */
+static void next_task_takes_over_the_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 	unsigned int batches;
 
-	counting(&a, 5, FAKE_PROG);
-	counting(&b, 5, FAKE_PROG);
+	counting(&a, 5, FAKE_CONFIG);
+	counting(&b, 5, FAKE_CONFIG);
 	switch_in(test, fake, &a, 0);
 	batches = fake->nr_batches;
 	fake_advance(fake, 2);
@@ -250,36 +250,36 @@ static u64 awaited(struct fake_pmu *fake)
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
 		overflowed |= fake->ctr[ctr].overflowed ? C(ctr) : 0;
 
-	return riscv_pmu_hart_find_awaited(&fake->hart, overflowed & fake->hart.armed);
+	return riscv_pmu_hart_find_expected(&fake->hart, overflowed & fake->hart.armed);
 }
 
-/* Simulates the interrupt of counters whose deadlines have not come. */
+/* Simulates the interrupt of counters whose overflow points have not come. */
 static void serve_early(struct fake_pmu *fake, u64 ctrs)
 {
 	begin(fake);
-	riscv_pmu_hart_park(&fake->pmu, &fake->hart, ctrs);
+	riscv_pmu_hart_pause(&fake->pmu, &fake->hart, ctrs);
 	finish(fake);
 }
 
-/* Others come between, but its counter still overflows before its deadline, and not much. */
-static void sampling_reader_switches_for_free(struct kunit *test)
+/* Others come between, but its counter still overflows before its overflow point, and not much. */
+static void sampling_event_switches_for_free(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 	unsigned int batches;
 	u64 left = 1000;
 
-	sampling(&reader, 1, C(5));
-	switch_in(test, fake, &reader, left);
+	sampling(&ev, 1, C(5));
+	switch_in(test, fake, &ev, left);
 	fake_expect_batch(test, fake, 0, BATCH(.start = C(5), .load = C(5)));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), left);
 
 	batches = fake->nr_batches;
 	for (int i = 0; i < 9; i++) {
 		fake_advance(fake, 50);
-		left -= switch_out(fake, &reader);
+		left -= switch_out(fake, &ev);
 		fake_advance(fake, 20);
-		switch_in(test, fake, &reader, left);
+		switch_in(test, fake, &ev, left);
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), left - (i + 1) * 20);
 	}
 	KUNIT_EXPECT_EQ(test, left, 550);
@@ -287,14 +287,14 @@ static void sampling_reader_switches_for_free(struct kunit *test)
 
 	/* It comes early, and is set right. */
 	fake_advance(fake, 370);
-	KUNIT_EXPECT_FALSE(test, is_due(fake, &reader));
+	KUNIT_EXPECT_FALSE(test, is_due(fake, &ev));
 	KUNIT_EXPECT_EQ(test, awaited(fake), C(5));
 	serve_early(fake, C(5));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), 180);
 	fake_advance(fake, 180);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &reader));
+	KUNIT_EXPECT_TRUE(test, is_due(fake, &ev));
 	KUNIT_EXPECT_EQ(test, awaited(fake), C(5));
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 550);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 550);
 	KUNIT_EXPECT_EQ(test, awaited(fake), 0);
 }
 
@@ -325,71 +325,71 @@ static void counter_that_does_not_suit_is_loaded(struct kunit *test)
 {
 	const struct suit_row *row = test->param_value;
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 	unsigned int batches;
 
-	sampling(&reader, 1, C(5));
-	switch_in(test, fake, &reader, 1000);
-	switch_out(fake, &reader);
+	sampling(&ev, 1, C(5));
+	switch_in(test, fake, &ev, 1000);
+	switch_out(fake, &ev);
 	fake_advance(fake, row->between);
 	batches = fake->nr_batches;
-	switch_in(test, fake, &reader, row->left);
+	switch_in(test, fake, &ev, row->left);
 	KUNIT_EXPECT_EQ(test, fake->nr_batches != batches, !row->suits);
 	if (row->suits)
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), 1000 - row->between);
 	else
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), max(row->left, 1));
 	KUNIT_EXPECT_EQ(test, fake->hart.armed, C(5));
-	switch_out(fake, &reader);
+	switch_out(fake, &ev);
 }
 
 static void nothing_changed_costs_nothing(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 	unsigned int batches, reads;
 
-	counting(&reader, 5, FAKE_PROG);
-	switch_in(test, fake, &reader, 0);
+	counting(&ev, 5, FAKE_CONFIG);
+	switch_in(test, fake, &ev, 0);
 	batches = fake->nr_batches;
 	reads = fake->nr_reads;
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, finish(fake), 0);
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 	KUNIT_EXPECT_EQ(test, fake->nr_reads, reads);
-	switch_out(fake, &reader);
+	switch_out(fake, &ev);
 }
 
 static void group_starts_in_one_batch(struct kunit *test)
 {
 	const u64 all = C(3) | C(4) | C(5) | C(33);
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader[4];
+	struct riscv_pmu_event ev[4];
 
 	begin(fake);
 	for (int i = 0; i < 4; i++) {
-		counting(&reader[i], i + 1, FAKE_PROG);
-		KUNIT_EXPECT_EQ(test, add(fake, &reader[i], 0), 0);
+		counting(&ev[i], i + 1, FAKE_CONFIG);
+		KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 0), 0);
 	}
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, fake_last(fake, 0).start, all);
 
 	fake_advance(fake, 10);
 	for (int i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, switch_out(fake, &reader[i]), 10 * (i + 1));
+		KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[i]), 10 * (i + 1));
 }
 
 static void armed_group_starts_in_one_batch_and_runs_on(struct kunit *test)
 {
 	const u64 all = C(3) | C(4);
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader[2];
+	struct riscv_pmu_event ev[2];
 	unsigned int batches;
 
 	begin(fake);
 	for (int i = 0; i < 2; i++) {
-		sampling(&reader[i], i + 1, all);
-		KUNIT_EXPECT_EQ(test, add(fake, &reader[i], 100), 0);
+		sampling(&ev[i], i + 1, all);
+		KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 100), 0);
 	}
 	finish(fake);
 	fake_expect_batch(test, fake, 0, BATCH(.start = all, .load = all));
@@ -399,35 +399,35 @@ static void armed_group_starts_in_one_batch_and_runs_on(struct kunit *test)
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 	for (int i = 0; i < 2; i++)
-		switch_out(fake, &reader[i]);
+		switch_out(fake, &ev[i]);
 }
 
 /* It overflowed for nobody, and its flag, which stays, keeps the next from interrupting. */
 static void flag_that_was_for_nobody_is_cleared(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
-	sampling(&reader, 1, C(5));
-	switch_in(test, fake, &reader, 1000);
-	switch_out(fake, &reader);
+	sampling(&ev, 1, C(5));
+	switch_in(test, fake, &ev, 1000);
+	switch_out(fake, &ev);
 	fake->ctr[5].overflowed = true;
 	KUNIT_EXPECT_EQ(test, awaited(fake), 0);
-	switch_in(test, fake, &reader, 1000);
+	switch_in(test, fake, &ev, 1000);
 	KUNIT_EXPECT_FALSE(test, fake->ctr[5].overflowed);
-	switch_out(fake, &reader);
+	switch_out(fake, &ev);
 }
 
 /* --- sharing ------------------------------------------------------------ */
 
-static void counting_readers_share_a_clock(struct kunit *test)
+static void counting_events_share_a_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 	unsigned int batches;
 
-	counting(&a, 5, FAKE_PROG);
-	counting(&b, 5, FAKE_PROG);
+	counting(&a, 5, FAKE_CONFIG);
+	counting(&b, 5, FAKE_CONFIG);
 	switch_in(test, fake, &a, 0);
 	batches = fake->nr_batches;
 	fake_advance(fake, 10);
@@ -443,10 +443,10 @@ static void counting_readers_share_a_clock(struct kunit *test)
 static void different_filters_do_not_share(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
-	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_U | RISCV_PMU_INH_M), FAKE_PROG);
-	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), FAKE_PROG);
+	fake_event_init(&a, fake_config(5, RISCV_PMU_INH_U | RISCV_PMU_INH_M), FAKE_CONFIG);
+	fake_event_init(&b, fake_config(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), FAKE_CONFIG);
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &b, 0);
 	KUNIT_EXPECT_NE(test, a.ctr, b.ctr);
@@ -455,11 +455,11 @@ static void different_filters_do_not_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 50);
 }
 
-/* A sampling reader joins and leaves; the counting one must not notice. */
-static void counting_and_sampling_share_a_clock(struct kunit *test)
+/* A sampling event joins and leaves; the counting one must not notice. */
+static void counting_and_sampling_share_a_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	counting(&a, 5, C(3));
 	sampling(&b, 5, C(3));
@@ -479,10 +479,10 @@ static void counting_and_sampling_share_a_clock(struct kunit *test)
 }
 
 /* It would lose what comes while its counter is written for the sampling one. */
-static void counting_reader_takes_a_free_counter_beside_a_sampling_one(struct kunit *test)
+static void counting_event_takes_a_free_counter_beside_a_sampling_one(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader sampled, a, b;
+	struct riscv_pmu_event sampled, a, b;
 
 	sampling(&sampled, 5, C(3) | C(4));
 	counting(&a, 5, C(3) | C(4));
@@ -499,11 +499,11 @@ static void counting_reader_takes_a_free_counter_beside_a_sampling_one(struct ku
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 50);
 }
 
-/* The counting reader was there first, on the only counter that can interrupt. */
-static void counting_reader_makes_room_for_a_sampling_one(struct kunit *test)
+/* The counting event was there first, on the only counter that can interrupt. */
+static void counting_event_makes_room_for_a_sampling_one(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader sampled, a;
+	struct riscv_pmu_event sampled, a;
 
 	counting(&a, 5, C(3) | C(4));
 	sampling(&sampled, 5, C(3));
@@ -518,10 +518,10 @@ static void counting_reader_makes_room_for_a_sampling_one(struct kunit *test)
 }
 
 /* To share is better than to take turns. */
-static void counting_and_sampling_share_where_another_needs_the_counter(struct kunit *test)
+static void counting_and_sampling_share_if_another_needs_the_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader sampled, a, other;
+	struct riscv_pmu_event sampled, a, other;
 
 	sampling(&sampled, 5, C(3) | C(4));
 	counting(&a, 5, C(3) | C(4));
@@ -539,11 +539,11 @@ static void counting_and_sampling_share_where_another_needs_the_counter(struct k
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
 }
 
-/* Where a newcomer gets no counter by it, nobody has to share. */
-static void readers_are_not_merged_if_that_frees_no_usable_counter(struct kunit *test)
+/* Where a new event gets no counter by it, nobody has to share. */
+static void events_are_not_merged_if_that_frees_no_usable_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader sampled, a, other, newcomer;
+	struct riscv_pmu_event sampled, a, other, newcomer;
 
 	sampling(&sampled, 5, C(3) | C(4));
 	counting(&a, 5, C(3) | C(4));
@@ -560,7 +560,7 @@ static void readers_are_not_merged_if_that_frees_no_usable_counter(struct kunit 
 	KUNIT_EXPECT_EQ(test, fake->hart.stats.moved, 0);
 
 	/* The only one that could hold it has refused it. */
-	fake->fail_program = C(33);
+	fake->fail_config = C(33);
 	counting(&newcomer, 8, C(33));
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &newcomer, 0), -EIO);
@@ -575,11 +575,11 @@ static void readers_are_not_merged_if_that_frees_no_usable_counter(struct kunit 
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
 }
 
-/* A chain leads to the pair: the newcomer's counter is taken by one that can move there. */
-static void readers_are_merged_to_free_a_counter_by_a_chain_of_moves(struct kunit *test)
+/* A chain leads to the pair: the new event's counter is taken by one that can move there. */
+static void events_are_merged_to_free_a_counter_by_a_chain_of_moves(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader sampled, a, other, newcomer;
+	struct riscv_pmu_event sampled, a, other, newcomer;
 
 	sampling(&sampled, 5, C(3) | C(4));
 	counting(&a, 5, C(3) | C(4));
@@ -605,19 +605,19 @@ static void readers_are_merged_to_free_a_counter_by_a_chain_of_moves(struct kuni
 /* Else a program that counts counters by opening the same event again would never end. */
 static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
 {
-	struct riscv_pmu_reader *reader = kunit_kcalloc(test, MANY, sizeof(*reader), GFP_KERNEL);
-	struct riscv_pmu_reader other;
+	struct riscv_pmu_event *ev = kunit_kcalloc(test, MANY, sizeof(*ev), GFP_KERNEL);
+	struct riscv_pmu_event other;
 	struct fake_pmu *fake = test->priv;
 	u64 searched;
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, reader);
+	KUNIT_ASSERT_NOT_NULL(test, ev);
 	for (i = 0; i < MANY; i++)
-		counting(&reader[i], 5, C(3));
+		counting(&ev[i], 5, C(3));
 	for (i = 0; i < MANY - 1; i++)
-		switch_in(test, fake, &reader[i], 0);
+		switch_in(test, fake, &ev[i], 0);
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &reader[i], 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 0), -EAGAIN);
 	finish(fake);
 
 	/* Another opener is not limited, and failed adds of the first do not slow it down. */
@@ -627,7 +627,7 @@ static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 50);
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &reader[i], 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 0), -EAGAIN);
 	finish(fake);
 	searched = fake->hart.stats.searched;
 	switch_in(test, fake, &other, 0);
@@ -635,35 +635,35 @@ static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 0);
 
 	/* It is the last one's turn: then the first, which was here before, has to wait. */
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader[0]), 50);
-	switch_in(test, fake, &reader[i], 0);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[0]), 50);
+	switch_in(test, fake, &ev[i], 0);
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &reader[0], 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev[0], 0), -EAGAIN);
 	finish(fake);
 	fake_advance(fake, 10);
 	for (i = 1; i < MANY; i++)
-		KUNIT_EXPECT_EQ(test, switch_out(fake, &reader[i]), i == MANY - 1 ? 50 : 100);
+		KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[i]), i == MANY - 1 ? 50 : 100);
 }
 
 /* As many as there are counters, if these are more. */
 static void one_opener_runs_as_many_identical_events_as_counters(struct kunit *test)
 {
-	struct riscv_pmu_event want = { .ctrs = GENMASK_ULL(31, 3) };
+	struct riscv_pmu_request req = { .ctrs = GENMASK_ULL(31, 3) };
 
-	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&want), 29);
-	want.ctrs = C(3);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&want), 16);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&req), 29);
+	req.ctrs = C(3);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&req), 16);
 }
 
 /*
- * The period has just ended when the sampling reader leaves, and the counter
+ * The period has just ended when the sampling event leaves, and the counter
  * runs on. If it is ever started again it must not be from the few events since,
  * QEMU 10.0.2 could hang (see program.c).
  */
-static void clock_that_overflowed_starts_far_from_either_end(struct kunit *test)
+static void counter_that_overflowed_starts_far_from_either_end(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	counting(&a, 5, C(3));
 	sampling(&b, 5, C(3));
@@ -679,10 +679,10 @@ static void clock_that_overflowed_starts_far_from_either_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 110);
 }
 
-static void clock_without_deadline_runs_on_when_the_sampling_reader_leaves(struct kunit *test)
+static void counter_runs_on_when_the_sampling_event_leaves(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 	unsigned int batches;
 
 	counting(&a, 5, C(3));
@@ -690,7 +690,7 @@ static void clock_without_deadline_runs_on_when_the_sampling_reader_leaves(struc
 	switch_in(test, fake, &b, 1000);
 	switch_in(test, fake, &a, 0);
 	switch_out(fake, &b);
-	/* Its deadline is nobody's now, so the next switch is free again. */
+	/* Its overflow point is nobody's now, so the next switch is free again. */
 	batches = fake->nr_batches;
 	switch_out(fake, &a);
 	switch_in(test, fake, &a, 0);
@@ -699,22 +699,22 @@ static void clock_without_deadline_runs_on_when_the_sampling_reader_leaves(struc
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
 }
 
-/* Simulates the interrupt as far as clocks go. */
-static u64 serve(struct fake_pmu *fake, struct riscv_pmu_reader *reader, u64 left)
+/* Simulates the interrupt as far as counters go. */
+static u64 serve(struct fake_pmu *fake, struct riscv_pmu_event *ev, u64 left)
 {
-	u64 share;
+	u64 delta;
 
 	begin(fake);
-	share = take(fake, reader);
-	riscv_pmu_reader_rearm(&fake->hart, reader, left);
+	delta = take(fake, ev);
+	riscv_pmu_event_rearm(&fake->hart, ev, left);
 	finish(fake);
-	return share;
+	return delta;
 }
 
-static void the_earlier_deadline_wins(struct kunit *test)
+static void the_earlier_overflow_point_wins(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	sampling(&a, 1, C(3));
 	sampling(&b, 1, C(3));
@@ -743,10 +743,10 @@ static void the_earlier_deadline_wins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 170);
 }
 
-static void a_deadline_in_the_past_is_armed_at_once(struct kunit *test)
+static void overflow_point_in_the_past_is_armed_at_once(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	sampling(&a, 1, C(3));
 	sampling(&b, 1, C(3));
@@ -783,16 +783,16 @@ static void wraps_are_folded(struct kunit *test)
 	const struct width_row *row = test->param_value;
 	u64 step = GENMASK_ULL(row->width - 1, 0) / 4 * 3;
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
 	fake_set_width(fake, C(3), row->width);
-	counting(&reader, 1, C(3));
-	switch_in(test, fake, &reader, 0);
+	counting(&ev, 1, C(3));
+	switch_in(test, fake, &ev, 0);
 	for (int i = 0; i < 20; i++) {
 		fake_advance(fake, step);
-		KUNIT_EXPECT_EQ(test, take(fake, &reader), step);
+		KUNIT_EXPECT_EQ(test, take(fake, &ev), step);
 	}
-	switch_out(fake, &reader);
+	switch_out(fake, &ev);
 }
 
 /* Nobody reads, and nothing interrupts: the timer alone keeps what would be lost. */
@@ -801,7 +801,7 @@ static void wraps_are_folded_by_polling(struct kunit *test)
 	const struct width_row *row = test->param_value;
 	u64 step = GENMASK_ULL(row->width - 1, 0) / 4 * 3;
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 	bool is_narrow = row->width < 64;
 
 	fake_set_width(fake, C(3), row->width);
@@ -811,14 +811,14 @@ static void wraps_are_folded_by_polling(struct kunit *test)
 	KUNIT_EXPECT_GE(test, fake->pmu.poll_ns, NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart, 1, NULL), 0);
 
-	counting(&reader, 1, C(3));
-	switch_in(test, fake, &reader, 0);
+	counting(&ev, 1, C(3));
+	switch_in(test, fake, &ev, 0);
 	for (int i = 0; i < 20; i++) {
 		fake_advance(fake, is_narrow ? step : 1);
 		KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart, 1, NULL),
 				is_narrow ? fake->pmu.poll_ns : 0);
 	}
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 20 * (is_narrow ? step : 1));
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 20 * (is_narrow ? step : 1));
 	KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart, 1, NULL), 0);
 }
 
@@ -846,51 +846,51 @@ static void narrow_counters_are_polled_in_time(struct kunit *test)
 static void clamped_counter_is_loaded_to_its_full_width(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
 	fake_set_width(fake, C(3), 24);
 	fake->pmu.clamped_ctrs = C(3);
 	fake->wide = C(3);
-	sampling(&reader, 1, C(3));
-	switch_in(test, fake, &reader, 1000);
+	sampling(&ev, 1, C(3));
+	switch_in(test, fake, &ev, 1000);
 	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, -1000ULL);
 	fake_advance(fake, 1000);
 	KUNIT_EXPECT_TRUE(test, fake->ctr[3].overflowed);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &reader));
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 1000);
+	KUNIT_EXPECT_TRUE(test, is_due(fake, &ev));
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 1000);
 }
 
 /*
- * No deadline is set farther away than half the range, nor than a quarter of 2^64; a farther
+ * No overflow point is set farther away than half the range, nor than a quarter of 2^64; a farther
  * one is reached in steps.
  */
-static void far_deadlines_are_reached_in_steps(struct kunit *test)
+static void long_periods_are_reached_in_steps(struct kunit *test)
 {
 	const struct width_row *row = test->param_value;
 	u64 half = min(GENMASK_ULL(row->width - 1, 0) >> 1, (u64)S64_MAX / 2);
 	u64 left = row->width < 60 ? 5 * half + 7 : 2 * half;
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 	u64 passed = 0;
 
 	fake_set_width(fake, C(3), row->width);
-	sampling(&reader, 1, C(3));
-	switch_in(test, fake, &reader, left);
+	sampling(&ev, 1, C(3));
+	switch_in(test, fake, &ev, left);
 	while (passed < left) {
 		u64 step = min(left - passed, half);
 
 		KUNIT_ASSERT_EQ(test, fake_until_wrap(fake, 3), step);
-		KUNIT_EXPECT_FALSE(test, is_due(fake, &reader));
+		KUNIT_EXPECT_FALSE(test, is_due(fake, &ev));
 		fake_advance(fake, step);
 		KUNIT_EXPECT_TRUE(test, fake->ctr[3].overflowed);
 		passed += step;
 		/* As the interrupt does it: stopped, looked at, started again. */
 		riscv_pmu_hart_stop_ctrs(&fake->pmu, &fake->hart, C(3));
-		KUNIT_EXPECT_EQ(test, is_due(fake, &reader), passed == left);
+		KUNIT_EXPECT_EQ(test, is_due(fake, &ev), passed == left);
 		finish(fake);
 	}
 
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), left);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), left);
 }
 
 /* OpenSBI 1.6 leaves counters one event short of their overflow. */
@@ -899,36 +899,36 @@ static void counting_starts_far_from_an_overflow(struct kunit *test)
 	const struct width_row *row = test->param_value;
 	u64 mask = GENMASK_ULL(row->width - 1, 0);
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
 	fake_set_width(fake, C(3), row->width);
 	fake->ctr[3].value = mask;
-	counting(&reader, 1, C(3));
-	switch_in(test, fake, &reader, 0);
+	counting(&ev, 1, C(3));
+	switch_in(test, fake, &ev, 0);
 	/* Half of the range, to be folded; of 64 bits a quarter is enough for anybody. */
 	KUNIT_EXPECT_GE(test, fake_until_wrap(fake, 3) - 1,
 			row->width < 64 ? mask >> 1 : mask >> 2);
 	fake_advance(fake, 100);
 	KUNIT_EXPECT_FALSE(test, fake->ctr[3].overflowed);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 100);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 100);
 }
 
-/* An interrupt that is taken late: the clock still tells by how much. */
+/* An interrupt that is taken late: the counter still tells by how much. */
 static void late_interrupts_lose_nothing(struct kunit *test)
 {
 	const struct width_row *row = test->param_value;
 	u64 half = GENMASK_ULL(row->width - 1, 0) >> 1;
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
 	fake_set_width(fake, C(3), row->width);
-	sampling(&reader, 1, C(3));
-	switch_in(test, fake, &reader, 10);
+	sampling(&ev, 1, C(3));
+	switch_in(test, fake, &ev, 10);
 	fake_advance(fake, 10 + half);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &reader));
-	KUNIT_EXPECT_EQ(test, serve(fake, &reader, 100), 10 + half);
+	KUNIT_EXPECT_TRUE(test, is_due(fake, &ev));
+	KUNIT_EXPECT_EQ(test, serve(fake, &ev, 100), 10 + half);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 100);
-	switch_out(fake, &reader);
+	switch_out(fake, &ev);
 }
 
 /* --- moving ------------------------------------------------------------- */
@@ -936,7 +936,7 @@ static void late_interrupts_lose_nothing(struct kunit *test)
 static void a_move_loses_no_count(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	counting(&a, 5, C(3) | C(33));
 	counting(&b, 7, C(3));
@@ -951,10 +951,10 @@ static void a_move_loses_no_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 70);
 }
 
-static void a_move_keeps_the_deadline(struct kunit *test)
+static void a_move_keeps_the_overflow_point(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	sampling(&a, 1, C(3) | C(4));
 	counting(&b, 7, C(3));
@@ -974,7 +974,7 @@ static void a_move_keeps_the_deadline(struct kunit *test)
 static void a_chain_of_moves_loses_nothing(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader r[4];
+	struct riscv_pmu_event r[4];
 
 	counting(&r[0], 1, C(3) | C(4));
 	sampling(&r[1], 2, C(4) | C(5));
@@ -997,7 +997,7 @@ static void a_chain_of_moves_loses_nothing(struct kunit *test)
 static void a_move_before_the_first_apply(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	sampling(&a, 1, C(3) | C(4));
 	sampling(&b, 2, C(3));
@@ -1012,10 +1012,10 @@ static void a_move_before_the_first_apply(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 20);
 }
 
-static void shared_clock_moves_where_all_its_readers_can_go(struct kunit *test)
+static void shared_counter_moves_where_all_its_events_can_go(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b, c;
+	struct riscv_pmu_event a, b, c;
 
 	counting(&a, 5, C(3) | C(4) | C(5));
 	counting(&b, 5, C(3) | C(5));
@@ -1035,7 +1035,7 @@ static void shared_clock_moves_where_all_its_readers_can_go(struct kunit *test)
 static void no_counter_is_free(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b, c;
+	struct riscv_pmu_event a, b, c;
 
 	counting(&a, 1, C(3) | C(4));
 	counting(&b, 2, C(3) | C(4));
@@ -1056,23 +1056,23 @@ static void no_counter_is_free(struct kunit *test)
 
 static void fixed_counter_is_preferred(struct kunit *test)
 {
-	const struct riscv_pmu_prog cycles = { .event_idx = 1, .inh = RISCV_PMU_INH_M };
+	const struct riscv_pmu_config cycles = { .event_idx = 1, .inh = RISCV_PMU_INH_M };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
-	fake_reader_init(&reader, cycles, FAKE_PROG | C(0));
-	switch_in(test, fake, &reader, 0);
-	KUNIT_EXPECT_EQ(test, reader.ctr, 0);
-	switch_out(fake, &reader);
+	fake_event_init(&ev, cycles, FAKE_CONFIG | C(0));
+	switch_in(test, fake, &ev, 0);
+	KUNIT_EXPECT_EQ(test, ev.ctr, 0);
+	switch_out(fake, &ev);
 }
 
-static void running_clock_is_preferred(struct kunit *test)
+static void running_counter_is_preferred(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	counting(&a, 5, C(33));
-	counting(&b, 5, FAKE_PROG);
+	counting(&b, 5, FAKE_CONFIG);
 	switch_in(test, fake, &a, 0);
 	switch_out(fake, &a);
 	switch_in(test, fake, &b, 0);
@@ -1086,11 +1086,11 @@ static void running_clock_is_preferred(struct kunit *test)
 static void each_filter_keeps_its_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 	unsigned int batches;
 
-	fake_reader_init(&a, fake_prog(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3) | C(4));
-	fake_reader_init(&b, fake_prog(5, RISCV_PMU_INH_M), C(3) | C(4));
+	fake_event_init(&a, fake_config(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), C(3) | C(4));
+	fake_event_init(&b, fake_config(5, RISCV_PMU_INH_M), C(3) | C(4));
 	switch_in(test, fake, &a, 0);
 	switch_out(fake, &a);
 	switch_in(test, fake, &b, 0);
@@ -1107,11 +1107,11 @@ static void each_filter_keeps_its_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 }
 
-/* A hart that was reset holds nothing that an earlier reader may take for its own. */
-static void reader_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
+/* A hart that was reset holds nothing that an earlier event may take for its own. */
+static void event_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader x, y;
+	struct riscv_pmu_event x, y;
 
 	counting(&x, 5, C(3));
 	switch_in(test, fake, &x, 0);
@@ -1131,24 +1131,24 @@ static void reader_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
 static void idle_counters_are_released_and_used_ones_are_not(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	counting(&a, 5, C(3));
 	counting(&b, 6, C(4));
 	switch_in(test, fake, &a, 0);
-	riscv_pmu_hart_spare(&fake->pmu, &fake->hart, 0);
-	riscv_pmu_hart_spare(&fake->pmu, &fake->hart, C(3));
-	riscv_pmu_hart_spare(&fake->pmu, &fake->hart, C(3) | C(4));
+	riscv_pmu_hart_release_unused(&fake->pmu, &fake->hart, 0);
+	riscv_pmu_hart_release_unused(&fake->pmu, &fake->hart, C(3));
+	riscv_pmu_hart_release_unused(&fake->pmu, &fake->hart, C(3) | C(4));
 	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
 
 	switch_in(test, fake, &b, 0);
 	switch_out(fake, &b);
-	riscv_pmu_hart_spare(&fake->pmu, &fake->hart, C(3) | C(4));
+	riscv_pmu_hart_release_unused(&fake->pmu, &fake->hart, C(3) | C(4));
 	fake_expect_batch(test, fake, 0, BATCH(.release = C(4)));
 	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
 
-	/* Its reader comes back to a clock that has to be programmed again. */
+	/* Its event comes back to a counter that has to be programmed again. */
 	switch_in(test, fake, &b, 0);
 	fake_advance(fake, 1);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 6);
@@ -1157,13 +1157,13 @@ static void idle_counters_are_released_and_used_ones_are_not(struct kunit *test)
 
 /* --- refusals ----------------------------------------------------------- */
 
-static void refused_program_fails_the_reader(struct kunit *test)
+static void refused_config_fails_the_event(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader bad, good;
+	struct riscv_pmu_event bad, good;
 	unsigned int batches;
 
-	fake->fail_program = C(3);
+	fake->fail_config = C(3);
 	counting(&bad, 5, C(3));
 	counting(&good, 6, C(4));
 	begin(fake);
@@ -1185,7 +1185,7 @@ static void refused_program_fails_the_reader(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &good), 60);
 
 	/* But later it is, and may have changed its mind. */
-	fake->fail_program = 0;
+	fake->fail_config = 0;
 	bad.retry = jiffies;
 	switch_in(test, fake, &bad, 0);
 	fake_advance(fake, 10);
@@ -1193,46 +1193,46 @@ static void refused_program_fails_the_reader(struct kunit *test)
 }
 
 /* Which counters can hold a raw event may be believed and not known: the next one is tried. */
-static void refused_reader_takes_another_counter(struct kunit *test)
+static void refused_event_takes_another_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
-	fake->fail_program = C(3) | C(4);
-	counting(&reader, 5, C(3) | C(4) | C(5));
+	fake->fail_config = C(3) | C(4);
+	counting(&ev, 5, C(3) | C(4) | C(5));
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), -EIO);
-	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), -EIO);
-	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), 0);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), 0);
 	KUNIT_EXPECT_EQ(test, finish(fake), 0);
-	KUNIT_EXPECT_EQ(test, reader.ctr, 5);
+	KUNIT_EXPECT_EQ(test, ev.ctr, 5);
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 50);
 }
 
 /* On another hart the counters may be free, or accept the event. */
-static void refused_reader_is_tried_on_another_hart(struct kunit *test)
+static void refused_event_is_tried_on_another_hart(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct fake_pmu *other = fake_create(test);
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
-	fake->fail_program = C(3);
-	counting(&reader, 5, C(3));
+	fake->fail_config = C(3);
+	counting(&ev, 5, C(3));
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), -EIO);
-	KUNIT_EXPECT_EQ(test, add(fake, &reader, 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), -EAGAIN);
 	finish(fake);
-	switch_in(test, other, &reader, 0);
+	switch_in(test, other, &ev, 0);
 	fake_advance(other, 10);
-	KUNIT_EXPECT_EQ(test, switch_out(other, &reader), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(other, &ev), 50);
 	fake_expect_idle(test, other, &other->hart);
 }
 
-static void refused_start_fails_all_readers(struct kunit *test)
+static void refused_start_fails_all_events(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b, good;
+	struct riscv_pmu_event a, b, good;
 
 	fake->fail_start = C(3);
 	counting(&a, 5, C(3));
@@ -1255,10 +1255,10 @@ static void refused_start_fails_all_readers(struct kunit *test)
 }
 
 /* The counter refuses after it had served well: what was counted till then is not lost. */
-static void refused_restart_keeps_the_share(struct kunit *test)
+static void refused_restart_keeps_the_delta(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b;
+	struct riscv_pmu_event a, b;
 
 	counting(&a, 5, C(3));
 	sampling(&b, 5, C(3));
@@ -1272,10 +1272,10 @@ static void refused_restart_keeps_the_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 0);
 }
 
-static void counter_that_failed_serves_another(struct kunit *test)
+static void counter_that_failed_is_used_for_another(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader bad, good;
+	struct riscv_pmu_event bad, good;
 
 	fake->fail_start = C(3);
 	counting(&bad, 5, C(3));
@@ -1296,21 +1296,21 @@ static void counter_that_failed_serves_another(struct kunit *test)
 static void lose_counters(struct fake_pmu *fake)
 {
 	begin(fake);
-	riscv_pmu_hart_forget(&fake->pmu, &fake->hart);
+	riscv_pmu_hart_save(&fake->pmu, &fake->hart);
 	fake->pmu.ops.hart_start(&fake->pmu);
 	finish(fake);
 }
 
-static void forgetting_loses_no_count(struct kunit *test)
+static void saving_loses_no_count(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader a, b, c, gone;
+	struct riscv_pmu_event a, b, c, gone;
 
 	fake_set_width(fake, C(3), 32);
 	counting(&a, 5, C(3));
 	sampling(&b, 1, C(4));
 	counting(&gone, 9, C(5));
-	fake_reader_init(&c, (struct riscv_pmu_prog){ .event_idx = 0xf0005 }, C(40));
+	fake_event_init(&c, (struct riscv_pmu_config){ .event_idx = 0xf0005 }, C(40));
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &b, 100);
 	switch_in(test, fake, &c, 0);
@@ -1327,44 +1327,44 @@ static void forgetting_loses_no_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &c), 150);
 }
 
-static void forgetting_leaves_stopped_readers_stopped(struct kunit *test)
+static void saving_leaves_stopped_events_stopped(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_reader reader;
+	struct riscv_pmu_event ev;
 
-	counting(&reader, 5, C(3));
-	switch_in(test, fake, &reader, 0);
+	counting(&ev, 5, C(3));
+	switch_in(test, fake, &ev, 0);
 	fake_advance(fake, 1);
-	KUNIT_EXPECT_EQ(test, take(fake, &reader), 5);
-	riscv_pmu_reader_stop(&fake->hart, &reader);
+	KUNIT_EXPECT_EQ(test, take(fake, &ev), 5);
+	riscv_pmu_event_stop(&fake->hart, &ev);
 	lose_counters(fake);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), 0);
 	fake_advance(fake, 1);
-	riscv_pmu_reader_start(&fake->hart, &reader, 0);
+	riscv_pmu_event_start(&fake->hart, &ev, 0);
 	finish(fake);
 	fake_advance(fake, 2);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &reader), 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 10);
 }
 
 /* --- everything at random ----------------------------------------------- */
 
 #define SOAK_SEED	0x534f414bu
 #define SOAK_STEPS	6000
-#define SOAK_READERS	10
+#define SOAK_EVENTS	10
 
-/* A reader, and what it should have been given. */
-struct soak_reader {
-	struct riscv_pmu_reader	reader;
-	u64			want;
+/* An event, and what it should have been given. */
+struct soak_event {
+	struct riscv_pmu_event	ev;
+	u64			req;
 	u64			got;
-	s64			left;
+	s64			period_left;
 };
 
 struct soak {
 	struct kunit		*test;
 	struct fake_pmu		*fake;
 	struct rnd_state	rnd;
-	struct soak_reader	r[SOAK_READERS];
+	struct soak_event	r[SOAK_EVENTS];
 	unsigned int		refused;
 	unsigned int		samples;
 };
@@ -1376,7 +1376,7 @@ static u32 soak_random(struct soak *s, u32 below)
 
 static u64 soak_random_ctrs(struct soak *s)
 {
-	u64 all = FAKE_PROG, ctrs = 0;
+	u64 all = FAKE_CONFIG, ctrs = 0;
 
 	while (!ctrs) {
 		for (u64 rest = all; rest; rest &= rest - 1)
@@ -1386,71 +1386,71 @@ static u64 soak_random_ctrs(struct soak *s)
 	return ctrs;
 }
 
-/* Few events and filters, so that readers meet. */
-static void soak_new_reader(struct soak *s, struct soak_reader *r)
+/* Few events and filters, so that events meet. */
+static void soak_new_event(struct soak *s, struct soak_event *r)
 {
 	static const u32 inh[] = { 0, 0, 0, RISCV_PMU_INH_U, RISCV_PMU_INH_S };
-	struct riscv_pmu_prog prog = fake_prog(1 + soak_random(s, 4),
-					       inh[soak_random(s, ARRAY_SIZE(inh))]);
+	struct riscv_pmu_config cfg = fake_config(1 + soak_random(s, 4),
+						  inh[soak_random(s, ARRAY_SIZE(inh))]);
 
 	memset(r, 0, sizeof(*r));
-	fake_reader_init(&r->reader, prog, soak_random_ctrs(s));
-	r->reader.sampling = soak_random(s, 3) == 0;
+	fake_event_init(&r->ev, cfg, soak_random_ctrs(s));
+	r->ev.sampling = soak_random(s, 3) == 0;
 }
 
-static void soak_take(struct soak *s, struct soak_reader *r)
+static void soak_take(struct soak *s, struct soak_event *r)
 {
-	r->got += take(s->fake, &r->reader);
-	KUNIT_EXPECT_EQ(s->test, r->got, r->want);
+	r->got += take(s->fake, &r->ev);
+	KUNIT_EXPECT_EQ(s->test, r->got, r->req);
 }
 
-static void soak_start(struct soak *s, struct soak_reader *r)
+static void soak_start(struct soak *s, struct soak_event *r)
 {
-	if (r->left < 1)
-		r->left = 1 + soak_random(s, 100000);
-	riscv_pmu_reader_start(&s->fake->hart, &r->reader, r->left);
+	if (r->period_left < 1)
+		r->period_left = 1 + soak_random(s, 100000);
+	riscv_pmu_event_start(&s->fake->hart, &r->ev, r->period_left);
 }
 
-static void soak_attach(struct soak *s, struct soak_reader *r)
+static void soak_attach(struct soak *s, struct soak_event *r)
 {
 	struct fake_pmu *fake = s->fake;
 
-	if (riscv_pmu_reader_attach(&fake->pmu, &fake->hart, &r->reader)) {
+	if (riscv_pmu_event_assign(&fake->pmu, &fake->hart, &r->ev)) {
 		s->refused++;
 		return;
 	}
-	KUNIT_EXPECT_EQ(s->test, riscv_pmu_hart_prove(&fake->pmu, &fake->hart, &r->reader), 0);
+	KUNIT_EXPECT_EQ(s->test, riscv_pmu_hart_validate(&fake->pmu, &fake->hart, &r->ev), 0);
 	if (soak_random(s, 4))
 		soak_start(s, r);
 }
 
-static void soak_stop(struct soak *s, struct soak_reader *r)
+static void soak_stop(struct soak *s, struct soak_event *r)
 {
 	soak_take(s, r);
-	riscv_pmu_reader_stop(&s->fake->hart, &r->reader);
+	riscv_pmu_event_stop(&s->fake->hart, &r->ev);
 }
 
-static void soak_detach(struct soak *s, struct soak_reader *r)
+static void soak_detach(struct soak *s, struct soak_event *r)
 {
-	if (r->reader.state)
+	if (r->ev.state)
 		soak_stop(s, r);
 	else
 		soak_take(s, r);
-	riscv_pmu_reader_detach(&s->fake->hart, &r->reader);
+	riscv_pmu_event_detach(&s->fake->hart, &r->ev);
 	if (!soak_random(s, 3))
-		soak_new_reader(s, r);
+		soak_new_event(s, r);
 }
 
-/* One thing that perf could do to one reader. */
+/* One thing that perf could do to one event. */
 static void soak_change(struct soak *s)
 {
-	struct soak_reader *r = &s->r[soak_random(s, SOAK_READERS)];
+	struct soak_event *r = &s->r[soak_random(s, SOAK_EVENTS)];
 
-	if (!fake_is_attached(&r->reader))
+	if (!fake_is_attached(&r->ev))
 		soak_attach(s, r);
 	else if (!soak_random(s, 3))
 		soak_detach(s, r);
-	else if (!r->reader.state)
+	else if (!r->ev.state)
 		soak_start(s, r);
 	else if (soak_random(s, 2))
 		soak_stop(s, r);
@@ -1469,14 +1469,14 @@ static bool soak_advance(struct soak *s)
 	u64 ticks = soak_random(s, is_long ? 1 << 28 : 5000);
 
 	fake->mode = soak_random(s, 2) ? RISCV_PMU_INH_U : RISCV_PMU_INH_S;
-	for (int i = 0; i < SOAK_READERS; i++) {
-		struct soak_reader *r = &s->r[i];
-		const struct riscv_pmu_prog *prog = &r->reader.want.prog;
+	for (int i = 0; i < SOAK_EVENTS; i++) {
+		struct soak_event *r = &s->r[i];
+		const struct riscv_pmu_config *cfg = &r->ev.req.cfg;
 
-		if (!r->reader.state || prog->inh & fake->mode)
+		if (!r->ev.state || cfg->inh & fake->mode)
 			continue;
-		r->want += ticks * fake_rate(prog);
-		r->left -= ticks * fake_rate(prog);
+		r->req += ticks * fake_rate(cfg);
+		r->period_left -= ticks * fake_rate(cfg);
 	}
 	fake_advance(fake, ticks);
 	return is_long;
@@ -1489,26 +1489,26 @@ static void soak_serve(struct soak *s, bool take_all)
 	u64 overflowed = awaited(fake);
 
 	begin(fake);
-	riscv_pmu_hart_park(&fake->pmu, &fake->hart, overflowed);
-	for (int i = 0; i < SOAK_READERS; i++) {
-		struct soak_reader *r = &s->r[i];
-		bool due = r->reader.sampling && r->reader.state && r->left <= 0;
+	riscv_pmu_hart_pause(&fake->pmu, &fake->hart, overflowed);
+	for (int i = 0; i < SOAK_EVENTS; i++) {
+		struct soak_event *r = &s->r[i];
+		bool due = r->ev.sampling && r->ev.state && r->period_left <= 0;
 
-		KUNIT_EXPECT_EQ(s->test, is_due(fake, &r->reader), due);
-		if (fake_is_attached(&r->reader) && (due || take_all || !soak_random(s, 8)))
+		KUNIT_EXPECT_EQ(s->test, is_due(fake, &r->ev), due);
+		if (fake_is_attached(&r->ev) && (due || take_all || !soak_random(s, 8)))
 			soak_take(s, r);
 		if (!due)
 			continue;
 		s->samples++;
 		/* Nobody may wait in vain. */
-		KUNIT_EXPECT_NE(s->test, overflowed & C(r->reader.ctr), 0);
-		r->left = 1 + soak_random(s, 100000);
-		riscv_pmu_reader_rearm(&fake->hart, &r->reader, r->left);
+		KUNIT_EXPECT_NE(s->test, overflowed & C(r->ev.ctr), 0);
+		r->period_left = 1 + soak_random(s, 100000);
+		riscv_pmu_event_rearm(&fake->hart, &r->ev, r->period_left);
 	}
 	finish(fake);
 }
 
-/* The counter overflows at the first of its readers' deadlines, or before. */
+/* The counter overflows at the first of its events' overflow points, or before. */
 static void soak_check_deadlines(struct soak *s)
 {
 	struct fake_pmu *fake = s->fake;
@@ -1516,13 +1516,13 @@ static void soak_check_deadlines(struct soak *s)
 	for (int i = 0; i < RISCV_MAX_COUNTERS; i++) {
 		s64 first = S64_MAX;
 
-		for (int j = 0; j < SOAK_READERS; j++) {
-			const struct soak_reader *r = &s->r[j];
+		for (int j = 0; j < SOAK_EVENTS; j++) {
+			const struct soak_event *r = &s->r[j];
 
-			if (fake_is_attached(&r->reader) && r->reader.ctr == i &&
-			    r->reader.sampling &&
-			    r->reader.state)
-				first = min(first, r->left);
+			if (fake_is_attached(&r->ev) && r->ev.ctr == i &&
+			    r->ev.sampling &&
+			    r->ev.state)
+				first = min(first, r->period_left);
 		}
 		if (first == S64_MAX)
 			continue;
@@ -1537,7 +1537,7 @@ static void soak_check(struct soak *s)
 	struct fake_pmu *fake = s->fake;
 
 	KUNIT_EXPECT_EQ(s->test, fake->hart.running, fake_running(fake));
-	KUNIT_EXPECT_EQ(s->test, fake->hart.held, fake_holding(fake));
+	KUNIT_EXPECT_EQ(s->test, fake->hart.programmed, fake_holding(fake));
 	soak_check_deadlines(s);
 	fake_expect_clean(s->test, fake);
 }
@@ -1566,8 +1566,8 @@ static void random_changes_lose_nothing(struct kunit *test)
 	prandom_seed_state(&s->rnd, SOAK_SEED);
 	fake_set_width(s->fake, C(4), 32);
 	fake_set_width(s->fake, C(33), 40);
-	for (int i = 0; i < SOAK_READERS; i++)
-		soak_new_reader(s, &s->r[i]);
+	for (int i = 0; i < SOAK_EVENTS; i++)
+		soak_new_event(s, &s->r[i]);
 
 	for (int i = 0; i < SOAK_STEPS && test->status == KUNIT_SUCCESS; i++)
 		soak_step(s);
@@ -1578,66 +1578,66 @@ static void random_changes_lose_nothing(struct kunit *test)
 	KUNIT_EXPECT_GT(test, s->samples, 100);
 
 	begin(s->fake);
-	for (int i = 0; i < SOAK_READERS; i++) {
-		if (fake_is_attached(&s->r[i].reader))
+	for (int i = 0; i < SOAK_EVENTS; i++) {
+		if (fake_is_attached(&s->r[i].ev))
 			soak_detach(s, &s->r[i]);
 	}
 	finish(s->fake);
 }
 
 static struct kunit_case program_cases[] = {
-	KUNIT_CASE(reader_gets_what_passed),
-	KUNIT_CASE(reader_counts_only_while_started),
+	KUNIT_CASE(event_gets_what_was_counted),
+	KUNIT_CASE(event_counts_only_while_started),
 	KUNIT_CASE(modes_are_filtered),
 	KUNIT_CASE(firmware_counter_starts_from_a_known_value),
-	KUNIT_CASE(counting_reader_switches_for_free),
-	KUNIT_CASE(next_task_takes_over_the_clock),
-	KUNIT_CASE(sampling_reader_switches_for_free),
+	KUNIT_CASE(counting_event_switches_for_free),
+	KUNIT_CASE(next_task_takes_over_the_counter),
+	KUNIT_CASE(sampling_event_switches_for_free),
 	KUNIT_CASE_PARAM(counter_that_does_not_suit_is_loaded, suit_gen_params),
 	KUNIT_CASE(nothing_changed_costs_nothing),
 	KUNIT_CASE(group_starts_in_one_batch),
 	KUNIT_CASE(armed_group_starts_in_one_batch_and_runs_on),
 	KUNIT_CASE(flag_that_was_for_nobody_is_cleared),
-	KUNIT_CASE(counting_readers_share_a_clock),
+	KUNIT_CASE(counting_events_share_a_counter),
 	KUNIT_CASE(different_filters_do_not_share),
-	KUNIT_CASE(counting_and_sampling_share_a_clock),
-	KUNIT_CASE(counting_reader_takes_a_free_counter_beside_a_sampling_one),
-	KUNIT_CASE(counting_reader_makes_room_for_a_sampling_one),
-	KUNIT_CASE(counting_and_sampling_share_where_another_needs_the_counter),
-	KUNIT_CASE(readers_are_not_merged_if_that_frees_no_usable_counter),
-	KUNIT_CASE(readers_are_merged_to_free_a_counter_by_a_chain_of_moves),
+	KUNIT_CASE(counting_and_sampling_share_a_counter),
+	KUNIT_CASE(counting_event_takes_a_free_counter_beside_a_sampling_one),
+	KUNIT_CASE(counting_event_makes_room_for_a_sampling_one),
+	KUNIT_CASE(counting_and_sampling_share_if_another_needs_the_counter),
+	KUNIT_CASE(events_are_not_merged_if_that_frees_no_usable_counter),
+	KUNIT_CASE(events_are_merged_to_free_a_counter_by_a_chain_of_moves),
 	KUNIT_CASE(one_opener_runs_at_most_16_identical_events),
 	KUNIT_CASE(one_opener_runs_as_many_identical_events_as_counters),
-	KUNIT_CASE(clock_that_overflowed_starts_far_from_either_end),
-	KUNIT_CASE(clock_without_deadline_runs_on_when_the_sampling_reader_leaves),
-	KUNIT_CASE(the_earlier_deadline_wins),
-	KUNIT_CASE(a_deadline_in_the_past_is_armed_at_once),
+	KUNIT_CASE(counter_that_overflowed_starts_far_from_either_end),
+	KUNIT_CASE(counter_runs_on_when_the_sampling_event_leaves),
+	KUNIT_CASE(the_earlier_overflow_point_wins),
+	KUNIT_CASE(overflow_point_in_the_past_is_armed_at_once),
 	KUNIT_CASE_PARAM(wraps_are_folded, width_gen_params),
 	KUNIT_CASE_PARAM(wraps_are_folded_by_polling, width_gen_params),
 	KUNIT_CASE(narrow_counters_are_polled_in_time),
 	KUNIT_CASE(clamped_counter_is_loaded_to_its_full_width),
-	KUNIT_CASE_PARAM(far_deadlines_are_reached_in_steps, width_gen_params),
+	KUNIT_CASE_PARAM(long_periods_are_reached_in_steps, width_gen_params),
 	KUNIT_CASE_PARAM(counting_starts_far_from_an_overflow, width_gen_params),
 	KUNIT_CASE_PARAM(late_interrupts_lose_nothing, width_gen_params),
 	KUNIT_CASE(a_move_loses_no_count),
-	KUNIT_CASE(a_move_keeps_the_deadline),
+	KUNIT_CASE(a_move_keeps_the_overflow_point),
 	KUNIT_CASE(a_chain_of_moves_loses_nothing),
 	KUNIT_CASE(a_move_before_the_first_apply),
-	KUNIT_CASE(shared_clock_moves_where_all_its_readers_can_go),
+	KUNIT_CASE(shared_counter_moves_where_all_its_events_can_go),
 	KUNIT_CASE(no_counter_is_free),
 	KUNIT_CASE(fixed_counter_is_preferred),
-	KUNIT_CASE(running_clock_is_preferred),
+	KUNIT_CASE(running_counter_is_preferred),
 	KUNIT_CASE(each_filter_keeps_its_counter),
-	KUNIT_CASE(reader_does_not_return_to_a_hart_that_was_reset),
+	KUNIT_CASE(event_does_not_return_to_a_hart_that_was_reset),
 	KUNIT_CASE(idle_counters_are_released_and_used_ones_are_not),
-	KUNIT_CASE(refused_program_fails_the_reader),
-	KUNIT_CASE(refused_reader_takes_another_counter),
-	KUNIT_CASE(refused_reader_is_tried_on_another_hart),
-	KUNIT_CASE(refused_start_fails_all_readers),
-	KUNIT_CASE(refused_restart_keeps_the_share),
-	KUNIT_CASE(counter_that_failed_serves_another),
-	KUNIT_CASE(forgetting_loses_no_count),
-	KUNIT_CASE(forgetting_leaves_stopped_readers_stopped),
+	KUNIT_CASE(refused_config_fails_the_event),
+	KUNIT_CASE(refused_event_takes_another_counter),
+	KUNIT_CASE(refused_event_is_tried_on_another_hart),
+	KUNIT_CASE(refused_start_fails_all_events),
+	KUNIT_CASE(refused_restart_keeps_the_delta),
+	KUNIT_CASE(counter_that_failed_is_used_for_another),
+	KUNIT_CASE(saving_loses_no_count),
+	KUNIT_CASE(saving_leaves_stopped_events_stopped),
 	KUNIT_CASE(random_changes_lose_nothing),
 	{}
 };

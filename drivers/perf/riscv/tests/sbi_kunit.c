@@ -30,7 +30,7 @@
 #include "../csr.h"
 #include "../internal.h"
 #include "../sbi_call.h"
-#include "../sbi_flavour.h"
+#include "../sbi_method.h"
 
 #define C(ctr)		BIT_ULL(ctr)
 #define EVENT_L1D_MISS	0x10001
@@ -43,9 +43,9 @@
  * its own; a mask of RV32 takes two words to name the last.
  */
 #define FW_FIXED	(C(0) | C(2))
-#define FW_PROG		(C(3) | C(4) | C(5))
+#define FW_CONFIG		(C(3) | C(4) | C(5))
 #define FW_OWN		(C(6) | C(40))
-#define FW_CTRS		(FW_FIXED | FW_PROG | FW_OWN)
+#define FW_CTRS		(FW_FIXED | FW_CONFIG | FW_OWN)
 #define FW_NR		41
 
 #define FW_NR_FIDS	SBI_CALL_NR_PMU_FIDS
@@ -82,7 +82,7 @@ struct fw_ctr {
  * @lies_match:	see @match
  * @error:	error code that calls give, by function
  * @error_ctrs:	counters with which they do; for others they work
- * @flavour:	what the backend should make of it
+ * @method:	what the backend should make of it
  * @has_snapshot: it takes a page for snapshots
  * @has_batch:	it has the batch extension
  * @page:	that for snapshots, while it has it
@@ -116,7 +116,7 @@ struct firmware {
 	bool			lies_match;
 	long			error[FW_NR_FIDS];
 	u64			error_ctrs;
-	const char		*flavour;
+	const char		*method;
 	bool			has_snapshot;
 	bool			has_batch;
 	struct riscv_pmu_snapshot_data *page;
@@ -179,14 +179,14 @@ static u64 fw_event_ctrs(const struct firmware *fw, u32 event_idx)
 	case 0x0:
 		if (event_idx == EVENT_BUS)
 			return 0;
-		return FW_PROG | (event_idx == 1 ? C(0) : 0) | (event_idx == 2 ? C(2) : 0);
+		return FW_CONFIG | (event_idx == 1 ? C(0) : 0) | (event_idx == 2 ? C(2) : 0);
 	case 0xf:
 		return event_idx == EVENT_FW_TIMER ? FW_OWN : 0;
 	case EVENT_RAW >> 16:
 		return fw->raw_ctrs;
 	}
 
-	return FW_PROG;
+	return FW_CONFIG;
 }
 
 static u64 fw_able(const struct firmware *fw, u32 event_idx)
@@ -512,11 +512,11 @@ static bool fw_csr_is_readable(unsigned int ctr)
 
 static riscv_pmu_read_fn fw_csr_reader(unsigned int ctr)
 {
-	static const riscv_pmu_read_fn readers[] = {
+	static const riscv_pmu_read_fn events[] = {
 		[0] = fw_csr_0, [2] = fw_csr_2, [3] = fw_csr_3, [4] = fw_csr_4, [5] = fw_csr_5,
 	};
 
-	return ctr < ARRAY_SIZE(readers) && readers[ctr] ? readers[ctr] : fw_csr_5;
+	return ctr < ARRAY_SIZE(events) && events[ctr] ? events[ctr] : fw_csr_5;
 }
 
 /* --- each test ---------------------------------------------------------- */
@@ -529,14 +529,14 @@ static int fw_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, fw);
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id())), 0);
 	fw->num = FW_NR;
-	fw->raw_ctrs = FW_PROG;
+	fw->raw_ctrs = FW_CONFIG;
 	fw->period = 1;
-	fw->readable = FW_FIXED | FW_PROG;
+	fw->readable = FW_FIXED | FW_CONFIG;
 	fw->pmu.hwirq = RV_IRQ_PMU;
 	fw->pmu.has_filters = true;
 	fw->pmu.pending_csr = CSR_IP;
 	fw->pmu.ops = riscv_pmu_sbi_ops;
-	fw->flavour = "plain";
+	fw->method = "plain";
 	test->priv = fw;
 	kunit_activate_static_stub(test, sbi_call_pmu, fw_call);
 	kunit_activate_static_stub(test, sbi_call_batch, fw_batch_call);
@@ -554,7 +554,7 @@ static int fw_init_snapshot(struct kunit *test)
 	if (err)
 		return err;
 	fw->has_snapshot = true;
-	fw->flavour = "snapshot";
+	fw->method = "snapshot";
 	return 0;
 }
 
@@ -566,7 +566,7 @@ static int fw_init_batch(struct kunit *test)
 	if (err)
 		return err;
 	fw->has_batch = true;
-	fw->flavour = "batch";
+	fw->method = "batch";
 	return 0;
 }
 
@@ -611,29 +611,29 @@ static int probe(struct firmware *fw)
 }
 
 /* Probes, and starts to count calls. */
-static void probe_as(struct kunit *test, const char *flavour)
+static void probe_as(struct kunit *test, const char *method)
 {
 	struct firmware *fw = test->priv;
 
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
-	KUNIT_ASSERT_NOT_NULL_MSG(test, strstr(fw->pmu.firmware, flavour), "%s, not %s calls",
-				  fw->pmu.firmware, flavour);
+	KUNIT_ASSERT_NOT_NULL_MSG(test, strstr(fw->pmu.firmware, method), "%s, not %s calls",
+				  fw->pmu.firmware, method);
 	memset(fw->calls, 0, sizeof(fw->calls));
 	memset(fw->batch_calls, 0, sizeof(fw->batch_calls));
 }
 
 static u64 event_ctrs(struct firmware *fw, u32 event_idx, u64 event_data)
 {
-	const struct riscv_pmu_prog prog = { .event_idx = event_idx, .event_data = event_data };
+	const struct riscv_pmu_config cfg = { .event_idx = event_idx, .event_data = event_data };
 
-	return riscv_pmu_sbi_ops.event_ctrs(&fw->pmu, &prog);
+	return riscv_pmu_sbi_ops.event_ctrs(&fw->pmu, &cfg);
 }
 
 static u64 untried_ctrs(struct firmware *fw, u32 event_idx, u64 event_data)
 {
-	const struct riscv_pmu_prog prog = { .event_idx = event_idx, .event_data = event_data };
+	const struct riscv_pmu_config cfg = { .event_idx = event_idx, .event_data = event_data };
 
-	return riscv_pmu_sbi_ops.untried_ctrs(&fw->pmu, &prog);
+	return riscv_pmu_sbi_ops.untried_ctrs(&fw->pmu, &cfg);
 }
 
 static int apply(struct firmware *fw)
@@ -645,7 +645,7 @@ static int apply(struct firmware *fw)
 /* Sparse can not bear it expanded by an expectation. */
 static u64 held(void)
 {
-	return this_cpu_read(sbi_held);
+	return this_cpu_read(sbi_configs);
 }
 
 /* A batch that programs and starts counters. */
@@ -655,7 +655,7 @@ static void plan(struct firmware *fw, u64 ctrs, u32 event_idx)
 	fw->batch.program = ctrs;
 	fw->batch.start = ctrs;
 	for (; ctrs; ctrs &= ctrs - 1)
-		fw->batch.cfg[__ffs64(ctrs)].prog.event_idx = event_idx;
+		fw->batch.setup[__ffs64(ctrs)].cfg.event_idx = event_idx;
 }
 
 static u64 in_state(const struct firmware *fw, enum fw_state state)
@@ -695,7 +695,7 @@ static void honest_firmware_is_believed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS);
 	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, FW_FIXED);
 	KUNIT_EXPECT_EQ(test, fw->pmu.fw_ctrs, FW_OWN);
-	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_PROG);
+	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[0].width, 64);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[3].width, 48);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[3].csr, CSR_CYCLE + 3);
@@ -714,11 +714,11 @@ static void fixed_counters_of_some_vendors_interrupt(struct kunit *test)
 	fw->refuses = C(2);
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, FW_FIXED);
-	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_PROG | C(0));
+	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_CONFIG | C(0));
 
 	plan(fw, C(0), 0x00001);
 	fw->batch.load = C(0);
-	fw->batch.cfg[0].value = -1000ULL;
+	fw->batch.setup[0].value = -1000ULL;
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->ctr[0].value, -1000ULL);
 	expect_all_returned(test);
@@ -729,16 +729,16 @@ static void honest_firmware_is_asked_for_events(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_PROG | C(0));
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00002, 0), FW_PROG | C(2));
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_CONFIG | C(0));
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00002, 0), FW_CONFIG | C(2));
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_BUS, 0), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x0000b, 0), 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x10038, 0), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_FW_TIMER, 0), FW_OWN);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0xf0006, 0), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0xf0100, 0), 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 0x1234), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 0x1234), FW_CONFIG);
 	KUNIT_EXPECT_EQ_MSG(test, in_state(fw, FW_FREE), FW_CTRS, "asking leaves programs behind");
 	expect_all_returned(test);
 }
@@ -748,12 +748,12 @@ static void batch_is_carried_out(struct kunit *test)
 	struct firmware *fw = test->priv;
 	unsigned int each;
 
-	probe_as(test, fw->flavour);
+	probe_as(test, fw->method);
 	plan(fw, C(3) | C(4), EVENT_RAW);
-	fw->batch.cfg[3].prog.event_data = 0x1234;
-	fw->batch.cfg[3].prog.inh = RISCV_PMU_INH_U | RISCV_PMU_INH_VS;
+	fw->batch.setup[3].cfg.event_data = 0x1234;
+	fw->batch.setup[3].cfg.inh = RISCV_PMU_INH_U | RISCV_PMU_INH_VS;
 	fw->batch.load = C(4);
-	fw->batch.cfg[4].value = 0x89abcdef01234567ULL;
+	fw->batch.setup[4].value = 0x89abcdef01234567ULL;
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, 0);
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(3) | C(4));
@@ -797,7 +797,7 @@ static void busy_counters_are_not_tried(struct kunit *test)
 	/* With none left to try, the event is believed. */
 	plan(fw, C(5), EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	expect_all_returned(test);
 }
 
@@ -812,7 +812,7 @@ static void busy_counters_are_not_excluded(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	plan(fw, C(3), EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	expect_all_returned(test);
 }
 
@@ -832,8 +832,8 @@ static void raw_event_is_tried_once(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	fw->raw_ctrs = C(4) | C(5);
-	probe_as(test, fw->flavour);
-	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	probe_as(test, fw->method);
+	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), C(4) | C(5));
 	expect_tried(test, 3, 2);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), C(4) | C(5));
@@ -850,7 +850,7 @@ static void absent_raw_event_is_tried_once(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	fw->raw_ctrs = 0;
-	probe_as(test, fw->flavour);
+	probe_as(test, fw->method);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
 	expect_tried(test, 1, 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
@@ -859,7 +859,7 @@ static void absent_raw_event_is_tried_once(struct kunit *test)
 	expect_all_returned(test);
 }
 
-/* Those that hold a program are unknown, whatever is known of the others; until they are free. */
+/* Those that hold a config are unknown, whatever is known of the others; until they are free. */
 static void busy_counters_stay_unknown(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -886,17 +886,17 @@ static void known_events_are_bounded(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
-	probe_as(test, fw->flavour);
+	probe_as(test, fw->method);
 	for (u64 selector = 1; selector <= 64; selector++)
-		KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, selector), FW_PROG);
+		KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, selector), FW_CONFIG);
 	expect_tried(test, 3 * 64, 3 * 64);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 1), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 1), FW_CONFIG);
 	expect_tried(test, 0, 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 65), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 65), FW_CONFIG);
 	expect_tried(test, 3, 3);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 1), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 1), FW_CONFIG);
 	expect_tried(test, 3, 3);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 65), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 65), FW_CONFIG);
 	expect_tried(test, 0, 0);
 	expect_all_returned(test);
 }
@@ -906,11 +906,11 @@ static void other_error_is_not_remembered(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
-	probe_as(test, fw->flavour);
+	probe_as(test, fw->method);
 	fw->error[SBI_EXT_PMU_COUNTER_CFG_MATCH] = SBI_ERR_FAILURE;
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
 	fw->error[SBI_EXT_PMU_COUNTER_CFG_MATCH] = 0;
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	expect_all_returned(test);
 }
 
@@ -920,8 +920,8 @@ static void absent_event_is_not_tried_if_event_get_info_says_so(struct kunit *te
 	struct firmware *fw = test->priv;
 
 	fw->has_info = true;
-	probe_as(test, fw->flavour);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	probe_as(test, fw->method);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_CALL_PMU_EVENT_GET_INFO], 1);
 	expect_tried(test, 3, 3);
 
@@ -936,8 +936,8 @@ static void absent_event_is_not_tried_if_event_get_info_says_so(struct kunit *te
 
 	/* Firmware that stops answering is treated as one without the call. */
 	fw->has_info = false;
-	fw->raw_ctrs = FW_PROG;
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 9), FW_PROG);
+	fw->raw_ctrs = FW_CONFIG;
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 9), FW_CONFIG);
 	expect_all_returned(test);
 }
 
@@ -948,8 +948,8 @@ static void event_get_info_that_denies_cycles_is_ignored(struct kunit *test)
 
 	fw->has_info = true;
 	fw->denies_all = true;
-	probe_as(test, fw->flavour);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	probe_as(test, fw->method);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_CALL_PMU_EVENT_GET_INFO], 0);
 	expect_all_returned(test);
 }
@@ -1041,7 +1041,7 @@ static void refused_fixed_counter_is_only_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->pmu.free_running_ctrs, C(0));
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[0].inh, 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[2].inh, GENMASK(4, 0));
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_PROG | C(0));
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_CONFIG | C(0));
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(0));
 	apply_with_free_running_ctrs(test);
 
@@ -1068,11 +1068,11 @@ static void refused_fixed_counter_is_no_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS & ~FW_FIXED);
 	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.free_running_ctrs, 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_PROG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_CONFIG);
 	expect_all_returned(test);
 }
 
-struct twin_row {
+struct duplicate_row {
 	const char	*name;
 	bool		is_qemu;
 	bool		once;
@@ -1082,20 +1082,20 @@ struct twin_row {
 };
 
 /* Who has QEMU's bug has one programmable counter for cycles left. */
-static const struct twin_row twin_rows[] = {
+static const struct duplicate_row duplicate_rows[] = {
 	{ "QEMU with the bug", true, true, 1, 0, C(0) | C(3) },
-	{ "QEMU without it", true, false, 1, 0, C(0) | FW_PROG },
-	{ "QEMU without it, slow", true, false, 3, 1, C(0) | FW_PROG },
-	{ "QEMU without it, slow, later", true, false, 3, 2, C(0) | FW_PROG },
-	{ "a board that seems to have it", false, true, 1, 0, C(0) | FW_PROG },
-	{ "a board, slow", false, false, 3, 1, C(0) | FW_PROG },
+	{ "QEMU without it", true, false, 1, 0, C(0) | FW_CONFIG },
+	{ "QEMU without it, slow", true, false, 3, 1, C(0) | FW_CONFIG },
+	{ "QEMU without it, slow, later", true, false, 3, 2, C(0) | FW_CONFIG },
+	{ "a board that seems to have it", false, true, 1, 0, C(0) | FW_CONFIG },
+	{ "a board, slow", false, false, 3, 1, C(0) | FW_CONFIG },
 };
 
-KUNIT_ARRAY_PARAM_DESC(twin, twin_rows, name);
+KUNIT_ARRAY_PARAM_DESC(duplicate, duplicate_rows, name);
 
-static void qemus_bug_is_found_on_qemu_only(struct kunit *test)
+static void qemus_quirk_is_found_on_qemu_only(struct kunit *test)
 {
-	const struct twin_row *row = test->param_value;
+	const struct duplicate_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
 	fw->pmu.is_qemu = row->is_qemu;
@@ -1169,8 +1169,8 @@ static void nonsense_counter_is_left_out(struct kunit *test)
 	fw->info[4] = info_of(row->csr, row->width, false);
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS & ~C(4));
-	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_PROG & ~C(4));
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_PROG & ~C(4));
+	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_CONFIG & ~C(4));
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_CONFIG & ~C(4));
 	expect_all_returned(test);
 }
 
@@ -1284,19 +1284,19 @@ static void probe_survives_a_lying_match(struct kunit *test)
 	fw->lies_match = true;
 	fw->match = row->match;
 	KUNIT_EXPECT_EQ(test, probe(fw), 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7) & ~FW_PROG, 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0) & ~FW_PROG, 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7) & ~FW_CONFIG, 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0) & ~FW_CONFIG, 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_FW_TIMER, 0) & ~FW_OWN, 0);
 	expect_all_returned(test);
 }
 
-static void refused_program_fails_only_its_counter(struct kunit *test)
+static void refused_config_fails_only_its_counter(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	plan(fw, C(3) | C(4) | C(5), EVENT_L1D_MISS);
-	fw->batch.cfg[4].prog.event_idx = EVENT_BUS;
+	fw->batch.setup[4].cfg.event_idx = EVENT_BUS;
 	KUNIT_EXPECT_LT(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, C(4));
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(3) | C(5));
@@ -1402,7 +1402,7 @@ static void plan_load(struct firmware *fw, u64 ctrs)
 	fw->batch.start = ctrs;
 	fw->batch.load = ctrs;
 	for (; ctrs; ctrs &= ctrs - 1)
-		fw->batch.cfg[__ffs64(ctrs)].value = value_of(__ffs64(ctrs));
+		fw->batch.setup[__ffs64(ctrs)].value = value_of(__ffs64(ctrs));
 	memset(fw->calls, 0, sizeof(fw->calls));
 	memset(fw->batch_calls, 0, sizeof(fw->batch_calls));
 }
@@ -1425,11 +1425,11 @@ static void run_four(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
-	probe_as(test, fw->flavour);
-	plan(fw, FW_PROG | C(40), EVENT_L1D_MISS);
-	fw->batch.cfg[40].prog.event_idx = EVENT_FW_TIMER;
+	probe_as(test, fw->method);
+	plan(fw, FW_CONFIG | C(40), EVENT_L1D_MISS);
+	fw->batch.setup[40].cfg.event_idx = EVENT_FW_TIMER;
 	KUNIT_ASSERT_EQ(test, apply(fw), 0);
-	KUNIT_ASSERT_EQ(test, in_state(fw, FW_RUNNING), FW_PROG | C(40));
+	KUNIT_ASSERT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
 }
 
 static void values_are_loaded_into_their_counters(struct kunit *test)
@@ -1437,10 +1437,10 @@ static void values_are_loaded_into_their_counters(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	run_four(test);
-	plan_load(fw, FW_PROG | C(40));
+	plan_load(fw, FW_CONFIG | C(40));
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, 0);
-	expect_loaded(test, FW_PROG | C(40));
+	expect_loaded(test, FW_CONFIG | C(40));
 
 	plan_load(fw, C(40));
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
@@ -1455,12 +1455,12 @@ static void only_loaded_counters_get_a_value(struct kunit *test)
 
 	run_four(test);
 	fw->ctr[5].value = 55;
-	plan_load(fw, FW_PROG | C(40));
+	plan_load(fw, FW_CONFIG | C(40));
 	fw->batch.load = C(3) | C(40);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	expect_loaded(test, C(3) | C(40));
 	KUNIT_EXPECT_EQ(test, fw->ctr[5].value, 55);
-	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_PROG | C(40));
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
 	expect_all_returned(test);
 }
 
@@ -1472,11 +1472,11 @@ static void release_and_program_go_together(struct kunit *test)
 	run_four(test);
 	memset(fw->batch_calls, 0, sizeof(fw->batch_calls));
 	plan(fw, C(3) | C(4), EVENT_RAW);
-	fw->batch.cfg[3].prog.event_data = 7;
-	fw->batch.release = FW_PROG;
+	fw->batch.setup[3].cfg.event_data = 7;
+	fw->batch.release = FW_CONFIG;
 	fw->batch.load = C(3) | C(4);
-	fw->batch.cfg[3].value = value_of(3);
-	fw->batch.cfg[4].value = value_of(4);
+	fw->batch.setup[3].value = value_of(3);
+	fw->batch.setup[4].value = value_of(4);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].event_idx, EVENT_RAW);
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].event_data, 7);
@@ -1490,32 +1490,32 @@ static void release_and_program_go_together(struct kunit *test)
 
 /* --- which way is taken ------------------------------------------------- */
 
-struct flavour_row {
+struct method_row {
 	const char	*name;
 	bool		has_snapshot;
 	bool		has_batch;
-	const char	*flavour;
+	const char	*method;
 };
 
-static const struct flavour_row flavour_rows[] = {
+static const struct method_row method_rows[] = {
 	{ "the base calls only", false, false, "plain" },
 	{ "snapshots", true, false, "snapshot" },
 	{ "the batch extension", false, true, "batch" },
 	{ "both", true, true, "batch" },
 };
 
-KUNIT_ARRAY_PARAM_DESC(flavour, flavour_rows, name);
+KUNIT_ARRAY_PARAM_DESC(method, method_rows, name);
 
 static void best_way_is_taken(struct kunit *test)
 {
-	const struct flavour_row *row = test->param_value;
+	const struct method_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
 	fw->has_snapshot = row->has_snapshot;
 	fw->has_batch = row->has_batch;
-	probe_as(test, row->flavour);
+	probe_as(test, row->method);
 	KUNIT_EXPECT_EQ(test, fw->pmu.one_call, row->has_batch);
-	KUNIT_EXPECT_EQ(test, !!fw->page, !strcmp(row->flavour, "snapshot"));
+	KUNIT_EXPECT_EQ(test, !!fw->page, !strcmp(row->method, "snapshot"));
 	KUNIT_EXPECT_EQ(test, !!fw->shmem, row->has_batch);
 	expect_all_returned(test);
 }
@@ -1547,12 +1547,12 @@ static void refused_page_costs_calls_only(struct kunit *test)
 
 	fw->refuses_page = row->error;
 	run_four(test);
-	plan_load(fw, FW_PROG | C(40));
+	plan_load(fw, FW_CONFIG | C(40));
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_START], 4);
 	KUNIT_EXPECT_EQ(test, fw->batch_calls[SBI_PMU_BATCH_APPLY], 0);
-	expect_loaded(test, FW_PROG | C(40));
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_PROG);
+	expect_loaded(test, FW_CONFIG | C(40));
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_CONFIG);
 	expect_all_returned(test);
 }
 
@@ -1563,11 +1563,11 @@ static void values_are_loaded_by_one_call(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	run_four(test);
-	plan_load(fw, FW_PROG);
+	plan_load(fw, FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_STOP], 1);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_START], 1);
-	expect_loaded(test, FW_PROG);
+	expect_loaded(test, FW_CONFIG);
 
 	plan_load(fw, C(3) | C(40));
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
@@ -1599,15 +1599,15 @@ static void page_lost_on_the_way_is_done_without(struct kunit *test)
 
 	run_four(test);
 	fw->page = NULL;
-	plan_load(fw, FW_PROG | C(40));
+	plan_load(fw, FW_CONFIG | C(40));
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, 0);
-	expect_loaded(test, FW_PROG | C(40));
+	expect_loaded(test, FW_CONFIG | C(40));
 
-	plan_load(fw, FW_PROG | C(40));
+	plan_load(fw, FW_CONFIG | C(40));
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_START], 4);
-	expect_loaded(test, FW_PROG | C(40));
+	expect_loaded(test, FW_CONFIG | C(40));
 	expect_all_returned(test);
 }
 
@@ -1619,15 +1619,15 @@ static void refused_counter_leaves_the_page_in_use(struct kunit *test)
 	run_four(test);
 	fw->error[SBI_EXT_PMU_COUNTER_START] = SBI_ERR_FAILURE;
 	fw->error_ctrs = C(40);
-	plan_load(fw, FW_PROG | C(40));
+	plan_load(fw, FW_CONFIG | C(40));
 	KUNIT_EXPECT_LT(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, C(40));
-	expect_loaded(test, FW_PROG);
+	expect_loaded(test, FW_CONFIG);
 
-	plan_load(fw, FW_PROG);
+	plan_load(fw, FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_START], 1);
-	expect_loaded(test, FW_PROG);
+	expect_loaded(test, FW_CONFIG);
 	expect_all_returned(test);
 }
 
@@ -1638,17 +1638,17 @@ static u64 overflowed(struct firmware *fw, u64 ctrs)
 }
 
 /* As in a guest of KVM, no CSR tells: fw_init() leaves ovf_csr 0, which reads 0. */
-static void hidden_overflow_is_told_by_the_page(struct kunit *test)
+static void hidden_overflow_is_read_from_the_page(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
 	run_four(test);
 	fw->ctr[5].value = 55;
 	fw->overflowed = C(4) | C(40);
-	KUNIT_EXPECT_EQ(test, overflowed(fw, FW_PROG | C(40)), C(4) | C(40));
-	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_PROG | C(40));
+	KUNIT_EXPECT_EQ(test, overflowed(fw, FW_CONFIG | C(40)), C(4) | C(40));
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
 	KUNIT_EXPECT_EQ(test, fw->ctr[5].value, 55);
-	KUNIT_EXPECT_EQ_MSG(test, overflowed(fw, FW_PROG | C(40)), 0, "told again");
+	KUNIT_EXPECT_EQ_MSG(test, overflowed(fw, FW_CONFIG | C(40)), 0, "told again");
 	expect_all_returned(test);
 }
 
@@ -1661,7 +1661,7 @@ static void overflow_of_others_is_not_believed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, overflowed(fw, C(3) | C(4)), C(3) | C(4));
 	KUNIT_EXPECT_EQ(test, overflowed(fw, C(40)), C(40));
 	KUNIT_EXPECT_EQ(test, overflowed(fw, 0), 0);
-	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_PROG | C(40));
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
 	expect_all_returned(test);
 }
 
@@ -1675,14 +1675,14 @@ static void refused_snapshot_leaves_counters_running(struct kunit *test)
 	fw->error[SBI_EXT_PMU_COUNTER_STOP] = row->error;
 	fw->error_ctrs = C(5);
 	fw->overflowed = C(4);
-	KUNIT_EXPECT_EQ(test, overflowed(fw, FW_PROG), C(4));
-	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_PROG | C(40));
+	KUNIT_EXPECT_EQ(test, overflowed(fw, FW_CONFIG), C(4));
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
 
 	/* What the page had from last time is not told again. */
-	fw->error_ctrs = FW_PROG;
+	fw->error_ctrs = FW_CONFIG;
 	fw->page = NULL;
-	KUNIT_EXPECT_EQ(test, overflowed(fw, FW_PROG), 0);
-	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_PROG | C(40));
+	KUNIT_EXPECT_EQ(test, overflowed(fw, FW_CONFIG), 0);
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
 	expect_all_returned(test);
 }
 
@@ -1728,7 +1728,7 @@ static void released_counter_has_no_event(struct kunit *test)
 	fw->batch.release = C(4) | C(40);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->shmem->slot[4].event_idx, SBI_PMU_BATCH_NO_EVENT);
-	KUNIT_EXPECT_EQ(test, in_state(fw, FW_FREE) & (FW_PROG | C(40)), C(4) | C(40));
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_FREE) & (FW_CONFIG | C(40)), C(4) | C(40));
 	KUNIT_EXPECT_EQ(test, held(), C(3) | C(5));
 	expect_all_returned(test);
 }
@@ -1744,7 +1744,7 @@ static const struct says_row says_rows[] = {
 	{ "one of them", C(3), C(3) },
 	{ "another one", C(5), 0 },
 	{ "one that does not exist", C(63), 0 },
-	{ "both and another one", FW_PROG, C(3) | C(4) },
+	{ "both and another one", FW_CONFIG, C(3) | C(4) },
 	{ "all there are", ~0ULL, C(3) | C(4) },
 };
 
@@ -1755,7 +1755,7 @@ static void failure_of_others_is_not_believed(struct kunit *test)
 	const struct says_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
-	probe_as(test, fw->flavour);
+	probe_as(test, fw->method);
 	fw->says = row->says;
 	plan(fw, C(3) | C(4), EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), row->failed ? -EIO : 0);
@@ -1770,22 +1770,22 @@ static void refused_batch_is_carried_out_call_by_call(struct kunit *test)
 	const struct errno_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
-	probe_as(test, fw->flavour);
+	probe_as(test, fw->method);
 	fw->batch_error[SBI_PMU_BATCH_APPLY] = row->error;
-	plan(fw, FW_PROG, EVENT_L1D_MISS);
+	plan(fw, FW_CONFIG, EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, 0);
-	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_PROG);
+	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fw->ctr[4].event_idx, EVENT_L1D_MISS);
 
-	plan_load(fw, FW_PROG);
+	plan_load(fw, FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
-	expect_loaded(test, FW_PROG);
+	expect_loaded(test, FW_CONFIG);
 	expect_all_returned(test);
 }
 
 /* The counter has its new value already when the batch is said to have failed. */
-static void failed_reload_tells_what_was_counted(struct kunit *test)
+static void failed_reload_returns_what_was_counted(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 	u64 was = 0;
@@ -1795,7 +1795,7 @@ static void failed_reload_tells_what_was_counted(struct kunit *test)
 	fw->ctr[3].value = 77;
 	fw->says = C(5);
 	scoped_guard(irqsave)
-		KUNIT_EXPECT_EQ(test, sbi_batch_flavour.reload(&fw->pmu, 3, 1000, &was), 0);
+		KUNIT_EXPECT_EQ(test, sbi_batch_method.reload(&fw->pmu, 3, 1000, &was), 0);
 	fw->says = 0;
 	KUNIT_EXPECT_EQ(test, was, 77);
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].value, 1000);
@@ -1809,9 +1809,9 @@ static void page_lost_is_carried_out_call_by_call(struct kunit *test)
 
 	run_four(test);
 	fw->shmem = NULL;
-	plan_load(fw, FW_PROG | C(40));
+	plan_load(fw, FW_CONFIG | C(40));
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
-	expect_loaded(test, FW_PROG | C(40));
+	expect_loaded(test, FW_CONFIG | C(40));
 	expect_all_returned(test);
 }
 
@@ -1820,10 +1820,10 @@ static void resolved_nonsense_is_masked(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	fw->says = ~0ULL;
-	probe_as(test, fw->flavour);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7) & ~FW_PROG, 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0) & ~FW_PROG, 0);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_BUS, 0) & ~(FW_FIXED | FW_PROG), 0);
+	probe_as(test, fw->method);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7) & ~FW_CONFIG, 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0) & ~FW_CONFIG, 0);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_BUS, 0) & ~(FW_FIXED | FW_CONFIG), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_FW_TIMER, 0) & ~FW_OWN, 0);
 	fw->says = 0;
 	expect_all_returned(test);
@@ -1836,16 +1836,16 @@ static void refused_resolve_is_survived(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	fw->batch_error[SBI_PMU_BATCH_RESOLVE] = row->error;
-	probe_as(test, fw->flavour);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_PROG);
-	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_PROG);
+	probe_as(test, fw->method);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_CONFIG);
+	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_BUS, 0), 0);
 
 	fw->batch_error[SBI_PMU_BATCH_RESOLVE] = 0;
-	probe_as(test, fw->flavour);
+	probe_as(test, fw->method);
 	fw->batch_error[SBI_PMU_BATCH_RESOLVE] = row->error;
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7),
-			row->error == SBI_ERR_NOT_SUPPORTED ? 0 : FW_PROG);
+			row->error == SBI_ERR_NOT_SUPPORTED ? 0 : FW_CONFIG);
 	expect_all_returned(test);
 }
 
@@ -1858,7 +1858,7 @@ static void refused_resolve_is_survived(struct kunit *test)
 	KUNIT_CASE(refused_fixed_counter_is_only_read),			\
 	KUNIT_CASE(busy_counters_are_not_tried),			\
 	KUNIT_CASE(busy_counters_are_not_excluded),			\
-	KUNIT_CASE(refused_program_fails_only_its_counter),		\
+	KUNIT_CASE(refused_config_fails_only_its_counter),		\
 	KUNIT_CASE_PARAM(refused_start_fails_only_its_counter, start_gen_params), \
 	KUNIT_CASE(already_started_is_no_error),			\
 	KUNIT_CASE(refused_stop_is_survived),				\
@@ -1871,7 +1871,7 @@ static struct kunit_case sbi_cases[] = {
 	SBI_EACH_CASE,
 	KUNIT_CASE_PARAM(slow_fixed_counter_is_not_used_to_filter, move_gen_params),
 	KUNIT_CASE(refused_fixed_counter_is_no_counter),
-	KUNIT_CASE_PARAM(qemus_bug_is_found_on_qemu_only, twin_gen_params),
+	KUNIT_CASE_PARAM(qemus_quirk_is_found_on_qemu_only, duplicate_gen_params),
 	KUNIT_CASE(raw_event_is_tried_once),
 	KUNIT_CASE(absent_raw_event_is_tried_once),
 	KUNIT_CASE(busy_counters_stay_unknown),
@@ -1887,7 +1887,7 @@ static struct kunit_case sbi_cases[] = {
 	KUNIT_CASE_PARAM(probe_fails_without_counters, error_gen_params),
 	KUNIT_CASE_PARAM(match_outside_the_mask_fails_the_event, match_gen_params),
 	KUNIT_CASE(refused_read_is_zero),
-	KUNIT_CASE_PARAM(best_way_is_taken, flavour_gen_params),
+	KUNIT_CASE_PARAM(best_way_is_taken, method_gen_params),
 	{}
 };
 
@@ -1899,7 +1899,7 @@ static struct kunit_case snapshot_cases[] = {
 	KUNIT_CASE(single_value_takes_no_page),
 	KUNIT_CASE(page_lost_on_the_way_is_done_without),
 	KUNIT_CASE(refused_counter_leaves_the_page_in_use),
-	KUNIT_CASE(hidden_overflow_is_told_by_the_page),
+	KUNIT_CASE(hidden_overflow_is_read_from_the_page),
 	KUNIT_CASE(overflow_of_others_is_not_believed),
 	KUNIT_CASE_PARAM(refused_snapshot_leaves_counters_running, errno_gen_params),
 	{}
@@ -1912,7 +1912,7 @@ static struct kunit_case batch_cases[] = {
 	KUNIT_CASE(released_counter_has_no_event),
 	KUNIT_CASE_PARAM(failure_of_others_is_not_believed, says_gen_params),
 	KUNIT_CASE_PARAM(refused_batch_is_carried_out_call_by_call, errno_gen_params),
-	KUNIT_CASE(failed_reload_tells_what_was_counted),
+	KUNIT_CASE(failed_reload_returns_what_was_counted),
 	KUNIT_CASE(page_lost_is_carried_out_call_by_call),
 	KUNIT_CASE(resolved_nonsense_is_masked),
 	KUNIT_CASE_PARAM(refused_resolve_is_survived, errno_gen_params),

@@ -50,7 +50,7 @@ static void take_path(struct riscv_pmu_sched *sched, u64 may,
 
 struct path_row {
 	const char	*name;
-	u64		may[MAX_STEPS];		/* newcomers in order, 0 ends them */
+	u64		may[MAX_STEPS];		/* new events in order, 0 ends them */
 	bool		last_fits;
 	unsigned int	len;			/* of the last one's path */
 	u8		ctr[MAX_STEPS];
@@ -63,7 +63,7 @@ static const struct path_row path_rows[] = {
 	{ "next to an occupant", { 0x3, 0x3 }, true, 1, { 1 } },
 	{ "full", { 0x3, 0x3, 0x3 }, false },
 	{ "same single counter", { 0x8, 0x8 }, false },
-	/* Greedy gave the flexible one what the newcomer needs. */
+	/* Greedy gave the flexible one what the new event needs. */
 	{ "one has to move", { 0x3, 0x1 }, true, 2, { 0, 1 } },
 	{ "one has to move above 31", { BIT_ULL(33) | BIT_ULL(40), BIT_ULL(33) }, true, 2,
 	  { 33, 40 } },
@@ -76,7 +76,7 @@ static const struct path_row path_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(path, path_rows, name);
 
-static void newcomers_find_their_way(struct kunit *test)
+static void new_events_find_a_counter(struct kunit *test)
 {
 	const struct path_row *row = test->param_value;
 	struct riscv_pmu_sched sched = {};
@@ -201,7 +201,7 @@ static void random_counters(struct rnd_state *rnd, u8 *where, unsigned int nr)
 	}
 }
 
-/* The masks of all who sit, and of the newcomer. */
+/* The masks of all who sit, and of the new event. */
 static unsigned int collect_masks(const struct riscv_pmu_sched *sched, u64 newcomer, u64 *may)
 {
 	unsigned int nr = 0;
@@ -213,7 +213,7 @@ static unsigned int collect_masks(const struct riscv_pmu_sched *sched, u64 newco
 	return nr;
 }
 
-/* Returns how many of the newcomers were refused. */
+/* Returns how many of the new events were refused. */
 static unsigned int run_instance(struct kunit *test, struct rnd_state *rnd)
 {
 	unsigned int nr_ctrs = 1 + prandom_u32_state(rnd) % SCHED_NR, refused = 0;
@@ -260,7 +260,7 @@ static void placed_iff_a_matching_exists(struct kunit *test)
 }
 
 static struct kunit_case sched_cases[] = {
-	KUNIT_CASE_PARAM(newcomers_find_their_way, path_gen_params),
+	KUNIT_CASE_PARAM(new_events_find_a_counter, path_gen_params),
 	KUNIT_CASE(all_64_counters_can_be_taken),
 	KUNIT_CASE_PARAM(preferences_decide_between_free_ones, prefer_gen_params),
 	KUNIT_CASE(nowhere_to_go),

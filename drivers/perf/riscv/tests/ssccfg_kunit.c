@@ -444,9 +444,9 @@ static int file_apply(struct csr_file *file)
 
 static u64 file_event_ctrs(struct csr_file *file, u32 event_idx, u64 data)
 {
-	const struct riscv_pmu_prog prog = { .event_idx = event_idx, .event_data = data };
+	const struct riscv_pmu_config cfg = { .event_idx = event_idx, .event_data = data };
 
-	return riscv_pmu_ssccfg_ops.event_ctrs(&file->pmu, &prog);
+	return riscv_pmu_ssccfg_ops.event_ctrs(&file->pmu, &cfg);
 }
 
 static u64 file_raw_ctrs(struct csr_file *file, u64 selector)
@@ -458,7 +458,7 @@ static u64 file_raw_ctrs(struct csr_file *file, u64 selector)
 static void file_give(struct csr_file *file, unsigned int ctr, u32 event_idx, u64 data, u32 inh)
 {
 	file->batch.program |= BIT_ULL(ctr);
-	file->batch.cfg[ctr].prog = (struct riscv_pmu_prog){
+	file->batch.setup[ctr].cfg = (struct riscv_pmu_config){
 		.event_idx = event_idx, .event_data = data, .inh = inh,
 	};
 }
@@ -622,7 +622,7 @@ static void raw_events_have_the_counters_that_take_them(struct kunit *test)
 	file_expect_clean(test, file);
 }
 
-static void an_event_that_clings_keeps_its_counter(struct kunit *test)
+static void a_sticky_event_keeps_its_counter(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 	u64 homes;
@@ -659,7 +659,7 @@ static void an_event_that_one_counter_counts_keeps_to_it(struct kunit *test)
 }
 
 /* What looks like QEMU's bug elsewhere is a slow counter, for all that is known. */
-static void qemu_bug_is_tested_for_on_qemu_only(struct kunit *test)
+static void qemu_quirk_is_tested_for_on_qemu_only(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 
@@ -679,7 +679,7 @@ static void a_group_is_one_write_to_stop_and_one_to_start(struct kunit *test)
 	for (unsigned int ctr = 3; ctr <= 6; ctr++) {
 		file_give(file, ctr, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW_V2, 0),
 			  0x100 + ctr, RISCV_PMU_INH_S | RISCV_PMU_INH_M);
-		file->batch.cfg[ctr].value = -1000ULL * ctr;
+		file->batch.setup[ctr].value = -1000ULL * ctr;
 	}
 	file->batch.start = file->batch.program;
 	file->batch.load = file->batch.program;
@@ -693,7 +693,7 @@ static void a_group_is_one_write_to_stop_and_one_to_start(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, ~file->inhibit & FILE_HPMS, 0x78);
 
-	/* Out and in again, from other values: no program is written, flags are cleared. */
+	/* Out and in again, from other values: no config is written, flags are cleared. */
 	file->event[4] |= PMU_HPMEVENT_OF;
 	file->batch.stop = file->batch.start;
 	file->batch.program = 0;
@@ -739,7 +739,7 @@ static void an_overflow_is_one_reload(struct kunit *test)
 	file->batch.program = 0;
 	file->batch.stop = BIT(3);
 	file->batch.load = BIT(3);
-	file->batch.cfg[3].value = -5000ULL;
+	file->batch.setup[3].value = -5000ULL;
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->event[3], FILE_MINH | PMU_HPMEVENT_UINH | FILE_SEL_DTLB);
 	KUNIT_EXPECT_EQ(test, file->value[3], -5000ULL);
@@ -762,7 +762,7 @@ static void fixed_counters_have_filters_only(struct kunit *test)
 	file_expect_clean(test, file);
 }
 
-static void a_program_that_does_not_stick_fails(struct kunit *test)
+static void a_config_that_does_not_stick_fails(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
@@ -872,14 +872,14 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(without_both_there_are_raw_events_and_fixed_counters),
 	KUNIT_CASE(events_have_the_counters_that_the_firmware_says),
 	KUNIT_CASE(raw_events_have_the_counters_that_take_them),
-	KUNIT_CASE(an_event_that_clings_keeps_its_counter),
+	KUNIT_CASE(a_sticky_event_keeps_its_counter),
 	KUNIT_CASE(an_event_that_one_counter_counts_keeps_to_it),
-	KUNIT_CASE(qemu_bug_is_tested_for_on_qemu_only),
+	KUNIT_CASE(qemu_quirk_is_tested_for_on_qemu_only),
 	KUNIT_CASE(a_group_is_one_write_to_stop_and_one_to_start),
 	KUNIT_CASE(a_counter_that_is_only_stopped_is_not_written),
 	KUNIT_CASE(an_overflow_is_one_reload),
 	KUNIT_CASE(fixed_counters_have_filters_only),
-	KUNIT_CASE(a_program_that_does_not_stick_fails),
+	KUNIT_CASE(a_config_that_does_not_stick_fails),
 	KUNIT_CASE(the_firmwares_counters_are_its_own),
 	KUNIT_CASE(a_hart_that_wakes_claims_only_what_it_uses),
 	KUNIT_CASE(a_hart_that_starts_leaves_m_mode_out),

@@ -28,7 +28,7 @@
 /* An event, and what its overflow handler saw. */
 struct state_event {
 	struct perf_event	event;
-	struct riscv_pmu_reader	reader;
+	struct riscv_pmu_event	ev;
 	unsigned int		samples;
 	u64			sum;
 	u64			last_period;
@@ -77,8 +77,8 @@ static void state_exit(struct kunit *test)
 	for_each_possible_cpu(cpu) {
 		struct riscv_pmu_hart *hart = per_cpu_ptr(fake->pmu.harts, cpu);
 
-		KUNIT_EXPECT_FALSE(test, hart->collecting);
-		if (hart->held | hart->layout.sched.used)
+		KUNIT_EXPECT_FALSE(test, hart->updating);
+		if (hart->programmed | hart->wanted.sched.used)
 			fake_expect_idle(test, fake, hart);
 	}
 	fake_expect_clean(test, fake);
@@ -128,13 +128,13 @@ static struct state_event *new_event(struct kunit *test, u64 selector, u64 ctrs,
 	struct fake_pmu *fake = test->priv;
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
-	fake_reader_init(&s->reader, fake_prog(selector, RISCV_PMU_INH_M), ctrs);
-	s->reader.event = &s->event;
-	s->reader.sampling = period;
+	fake_event_init(&s->ev, fake_config(selector, RISCV_PMU_INH_M), ctrs);
+	s->ev.event = &s->event;
+	s->ev.sampling = period;
 	INIT_LIST_HEAD(&s->event.sibling_list);
 	s->event.group_leader = &s->event;
 	s->event.pmu = &fake->pmu.pmu;
-	s->event.pmu_private = &s->reader;
+	s->event.pmu_private = &s->ev;
 	s->event.attr.type = PERF_TYPE_RAW;
 	s->event.attr.sample_period = period;
 	s->event.hw.sample_period = period;
@@ -161,7 +161,7 @@ static int add(struct state_event *s, int flags)
 static void del(struct state_event *s)
 {
 	guard(irqsave)();
-	if (fake_is_attached(&s->reader))
+	if (fake_is_attached(&s->ev))
 		riscv_pmu_del(&s->event, 0);
 }
 
@@ -187,13 +187,13 @@ static u64 count_of(struct state_event *s)
 static void begin(struct fake_pmu *fake)
 {
 	guard(irqsave)();
-	riscv_pmu_collect(&fake->pmu, this_hart(fake));
+	riscv_pmu_begin_update(&fake->pmu, this_hart(fake));
 }
 
 static void finish(struct fake_pmu *fake)
 {
 	guard(irqsave)();
-	riscv_pmu_finish(&fake->pmu, this_hart(fake));
+	riscv_pmu_commit_update(&fake->pmu, this_hart(fake));
 }
 
 static void interrupt_of(struct fake_pmu *fake, unsigned long status)
@@ -303,8 +303,8 @@ static void nothing_is_programmed_while_the_machine_goes_down(struct kunit *test
 	sched_in(test, a);
 	fake_advance(fake, 10);
 	begin(fake);
-	riscv_pmu_hart_forget(&fake->pmu, hart);
-	hart->down = true;
+	riscv_pmu_hart_save(&fake->pmu, hart);
+	hart->shut_down = true;
 	finish(fake);
 	batches = fake->nr_batches;
 	fake_advance(fake, 10);
@@ -331,13 +331,13 @@ static void hart_that_has_slept_starts_its_counters_for_an_event(struct kunit *t
 	sched_in(test, a);
 	sched_out(test, a);
 	begin(fake);
-	riscv_pmu_hart_forget(&fake->pmu, hart);
-	hart->stale = true;
+	riscv_pmu_hart_save(&fake->pmu, hart);
+	hart->needs_start = true;
 	finish(fake);
-	KUNIT_EXPECT_TRUE(test, hart->stale);
+	KUNIT_EXPECT_TRUE(test, hart->needs_start);
 
 	sched_in(test, b);
-	KUNIT_EXPECT_FALSE(test, hart->stale);
+	KUNIT_EXPECT_FALSE(test, hart->needs_start);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, count_of(b), 60);
 	sched_out(test, b);
@@ -355,7 +355,7 @@ static void del_stops_and_updates(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->event.hw.state, STOPPED);
 	KUNIT_EXPECT_EQ(test, local64_read(&s->event.count), 50);
 	KUNIT_EXPECT_EQ(test, local64_read(&s->event.hw.period_left), 950);
-	KUNIT_EXPECT_FALSE(test, fake_is_attached(&s->reader));
+	KUNIT_EXPECT_FALSE(test, fake_is_attached(&s->ev));
 }
 
 /* To stop its counter would cost a call; so that interrupts for nobody, which are kept away. */
@@ -366,10 +366,10 @@ static void counter_of_a_deleted_event_runs_on(struct kunit *test)
 	unsigned int batches;
 
 	sched_in(test, s);
-	KUNIT_EXPECT_FALSE(test, this_hart(fake)->irq_muted);
+	KUNIT_EXPECT_FALSE(test, this_hart(fake)->irq_masked);
 	batches = fake->nr_batches;
 	sched_out(test, s);
-	KUNIT_EXPECT_TRUE(test, this_hart(fake)->irq_muted);
+	KUNIT_EXPECT_TRUE(test, this_hart(fake)->irq_masked);
 	fake_advance(fake, 1000);
 	KUNIT_EXPECT_TRUE(test, fake->ctr[3].overflowed);
 	interrupt(fake);
@@ -377,7 +377,7 @@ static void counter_of_a_deleted_event_runs_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->samples, 0);
 
 	sched_in(test, s);
-	KUNIT_EXPECT_FALSE(test, this_hart(fake)->irq_muted);
+	KUNIT_EXPECT_FALSE(test, this_hart(fake)->irq_masked);
 	KUNIT_EXPECT_FALSE(test, fake->ctr[3].overflowed);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1000);
 	sched_out(test, s);
@@ -546,25 +546,25 @@ static void add_fails_where_hardware_refuses(struct kunit *test)
 	struct state_event *s = new_event(test, 5, C(3), 0);
 	struct fake_pmu *fake = test->priv;
 
-	fake->fail_program = C(3);
+	fake->fail_config = C(3);
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(s, PERF_EF_START), -EAGAIN);
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, s->event.hw.state, STOPPED);
-	KUNIT_EXPECT_FALSE(test, fake_is_attached(&s->reader));
+	KUNIT_EXPECT_FALSE(test, fake_is_attached(&s->ev));
 }
 
-/* Which another event of its program finds out, that of another task say. */
-static void new_event_is_stopped_where_hardware_refuses_its_program(struct kunit *test)
+/* Which another event of its config finds out, that of another task say. */
+static void new_event_is_stopped_if_hardware_refuses_its_config(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 5, C(3), 0);
 	struct state_event *b = new_event(test, 5, C(3), 0);
 	struct fake_pmu *fake = test->priv;
 	unsigned int batches;
 
-	fake->fail_program = C(3);
+	fake->fail_config = C(3);
 	/* Elsewhere it has been accepted. */
-	a->reader.accepted = C(3);
+	a->ev.accepted = C(3);
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(a, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, a->event.hw.state, 0);
@@ -583,7 +583,7 @@ static void add_tries_all_counters(struct kunit *test)
 	struct state_event *s = new_event(test, 5, C(3) | C(4) | C(33), 0);
 	struct fake_pmu *fake = test->priv;
 
-	fake->fail_program = C(3) | C(4);
+	fake->fail_config = C(3) | C(4);
 	sched_in(test, s);
 	KUNIT_EXPECT_EQ(test, s->event.hw.idx, 33);
 	fake_advance(fake, 10);
@@ -614,7 +614,7 @@ static void event_that_can_not_start_is_tried_again(struct kunit *test)
 	finish(fake);
 
 	fake->fail_start = 0;
-	s->reader.retry = jiffies;
+	s->ev.retry = jiffies;
 	sched_in(test, s);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, count_of(s), 50);
@@ -665,11 +665,11 @@ static void period_begins_when_the_last_has_ended(struct kunit *test)
 
 	hwc->last_period = 12345;
 	local64_set(&hwc->period_left, row->left);
-	s->reader.since = min_t(u64, row->period, S64_MAX) - row->left;
+	s->ev.period_count = min_t(u64, row->period, S64_MAX) - row->left;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_set_period(&s->event), !!row->ended);
 	KUNIT_EXPECT_EQ(test, (s64)local64_read(&hwc->period_left), row->next);
 	KUNIT_EXPECT_EQ(test, hwc->last_period, row->ended ?: 12345);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_left(&s->event), (u64)row->next);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->event), (u64)row->next);
 }
 
 static void left_is_at_least_one(struct kunit *test)
@@ -677,13 +677,13 @@ static void left_is_at_least_one(struct kunit *test)
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 
 	local64_set(&s->event.hw.period_left, 0);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_left(&s->event), 1);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->event), 1);
 	local64_set(&s->event.hw.period_left, -5);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_left(&s->event), 1);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->event), 1);
 }
 
 /* perf steers the length of a period towards a frequency, while it lasts. */
-static void period_that_is_changed_stands_for_all_that_came_in_it(struct kunit *test)
+static void changed_period_includes_all_that_came_in_it(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 	struct fake_pmu *fake = test->priv;
@@ -707,7 +707,7 @@ static void period_that_is_changed_stands_for_all_that_came_in_it(struct kunit *
 	sched_out(test, s);
 }
 
-/* Deadlines are told by signed distances. */
+/* Overflow points are told by signed distances. */
 static void period_is_bounded(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
@@ -802,7 +802,7 @@ static void stale_flag_restarts_the_counter(struct kunit *test)
 
 /*
  * A period ends while interrupts are off, and the counter is started anew: its
- * flag is clear when the interrupt comes, and its deadline passed once more.
+ * flag is clear when the interrupt comes, and its overflow point passed once more.
  */
 static void interrupt_without_a_flag_still_samples(struct kunit *test)
 {
@@ -864,9 +864,9 @@ static void overflows_for_nobody_are_cleared(struct kunit *test)
 	fake->ctr[3].overflowed = true;
 	KUNIT_EXPECT_TRUE(test, fake->ctr[4].overflowed);
 	scoped_guard(irqsave) {
-		riscv_pmu_collect(&fake->pmu, this_hart(fake));
+		riscv_pmu_begin_update(&fake->pmu, this_hart(fake));
 		riscv_pmu_hart_clear_overflows(&fake->pmu, this_hart(fake));
-		riscv_pmu_finish(&fake->pmu, this_hart(fake));
+		riscv_pmu_commit_update(&fake->pmu, this_hart(fake));
 	}
 	KUNIT_EXPECT_FALSE(test, fake->ctr[3].overflowed);
 	KUNIT_EXPECT_EQ(test, fake_running(fake) & (C(3) | C(4)), C(3));
@@ -928,7 +928,7 @@ static void narrow_counter_is_folded(struct kunit *test)
 }
 
 /* perf's verdict: the limit (PERF_EVENT_IOC_REFRESH) is reached. */
-static void verdict_leaves_it_stopped(struct kunit *test)
+static void stop_by_perf_leaves_it_stopped(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
 	struct state_event *other = new_event(test, 1, C(3), 0);
@@ -947,7 +947,7 @@ static void verdict_leaves_it_stopped(struct kunit *test)
 	irq_work_sync(&s->event.pending_disable_irq);
 	KUNIT_EXPECT_TRUE(test, s->disabled);
 
-	/* Who shares its clock counts on. */
+	/* Who shares its counter counts on. */
 	fake_advance(fake, 300);
 	interrupt(fake);
 	KUNIT_EXPECT_EQ(test, s->samples, 2);
@@ -982,7 +982,7 @@ static void handler_may_restart_its_event(struct kunit *test)
 	interrupt(fake);
 	KUNIT_EXPECT_EQ(test, s->samples, 1);
 	KUNIT_EXPECT_EQ(test, s->event.hw.state, 0);
-	/* No clock runs inside its own handler, be it that its counter does. */
+	/* The event is paused in its own handler, even if its counter runs. */
 	KUNIT_EXPECT_EQ(test, s->ran_inside, 0);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 40);
@@ -1033,7 +1033,7 @@ static void two_counters_overflow_at_once(struct kunit *test)
 }
 
 /* Too late for several periods: one sample, which says that it stands for all. */
-static void late_sample_stands_for_all_that_ended(struct kunit *test)
+static void late_sample_includes_all_periods_that_ended(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -1044,7 +1044,7 @@ static void late_sample_stands_for_all_that_ended(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->samples, 1);
 	KUNIT_EXPECT_EQ(test, s->last_period, 1200);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 66);
-	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.late, 1);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.merged, 1);
 	sched_out(test, s);
 }
 
@@ -1077,7 +1077,7 @@ static void busy_overflow(struct perf_event *event, struct perf_sample_data *dat
 	fake_advance(fake, 77);
 }
 
-static void group_stands_still_while_its_sample_is_taken(struct kunit *test)
+static void group_is_paused_while_its_sample_is_taken(struct kunit *test)
 {
 	struct state_event *leader = new_event(test, 1, C(3), 100);
 	struct state_event *member = new_event(test, 2, C(4), 0);
@@ -1156,7 +1156,7 @@ static void counting_beside_a_sampling_event_loses_nothing(struct kunit *test)
 	sched_out(test, sampled);
 }
 
-static void deadlines_move_away_from_a_storm_and_come_back(struct kunit *test)
+static void periods_are_extended_under_load_and_restored(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 10);
 	struct fake_pmu *fake = test->priv;
@@ -1182,18 +1182,18 @@ static void deadlines_move_away_from_a_storm_and_come_back(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 2 * last);
 		last *= 2;
 	}
-	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.storms, 8);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 8);
 
 	for (int i = 0; i < 60; i++)
 		timed_interrupt(fake, 3, 10000, 800);
-	KUNIT_EXPECT_EQ(test, s->reader.floor, 0);
+	KUNIT_EXPECT_EQ(test, s->ev.min_period, 0);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 	KUNIT_EXPECT_EQ(test, s->sum, count_of(s));
 	sched_out(test, s);
 }
 
 /* Where the kernel is interrupted, the end of the last interrupt may have got no further. */
-static void in_the_kernel_a_storm_may_leave_twice_the_time(struct kunit *test)
+static void in_the_kernel_interrupts_may_leave_twice_the_time(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 10);
 	struct fake_pmu *fake = test->priv;
@@ -1204,19 +1204,19 @@ static void in_the_kernel_a_storm_may_leave_twice_the_time(struct kunit *test)
 	/* Three eighths are 150, three quarters 300. */
 	for (int i = 0; i < 10; i++)
 		timed_interrupt(fake, 3, 290, 400);
-	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.storms, 0);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
 	fake->mode = RISCV_PMU_INH_S;
 	for (int i = 0; i < 10; i++)
 		timed_interrupt(fake, 3, 301, 400);
-	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.storms, 0);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
 	for (int i = 0; i < 10; i++)
 		timed_interrupt(fake, 3, 290, 400);
-	KUNIT_EXPECT_LT(test, 0, this_hart(fake)->stats.storms);
+	KUNIT_EXPECT_LT(test, 0, this_hart(fake)->stats.extended);
 	sched_out(test, s);
 }
 
 /* Of two that end together the second interrupts at once, which is no reason to put it off. */
-static void periods_that_end_together_make_no_storm(struct kunit *test)
+static void periods_that_end_together_are_not_extended(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 100);
 	struct state_event *b = new_event(test, 1, C(4), 100);
@@ -1231,7 +1231,7 @@ static void periods_that_end_together_make_no_storm(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, a->samples, i);
 		KUNIT_EXPECT_EQ(test, b->samples, i);
 	}
-	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.storms, 0);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
 	sched_out(test, a);
 	sched_out(test, b);
 }
@@ -1260,7 +1260,7 @@ static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs
 	struct fake_pmu *fake = test->priv;
 	int cpu;
 
-	s->reader.polled = true;
+	s->ev.polled = true;
 	s->event.overflow_handler = summing_overflow;
 	if (!fake->pmu.irq_ctrs)
 		return s;
@@ -1285,7 +1285,7 @@ static u64 poll(struct fake_pmu *fake, u64 now)
 }
 
 /* Only reads: the counter runs on, and nothing is lost. */
-static void polled_event_gets_a_sample_at_the_first_look(struct kunit *test)
+static void polled_event_gets_a_sample_at_the_first_poll(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -1314,14 +1314,14 @@ static void polled_event_gets_a_sample_at_the_first_look(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(s), 550);
 }
 
-struct look_row {
+struct poll_row {
 	const char	*name;
 	u64		period;
 	u64		wait;
 };
 
 /* After 1 000 events in a millisecond, with a cost of 10 us an interrupt. */
-static const struct look_row look_rows[] = {
+static const struct poll_row poll_rows[] = {
 	{ "as long again", 2000, 1000 * NSEC_PER_USEC },
 	{ "three times as long", 4000, 3000 * NSEC_PER_USEC },
 	{ "very long", 100000, 4000 * NSEC_PER_USEC },
@@ -1330,11 +1330,11 @@ static const struct look_row look_rows[] = {
 	{ "over", 1000, 1000 * NSEC_PER_USEC },
 };
 
-KUNIT_ARRAY_PARAM_DESC(look, look_rows, name);
+KUNIT_ARRAY_PARAM_DESC(poll, poll_rows, name);
 
 static void timer_is_set_for_the_end_of_the_period(struct kunit *test)
 {
-	const struct look_row *row = test->param_value;
+	const struct poll_row *row = test->param_value;
 	struct state_event *s = new_polled(test, 1, C(3), row->period);
 	struct fake_pmu *fake = test->priv;
 	u64 now = NSEC_PER_SEC;
@@ -1352,7 +1352,7 @@ static void timer_is_set_for_the_end_of_the_period(struct kunit *test)
 }
 
 /* Restarted just before the timer expired: a few ns say nothing about how fast it goes. */
-static void pace_is_not_told_from_too_short_a_time(struct kunit *test)
+static void rate_is_not_measured_in_too_short_a_time(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3), 3001);
 	struct fake_pmu *fake = test->priv;
@@ -1446,11 +1446,11 @@ static void polled_event_is_sampled_after_a_move(struct kunit *test)
 	struct fake_pmu *fake = test->priv;
 
 	sched_in(test, s);
-	KUNIT_EXPECT_EQ(test, s->reader.ctr, 3);
+	KUNIT_EXPECT_EQ(test, s->ev.ctr, 3);
 	fake_advance(fake, 30);
 	poll(fake, NSEC_PER_SEC);
 	sched_in(test, other);
-	KUNIT_EXPECT_EQ(test, s->reader.ctr, 4);
+	KUNIT_EXPECT_EQ(test, s->ev.ctr, 4);
 	/* Before the end of the period, which the move must not change. */
 	fake_advance(fake, 69);
 	poll(fake, 2 * NSEC_PER_SEC);
@@ -1466,7 +1466,7 @@ static void polled_event_is_sampled_after_a_move(struct kunit *test)
 	sched_out(test, other);
 }
 
-static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
+static void stop_by_perf_leaves_a_polled_event_stopped(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -1501,12 +1501,12 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(read_leaves_the_state),				\
 	KUNIT_CASE(add_fails_where_no_counter_is_free),			\
 	KUNIT_CASE(add_fails_where_hardware_refuses),			\
-	KUNIT_CASE(new_event_is_stopped_where_hardware_refuses_its_program),	\
+	KUNIT_CASE(new_event_is_stopped_if_hardware_refuses_its_config),	\
 	KUNIT_CASE(add_tries_all_counters),				\
 	KUNIT_CASE(event_that_can_not_start_is_tried_again),		\
 	KUNIT_CASE_PARAM(period_begins_when_the_last_has_ended, period_gen_params),	\
 	KUNIT_CASE(left_is_at_least_one),				\
-	KUNIT_CASE(period_that_is_changed_stands_for_all_that_came_in_it),	\
+	KUNIT_CASE(changed_period_includes_all_that_came_in_it),	\
 	KUNIT_CASE(period_is_bounded),					\
 	KUNIT_CASE(due_event_gets_a_sample),				\
 	KUNIT_CASE(skid_does_not_add_up),				\
@@ -1518,27 +1518,27 @@ static void verdict_leaves_a_polled_event_stopped(struct kunit *test)
 	KUNIT_CASE(overflow_without_an_event_costs_nothing),		\
 	KUNIT_CASE(idle_hart_ignores_an_interrupt),			\
 	KUNIT_CASE(narrow_counter_is_folded),				\
-	KUNIT_CASE(verdict_leaves_it_stopped),				\
+	KUNIT_CASE(stop_by_perf_leaves_it_stopped),				\
 	KUNIT_CASE(hart_that_has_slept_starts_its_counters_for_an_event), \
 	KUNIT_CASE(nothing_is_programmed_while_the_machine_goes_down),	\
 	KUNIT_CASE(handler_may_restart_its_event),			\
 	KUNIT_CASE(interrupt_leaves_other_counters_running),		\
 	KUNIT_CASE(two_counters_overflow_at_once),			\
-	KUNIT_CASE(late_sample_stands_for_all_that_ended),		\
+	KUNIT_CASE(late_sample_includes_all_periods_that_ended),		\
 	KUNIT_CASE(sample_that_can_not_be_shown_is_part_of_the_next),	\
-	KUNIT_CASE(group_stands_still_while_its_sample_is_taken),	\
+	KUNIT_CASE(group_is_paused_while_its_sample_is_taken),	\
 	KUNIT_CASE(counting_beside_a_sampling_event_loses_nothing),	\
-	KUNIT_CASE(deadlines_move_away_from_a_storm_and_come_back),	\
-	KUNIT_CASE(in_the_kernel_a_storm_may_leave_twice_the_time),	\
-	KUNIT_CASE(periods_that_end_together_make_no_storm),		\
-	KUNIT_CASE(polled_event_gets_a_sample_at_the_first_look),	\
-	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, look_gen_params),	\
-	KUNIT_CASE(pace_is_not_told_from_too_short_a_time),		\
+	KUNIT_CASE(periods_are_extended_under_load_and_restored),	\
+	KUNIT_CASE(in_the_kernel_interrupts_may_leave_twice_the_time),	\
+	KUNIT_CASE(periods_that_end_together_are_not_extended),		\
+	KUNIT_CASE(polled_event_gets_a_sample_at_the_first_poll),	\
+	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, poll_gen_params),	\
+	KUNIT_CASE(rate_is_not_measured_in_too_short_a_time),		\
 	KUNIT_CASE(timer_waits_longer_while_nothing_happens),		\
 	KUNIT_CASE(polled_sample_that_is_due_is_not_dropped),		\
 	KUNIT_CASE(polled_and_interrupting_events_go_side_by_side),	\
 	KUNIT_CASE(polled_event_is_sampled_after_a_move),		\
-	KUNIT_CASE(verdict_leaves_a_polled_event_stopped)
+	KUNIT_CASE(stop_by_perf_leaves_a_polled_event_stopped)
 
 static struct kunit_case state_cases[] = {
 	STATE_CASES,
@@ -1585,7 +1585,7 @@ static void overflow_takes_one_batch(struct kunit *test)
 }
 
 /* What a sampled counter counts while the kernel is busy with it is nobody's. */
-static void parked_counter_goes_on_from_where_it_stood(struct kunit *test)
+static void paused_counter_continues_from_where_it_stopped(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -1601,7 +1601,7 @@ static void parked_counter_goes_on_from_where_it_stood(struct kunit *test)
 }
 
 /* Its program goes while its counter still runs: it is stopped all the same, once. */
-static void parked_counter_makes_room(struct kunit *test)
+static void paused_counter_makes_room(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 100);
 	struct state_event *b = new_event(test, 2, C(3), 50);
@@ -1620,8 +1620,8 @@ static void parked_counter_makes_room(struct kunit *test)
 static struct kunit_case one_call_cases[] = {
 	STATE_CASES,
 	KUNIT_CASE(overflow_takes_one_batch),
-	KUNIT_CASE(parked_counter_goes_on_from_where_it_stood),
-	KUNIT_CASE(parked_counter_makes_room),
+	KUNIT_CASE(paused_counter_continues_from_where_it_stopped),
+	KUNIT_CASE(paused_counter_makes_room),
 	{}
 };
 

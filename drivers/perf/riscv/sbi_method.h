@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The ways in which firmware takes a batch, from call by call to all at once. */
-#ifndef _RISCV_PMU_SBI_FLAVOUR_H
-#define _RISCV_PMU_SBI_FLAVOUR_H
+#ifndef _RISCV_PMU_SBI_METHOD_H
+#define _RISCV_PMU_SBI_METHOD_H
 
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
 
 /**
- * struct sbi_flavour - one way to carry out a batch
+ * struct sbi_method - one way to carry out a batch
  * @name:	what it is called in riscv_pmu.sbi= and at boot
  * @probe:	find out whether the firmware has it, and get what every hart needs
  *		for it. Process context. -ENODEV: it has not
@@ -23,7 +23,7 @@
  *		CSR tells; one too many is no harm. They run afterwards. May be NULL.
  *		Interrupts off
  */
-struct sbi_flavour {
+struct sbi_method {
 	const char *name;
 	int (*probe)(struct riscv_pmu *pmu);
 	int (*hart_start)(void);
@@ -34,11 +34,11 @@ struct sbi_flavour {
 	u64 (*overflowed)(u64 ctrs);
 };
 
-extern const struct sbi_flavour sbi_plain_flavour;
-extern const struct sbi_flavour sbi_snapshot_flavour;
-extern const struct sbi_flavour sbi_batch_flavour;
+extern const struct sbi_method sbi_plain_method;
+extern const struct sbi_method sbi_snapshot_method;
+extern const struct sbi_method sbi_batch_method;
 
-DECLARE_PER_CPU(u64, sbi_held);
+DECLARE_PER_CPU(u64, sbi_configs);
 
 unsigned long sbi_inh_to_flags(u32 inh);
 int sbi_plain_prepare(struct riscv_pmu_batch *batch);
@@ -46,4 +46,4 @@ int sbi_plain_start(struct riscv_pmu_batch *batch, u64 load);
 int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
 int sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);
 
-#endif /* _RISCV_PMU_SBI_FLAVOUR_H */
+#endif /* _RISCV_PMU_SBI_METHOD_H */
