@@ -917,7 +917,7 @@ static int __init core_register(struct riscv_pmu *pmu)
 	if (pmu == &core_pmus[0])
 		return perf_pmu_register(&pmu->pmu, "cpu", PERF_TYPE_RAW);
 
-	name = kasprintf(GFP_KERNEL, "cpu_kind%u", (unsigned int)(pmu - core_pmus));
+	name = kasprintf(GFP_KERNEL, "cpu_type%u", (unsigned int)(pmu - core_pmus));
 	return name ? perf_pmu_register(&pmu->pmu, name, -1) : -ENOMEM;
 }
 

@@ -15,17 +15,17 @@
 static void debugfs_show_stats(struct seq_file *m, const struct riscv_pmu_stats *stats)
 {
 	seq_printf(m, "batches %llu\n", stats->batches);
-	seq_printf(m, "programs_written %llu\n", stats->configs);
-	seq_printf(m, "programs_kept %llu\n", stats->attached - stats->searched);
-	seq_printf(m, "programs_shared %llu\n", stats->shared);
-	seq_printf(m, "programs_evicted %llu\n", stats->evicted);
-	seq_printf(m, "programs_moved %llu\n", stats->moved);
+	seq_printf(m, "configs_written %llu\n", stats->configs);
+	seq_printf(m, "configs_kept %llu\n", stats->attached - stats->searched);
+	seq_printf(m, "counters_shared %llu\n", stats->shared);
+	seq_printf(m, "configs_evicted %llu\n", stats->evicted);
+	seq_printf(m, "configs_moved %llu\n", stats->moved);
 	seq_printf(m, "interrupts %llu\n", stats->irqs);
 	seq_printf(m, "interrupts_spurious %llu\n", stats->spurious);
 	seq_printf(m, "interrupts_early %llu\n", stats->early);
 	seq_printf(m, "samples %llu\n", stats->samples);
-	seq_printf(m, "periods_late %llu\n", stats->merged);
-	seq_printf(m, "deadlines_put_off %llu\n", stats->extended);
+	seq_printf(m, "periods_merged %llu\n", stats->merged);
+	seq_printf(m, "periods_extended %llu\n", stats->extended);
 	seq_printf(m, "polls %llu\n", stats->polls);
 	seq_printf(m, "stopped_by_perf %llu\n", stats->stopped);
 }
@@ -46,8 +46,8 @@ static int debugfs_hart_show(struct seq_file *m, void *unused)
 		return 0;
 
 	hart = per_cpu_ptr(pmu->harts, cpu);
-	seq_printf(m, "counters_used %llx\n", hart->wanted.sched.used);
-	seq_printf(m, "counters_held %llx\n", hart->programmed);
+	seq_printf(m, "counters_wanted %llx\n", hart->wanted.sched.used);
+	seq_printf(m, "counters_programmed %llx\n", hart->programmed);
 	seq_printf(m, "counters_running %llx\n", hart->running);
 	seq_printf(m, "counters_free_running %llx\n", pmu->free_running_ctrs);
 	seq_printf(m, "counters_armed %llx\n", hart->armed);

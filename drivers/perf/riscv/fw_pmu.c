@@ -179,7 +179,7 @@ int __init riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type)
 		return -ENOMEM;
 
 	fw->core = core;
-	fw->name = type ? kasprintf(GFP_KERNEL, FW_PMU_NAME "_kind%u", type) : FW_PMU_NAME;
+	fw->name = type ? kasprintf(GFP_KERNEL, FW_PMU_NAME "_type%u", type) : FW_PMU_NAME;
 	fw->pmu.attr_groups = fw_attr_groups;
 	fw->pmu.event_init = fw_event_init;
 	fw->pmu.task_ctx_nr = perf_hw_context;

@@ -34,17 +34,17 @@ TRACE_EVENT(apply,
 );
 
 TRACE_EVENT(overflow,
-	TP_PROTO(u64 overflowed, u64 served),
-	TP_ARGS(overflowed, served),
+	TP_PROTO(u64 overflowed, u64 handled),
+	TP_ARGS(overflowed, handled),
 	TP_STRUCT__entry(
 		__field(u64, overflowed)
-		__field(u64, served)
+		__field(u64, handled)
 	),
 	TP_fast_assign(
 		__entry->overflowed = overflowed;
-		__entry->served = served;
+		__entry->handled = handled;
 	),
-	TP_printk("overflowed=%llx served=%llx", __entry->overflowed, __entry->served)
+	TP_printk("overflowed=%llx handled=%llx", __entry->overflowed, __entry->handled)
 );
 
 #endif /* _RISCV_PMU_TRACE_H */

@@ -195,7 +195,7 @@ static bool matches(const char *pattern, const char *text)
 TEST(the_grammar_is_one)
 {
 	EXPECT_TRUE(matches(DEVICE_ID, "core.stat=cpu;core.record=cpu"));
-	EXPECT_TRUE(matches(DEVICE_ID, "core.stat=cpu,cpu_kind1"));
+	EXPECT_TRUE(matches(DEVICE_ID, "core.stat=cpu,cpu_type1"));
 	EXPECT_FALSE(matches(DEVICE_ID, ""));
 	EXPECT_FALSE(matches(DEVICE_ID, "core.stat"));
 	EXPECT_FALSE(matches(DEVICE_ID, "core.stat=cpu;"));

@@ -287,7 +287,7 @@ long pmu_calls_since_start(void)
 
 long pmu_ctrs_held(long cpu)
 {
-	return sysfs_debug_of(cpu, "counters_held", 16);
+	return sysfs_debug_of(cpu, "counters_programmed", 16);
 }
 
 /*

@@ -30,8 +30,8 @@
 #define MAX_CPUS	16
 /*
  * What is left to a user who has to wait for an answer, in s. Where the same took
- * long without a storm, on an emulated machine whose host has much else to do:
- * ten times that. A storm leaves a twentieth of the hart at the least, and mostly more.
+ * long without too many interrupts, on an emulated machine whose host has much else to do:
+ * ten times that. The driver leaves a twentieth of the hart at the least, and mostly more.
  */
 #define PATIENCE(self)	((self)->quiet > 0.2 ? 10 * (self)->quiet : 2.0)
 
@@ -72,17 +72,17 @@ struct hart {
 	int ask, answer;
 };
 
-FIXTURE(storm) {
+FIXTURE(throttling) {
 	struct pmu_limits limits;
 	struct perf_event_attr attr;
 	struct hart hart[MAX_CPUS];
-	double quiet;	/* how long a command took before the storm, in s */
+	double quiet;	/* how long a command took before the load, in s */
 	long held;
 	int cpus;
 	bool exact;
 };
 
-FIXTURE_SETUP(storm)
+FIXTURE_SETUP(throttling)
 {
 	/* A skipped set-up has no teardown: nothing may be changed before. */
 	if (!pmu_can_sample())
@@ -104,7 +104,7 @@ FIXTURE_SETUP(storm)
 	self->attr.disabled = 0;
 }
 
-static void end_storm(FIXTURE_DATA(storm) *self)
+static void end_load(FIXTURE_DATA(throttling) *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		struct hart *hart = &self->hart[cpu];
@@ -129,9 +129,9 @@ static void end_storm(FIXTURE_DATA(storm) *self)
 	}
 }
 
-FIXTURE_TEARDOWN(storm)
+FIXTURE_TEARDOWN(throttling)
 {
-	end_storm(self);
+	end_load(self);
 	pmu_limits_restore(&self->limits);
 }
 
@@ -211,7 +211,7 @@ static double time_command(int cpu)
 	return now() - began;
 }
 
-/* --- harts in a storm --- */
+/* --- harts under load --- */
 
 /* perf may lower the highest frequency at any time, and refuses what is above it. */
 static int open_at_any_rate(struct perf_event_attr *attr, int cpu)
@@ -226,7 +226,7 @@ static int open_at_any_rate(struct perf_event_attr *attr, int cpu)
 	return fd;
 }
 
-static int begin_storm(FIXTURE_DATA(storm) *self)
+static int begin_load(FIXTURE_DATA(throttling) *self)
 {
 	struct perf_event_attr attr = self->attr;
 
@@ -308,20 +308,20 @@ do {										\
 
 #define EXPECT_STORM_TO_PASS()							\
 do {										\
-	ASSERT_EQ(0, begin_storm(self));					\
+	ASSERT_EQ(0, begin_load(self));					\
 	EXPECT_RESPONSIVE();							\
 	EXPECT_STORMED();							\
-	end_storm(self);							\
+	end_load(self);							\
 	EXPECT_SAMPLES_AS_EVER();						\
 } while (0)
 
-TEST_F_TIMEOUT(storm, a_period_of_one_leaves_the_harts_their_user, 120)
+TEST_F_TIMEOUT(throttling, a_period_of_one_leaves_the_harts_their_user, 120)
 {
 	ASSERT_TRUE(default_limits());
 	EXPECT_STORM_TO_PASS();
 }
 
-TEST_F_TIMEOUT(storm, a_period_of_one_in_the_kernel_too_leaves_the_harts_their_user, 120)
+TEST_F_TIMEOUT(throttling, a_period_of_one_in_the_kernel_too_leaves_the_harts_their_user, 120)
 {
 	ASSERT_TRUE(default_limits());
 	self->attr.exclude_kernel = 0;
@@ -330,7 +330,7 @@ TEST_F_TIMEOUT(storm, a_period_of_one_in_the_kernel_too_leaves_the_harts_their_u
 }
 
 /* As often as the kernel allows, which is what "perf record -F max" asks for. */
-TEST_F_TIMEOUT(storm, the_highest_frequency_leaves_the_harts_their_user, 120)
+TEST_F_TIMEOUT(throttling, the_highest_frequency_leaves_the_harts_their_user, 120)
 {
 	ASSERT_TRUE(default_limits());
 	self->attr.exclude_kernel = 0;
@@ -338,7 +338,7 @@ TEST_F_TIMEOUT(storm, the_highest_frequency_leaves_the_harts_their_user, 120)
 	EXPECT_STORM_TO_PASS();
 }
 
-/* --- what a storm can run into --- */
+/* --- what such a load can meet --- */
 
 /* Seconds of each worker, one on each hart. Under -icount each takes the host fifteen. */
 #define RACE_TIME	(pmu_is_icount() ? 0.1 : 0.7)
@@ -512,7 +512,7 @@ static const struct race {
  * On every hart at once, with a period that ends within all of it. There is no
  * ring: what perf does with the sample is not what is tried here.
  */
-TEST_F_TIMEOUT(storm, an_overflow_may_meet_whatever_ends_or_moves_its_event, 240)
+TEST_F_TIMEOUT(throttling, an_overflow_may_meet_whatever_ends_or_moves_its_event, 240)
 {
 	pid_t pid[MAX_CPUS];
 	int status;
@@ -547,14 +547,14 @@ static bool bring_up(void)
 	return false;
 }
 
-TEST_F_TIMEOUT(storm, a_hart_goes_down_and_comes_up_in_a_storm, 120)
+TEST_F_TIMEOUT(throttling, a_hart_goes_down_and_comes_up_under_load, 120)
 {
 	if (pmu_read_number(ONLINE) != 1)
 		SKIP(return, "no CPU 1 that can go down");
 
 	self->attr.sample_period = 997;
 	for (int i = 0; i < 5; i++) {
-		ASSERT_EQ(0, begin_storm(self));
+		ASSERT_EQ(0, begin_load(self));
 		/* Time for samples on each hart, also where it has just come up. */
 		nap(200);
 		EXPECT_STORMED();
@@ -562,9 +562,9 @@ TEST_F_TIMEOUT(storm, a_hart_goes_down_and_comes_up_in_a_storm, 120)
 		EXPECT_GT(PATIENCE(self), time_echo(&self->hart[0]));
 		/* They come up again with the event still open, and without. */
 		if (i & 1)
-			end_storm(self);
+			end_load(self);
 		EXPECT_TRUE(bring_up());
-		end_storm(self);
+		end_load(self);
 	}
 	EXPECT_SAMPLES_AS_EVER();
 }
@@ -601,7 +601,7 @@ static double soak_seconds(void)
  * Eight periods of cycles and of instructions each, as QEMU (10.0.2) counts one
  * event on one programmable counter only. Every other hart has the kernel in it.
  */
-static int soak_open(FIXTURE_DATA(storm) *self, struct soak *soak, int round)
+static int soak_open(FIXTURE_DATA(throttling) *self, struct soak *soak, int round)
 {
 	struct perf_event_attr attr = self->attr;
 
@@ -671,7 +671,7 @@ static void soak_run(struct soak *soak, double seconds)
 	}
 }
 
-TEST_F_TIMEOUT(storm, sixteen_events_on_every_hart_for_a_long_time, 3600)
+TEST_F_TIMEOUT(throttling, sixteen_events_on_every_hart_for_a_long_time, 3600)
 {
 	static struct soak soak;
 
@@ -701,7 +701,7 @@ TEST_F_TIMEOUT(storm, sixteen_events_on_every_hart_for_a_long_time, 3600)
 			pmu_ring_unmap(ring);
 			close(soak.event[i].fd);
 		}
-		end_storm(self);
+		end_load(self);
 		EXPECT_EQ(self->held, pmu_events_left());
 	}
 	EXPECT_SAMPLES_AS_EVER();
@@ -713,7 +713,7 @@ TEST_F_TIMEOUT(storm, sixteen_events_on_every_hart_for_a_long_time, 3600)
  * Nine tenths of each hart are the interrupt's then. Several emulated harts with
  * KASAN and lockdep, on fewer CPUs of a host, answer in no time that can be told.
  */
-static bool is_too_slow(FIXTURE_DATA(storm) *self)
+static bool is_too_slow(FIXTURE_DATA(throttling) *self)
 {
 	struct utsname name;
 
@@ -724,14 +724,14 @@ static bool is_too_slow(FIXTURE_DATA(storm) *self)
 	if (is_too_slow(self))						\
 		SKIP(return, "several emulated harts of a debug kernel")
 
-TEST_F_TIMEOUT(storm, without_limits_a_period_of_one_leaves_the_harts_their_user, 120)
+TEST_F_TIMEOUT(throttling, without_limits_a_period_of_one_leaves_the_harts_their_user, 120)
 {
 	SKIP_IF_TOO_SLOW();
 
 	EXPECT_STORM_TO_PASS();
 }
 
-TEST_F_TIMEOUT(storm, without_limits_the_highest_frequency_leaves_the_harts_their_user, 120)
+TEST_F_TIMEOUT(throttling, without_limits_the_highest_frequency_leaves_the_harts_their_user, 120)
 {
 	SKIP_IF_TOO_SLOW();
 
@@ -740,7 +740,7 @@ TEST_F_TIMEOUT(storm, without_limits_the_highest_frequency_leaves_the_harts_thei
 	EXPECT_STORM_TO_PASS();
 }
 
-TEST_F_TIMEOUT(storm, without_limits_a_period_of_one_in_the_kernel_leaves_the_harts_their_user, 120)
+TEST_F_TIMEOUT(throttling, without_limits_a_period_of_one_in_the_kernel_leaves_the_harts_their_user, 120)
 {
 	SKIP_IF_TOO_SLOW();
 

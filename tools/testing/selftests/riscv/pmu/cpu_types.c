@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Harts of several kinds, each with a PMU: cpu, cpu_kind1 ... Their events count
+ * Harts of several CPU types, each with a PMU: cpu, cpu_type1 ... Their events count
  * on the harts that "cpus" names, and are not mixed.
  */
 
@@ -19,7 +19,7 @@
 
 #define N		1000000L
 #define PERIOD		100000
-#define MAX_KINDS	4
+#define MAX_CPU_TYPES	4
 #define ILLEGAL		100
 
 /* perf_event_attr::config of perf's own types, where there are several PMUs. */
@@ -31,12 +31,12 @@ struct count {
 	int64_t value, enabled, running;
 };
 
-static bool kind_file(int kind, const char *file, char text[PMU_TEXT])
+static bool type_file(int n, const char *file, char text[PMU_TEXT])
 {
 	char path[PMU_TEXT];
 
-	if (kind)
-		snprintf(path, sizeof(path), PMU_SYSFS "_kind%d/%s", kind, file);
+	if (n)
+		snprintf(path, sizeof(path), PMU_SYSFS "_type%d/%s", n, file);
 	else
 		snprintf(path, sizeof(path), PMU_SYSFS "/%s", file);
 	return pmu_read_line(path, text);
@@ -79,62 +79,62 @@ static int move_to(const cpu_set_t *cpus)
 	return sched_setaffinity(0, sizeof(*cpus), cpus);
 }
 
-FIXTURE(kinds) {
+FIXTURE(cpu_types) {
 	int nr;
 	cpu_set_t all;
-	cpu_set_t cpus[MAX_KINDS];
-	struct perf_event_attr insns[MAX_KINDS];
-	uint32_t type[MAX_KINDS];
+	cpu_set_t cpus[MAX_CPU_TYPES];
+	struct perf_event_attr insns[MAX_CPU_TYPES];
+	uint32_t type[MAX_CPU_TYPES];
 };
 
-FIXTURE_SETUP(kinds)
+FIXTURE_SETUP(cpu_types)
 {
 	char text[PMU_TEXT];
 
-	for (; self->nr < MAX_KINDS && kind_file(self->nr, "type", text); self->nr++) {
-		int kind = self->nr;
+	for (; self->nr < MAX_CPU_TYPES && type_file(self->nr, "type", text); self->nr++) {
+		int n = self->nr;
 
-		self->type[kind] = strtoul(text, NULL, 10);
-		ASSERT_TRUE(kind_file(kind, "cpus", text));
-		ASSERT_TRUE(parse_cpus(text, &self->cpus[kind]));
-		self->insns[kind] = pmu_attr_best(PERF_TYPE_HARDWARE,
-						  (uint64_t)self->type[kind] << PMU_TYPE_SHIFT |
-						  PERF_COUNT_HW_INSTRUCTIONS);
-		self->insns[kind].read_format = TIMES;
+		self->type[n] = strtoul(text, NULL, 10);
+		ASSERT_TRUE(type_file(n, "cpus", text));
+		ASSERT_TRUE(parse_cpus(text, &self->cpus[n]));
+		self->insns[n] = pmu_attr_best(PERF_TYPE_HARDWARE,
+					      (uint64_t)self->type[n] << PMU_TYPE_SHIFT |
+					      PERF_COUNT_HW_INSTRUCTIONS);
+		self->insns[n].read_format = TIMES;
 	}
 	if (self->nr < 2)
-		SKIP(return, "all harts are of one kind: there is no cpu_kind1");
+		SKIP(return, "all harts are of one CPU type: there is no cpu_type1");
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof(self->all), &self->all));
 }
 
-FIXTURE_TEARDOWN(kinds)
+FIXTURE_TEARDOWN(cpu_types)
 {
 	if (self->nr >= 2)
 		move_to(&self->all);
 }
 
-TEST_F(kinds, each_hart_is_of_one)
+TEST_F(cpu_types, each_hart_is_of_one)
 {
 	cpu_set_t seen, both;
 
 	CPU_ZERO(&seen);
-	for (int kind = 0; kind < self->nr; kind++) {
-		CPU_AND(&both, &seen, &self->cpus[kind]);
+	for (int n = 0; n < self->nr; n++) {
+		CPU_AND(&both, &seen, &self->cpus[n]);
 		EXPECT_EQ(0, CPU_COUNT(&both));
-		EXPECT_LT(0, CPU_COUNT(&self->cpus[kind]));
-		CPU_OR(&seen, &seen, &self->cpus[kind]);
+		EXPECT_LT(0, CPU_COUNT(&self->cpus[n]));
+		CPU_OR(&seen, &seen, &self->cpus[n]);
 	}
 	EXPECT_EQ(sysconf(_SC_NPROCESSORS_CONF), CPU_COUNT(&seen));
 }
 
-TEST_F(kinds, an_event_on_a_hart_of_another_is_enoent)
+TEST_F(cpu_types, an_event_on_a_hart_of_another_is_enoent)
 {
-	for (int kind = 0; kind < self->nr; kind++) {
+	for (int n = 0; n < self->nr; n++) {
 		for (int other = 0; other < self->nr; other++) {
-			int fd = pmu_open_on(&self->insns[kind], -1, first_cpu(&self->cpus[other]),
+			int fd = pmu_open_on(&self->insns[n], -1, first_cpu(&self->cpus[other]),
 					     -1);
 
-			if (kind == other) {
+			if (n == other) {
 				EXPECT_LE(0, fd);
 				close(fd);
 			} else {
@@ -144,7 +144,7 @@ TEST_F(kinds, an_event_on_a_hart_of_another_is_enoent)
 	}
 }
 
-TEST_F(kinds, events_of_two_are_no_group)
+TEST_F(cpu_types, events_of_two_are_no_group)
 {
 	int leader = pmu_open(&self->insns[0]);
 
@@ -153,18 +153,18 @@ TEST_F(kinds, events_of_two_are_no_group)
 	close(leader);
 }
 
-/* The backend tries a selector on a counter: of a hart of its kind, whoever asks. */
-TEST_F(kinds, any_hart_may_open_raw_events_of_each)
+/* The backend tries a selector on a counter: on a hart of its type, whoever opens it. */
+TEST_F(cpu_types, any_hart_may_open_raw_events_of_each)
 {
-	for (int kind = 0; kind < self->nr; kind++) {
+	for (int n = 0; n < self->nr; n++) {
 		int first = 0;
 
 		for (int from = 0; from < self->nr; from++) {
-			struct perf_event_attr attr = self->insns[kind];
+			struct perf_event_attr attr = self->insns[n];
 			int err;
 
 			ASSERT_EQ(0, move_to(&self->cpus[from]));
-			attr.type = self->type[kind];
+			attr.type = self->type[n];
 			attr.config = PMU_RAW(2);
 			err = pmu_try(&attr);
 			if (!from)
@@ -177,42 +177,42 @@ TEST_F(kinds, any_hart_may_open_raw_events_of_each)
 	}
 }
 
-/* Visits the harts of each kind in turn; each event counts on its own, and there alone. */
-TEST_F_TIMEOUT(kinds, a_task_that_moves_is_counted_by_the_hart_s_own, 60)
+/* Visits the harts of each type in turn; an event counts on those of its own type only. */
+TEST_F_TIMEOUT(cpu_types, a_task_that_moves_is_counted_by_the_hart_s_own, 60)
 {
-	struct count count[MAX_KINDS], before;
-	int fd[MAX_KINDS];
+	struct count count[MAX_CPU_TYPES], before;
+	int fd[MAX_CPU_TYPES];
 
-	for (int kind = 0; kind < self->nr; kind++) {
-		fd[kind] = pmu_open(&self->insns[kind]);
-		ASSERT_LE(0, fd[kind]);
-		ASSERT_EQ(0, ioctl(fd[kind], PERF_EVENT_IOC_ENABLE, 0));
+	for (int n = 0; n < self->nr; n++) {
+		fd[n] = pmu_open(&self->insns[n]);
+		ASSERT_LE(0, fd[n]);
+		ASSERT_EQ(0, ioctl(fd[n], PERF_EVENT_IOC_ENABLE, 0));
 	}
 	for (int turn = 0; turn < 20; turn++) {
 		int here = turn % self->nr;
 
 		ASSERT_EQ(0, move_to(&self->cpus[here]));
-		for (int kind = 0; kind < self->nr; kind++) {
-			ASSERT_EQ((ssize_t)sizeof(before), read(fd[kind], &before, sizeof(before)));
+		for (int n = 0; n < self->nr; n++) {
+			ASSERT_EQ((ssize_t)sizeof(before), read(fd[n], &before, sizeof(before)));
 			pmu_loop(N);
 			ASSERT_EQ((ssize_t)sizeof(before),
-				  read(fd[kind], &count[kind], sizeof(before)));
-			if (kind == here) {
-				EXPECT_LE(pmu_least(N), count[kind].value - before.value);
+				  read(fd[n], &count[n], sizeof(before)));
+			if (n == here) {
+				EXPECT_LE(pmu_least(N), count[n].value - before.value);
 			} else {
-				EXPECT_EQ(before.value, count[kind].value);
-				EXPECT_EQ(before.running, count[kind].running);
+				EXPECT_EQ(before.value, count[n].value);
+				EXPECT_EQ(before.running, count[n].running);
 			}
 		}
 	}
-	for (int kind = 0; kind < self->nr; kind++) {
-		EXPECT_LT(0, count[kind].running);
-		EXPECT_LT(count[kind].running, count[kind].enabled);
-		close(fd[kind]);
+	for (int n = 0; n < self->nr; n++) {
+		EXPECT_LT(0, count[n].running);
+		EXPECT_LT(count[n].running, count[n].enabled);
+		close(fd[n]);
 	}
 }
 
-TEST_F_TIMEOUT(kinds, each_samples_on_its_harts, 60)
+TEST_F_TIMEOUT(cpu_types, each_samples_on_its_harts, 60)
 {
 	struct pmu_limits limits;
 
@@ -220,8 +220,8 @@ TEST_F_TIMEOUT(kinds, each_samples_on_its_harts, 60)
 		SKIP(return, "no sampling here (caps/sampling)");
 
 	pmu_limits_save(&limits);
-	for (int kind = 0; kind < self->nr; kind++) {
-		struct perf_event_attr attr = self->insns[kind];
+	for (int n = 0; n < self->nr; n++) {
+		struct perf_event_attr attr = self->insns[n];
 		struct pmu_ring ring = {};
 		int fd;
 
@@ -236,7 +236,7 @@ TEST_F_TIMEOUT(kinds, each_samples_on_its_harts, 60)
 			ring.samples = 0;
 			ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, 50 * N));
 			pmu_ring_drain(&ring, NULL, NULL);
-			if (on == kind) {
+			if (on == n) {
 				EXPECT_LT(0, ring.samples);
 			} else {
 				EXPECT_EQ(0, ring.samples);
@@ -249,19 +249,19 @@ TEST_F_TIMEOUT(kinds, each_samples_on_its_harts, 60)
 	pmu_limits_restore(&limits);
 }
 
-/* perf_event_attr::type of the firmware's events on a kind of hart, or 0. */
-static uint32_t fw_type(int kind)
+/* perf_event_attr::type of the firmware's events on a CPU type, or 0. */
+static uint32_t fw_type(int n)
 {
 	char path[PMU_TEXT], text[PMU_TEXT];
 
-	if (kind)
-		snprintf(path, sizeof(path), PMU_SYSFS "/../sbi_fw_kind%d/type", kind);
+	if (n)
+		snprintf(path, sizeof(path), PMU_SYSFS "/../sbi_fw_type%d/type", n);
 	else
 		snprintf(path, sizeof(path), PMU_SYSFS "/../sbi_fw/type");
 	return pmu_read_line(path, text) ? strtoul(text, NULL, 10) : 0;
 }
 
-TEST_F(kinds, the_firmware_counts_for_tasks_by_kind_and_for_any_hart)
+TEST_F(cpu_types, the_firmware_counts_for_tasks_by_type_and_for_any_hart)
 {
 	struct perf_event_attr attr = pmu_attr(0, PMU_FW_ILLEGAL_INSN);
 	int fd;
@@ -269,8 +269,8 @@ TEST_F(kinds, the_firmware_counts_for_tasks_by_kind_and_for_any_hart)
 	if (!fw_type(0))
 		SKIP(return, "the firmware counts nothing (no sbi_fw)");
 
-	for (int kind = 0; kind < self->nr; kind++) {
-		attr.type = fw_type(kind);
+	for (int n = 0; n < self->nr; n++) {
+		attr.type = fw_type(n);
 		ASSERT_NE(0, attr.type);
 		fd = pmu_open(&attr);
 		ASSERT_LE(0, fd);
@@ -278,12 +278,12 @@ TEST_F(kinds, the_firmware_counts_for_tasks_by_kind_and_for_any_hart)
 			ASSERT_EQ(0, move_to(&self->cpus[on]));
 			ioctl(fd, PERF_EVENT_IOC_RESET, 0);
 			ASSERT_EQ(0, pmu_run(fd, 0, pmu_illegal_loop, ILLEGAL));
-			EXPECT_EQ(on == kind ? ILLEGAL : 0, pmu_read(fd));
+			EXPECT_EQ(on == n ? ILLEGAL : 0, pmu_read(fd));
 		}
 		close(fd);
 	}
 
-	/* One event for each hart, as perf stat -a opens them: each on its own kind. */
+	/* One event for each hart, as perf stat -a opens them: each on its own type. */
 	attr.type = fw_type(0);
 	for (int on = 0; on < self->nr; on++) {
 		cpu_set_t one;
@@ -343,7 +343,7 @@ FIXTURE_SETUP(late)
 
 	if (!pmu_read_line("/proc/cmdline", text) || !strstr(text, "maxcpus=1"))
 		SKIP(return, "no hart was offline at boot (maxcpus=1)");
-	if (!kind_file(0, "caps/backend", text) || strcmp(text, "ssccfg"))
+	if (!type_file(0, "caps/backend", text) || strcmp(text, "ssccfg"))
 		SKIP(return, "no counters are delegated (caps/backend)");
 	self->alike = late_cpu(false);
 	self->different = late_cpu(true);
@@ -393,7 +393,7 @@ static bool pmu_has(int cpu)
 	char text[PMU_TEXT];
 	cpu_set_t cpus;
 
-	return kind_file(0, "cpus", text) && parse_cpus(text, &cpus) && CPU_ISSET(cpu, &cpus);
+	return type_file(0, "cpus", text) && parse_cpus(text, &cpus) && CPU_ISSET(cpu, &cpus);
 }
 
 /* How often the kernel has said that a hart has no PMU. */
