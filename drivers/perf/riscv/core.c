@@ -2,8 +2,8 @@
 /*
  * The PMU named "cpu": perf's callbacks, and the choice of a backend at boot.
  *
- * perf calls add, del, start and stop between pmu_disable and pmu_enable, on
- * the event's hart with interrupts off. They only change what is wanted.
+ * perf calls add, del, start and stop between pmu_disable and pmu_enable, on the event's hart
+ * with interrupts off. They only change what is wanted; pmu_enable applies it.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
@@ -119,13 +119,13 @@ void riscv_pmu_event_update(struct perf_event *event)
 
 	riscv_pmu_event_add_delta(event, delta);
 	/*
-	 * What user space reads is the counter and this difference, which perf may now
-	 * publish: it stays the same. Elsewhere riscv_pmu_user_show() or hide() follow.
+	 * User space adds the counter to the offset in the mapped page, which perf may publish
+	 * after this: keep it the same. Other callers call riscv_pmu_user_show() or hide().
 	 */
 	local64_add(delta, &event->hw.prev_count);
 }
 
-/* A KVM guest may ask for up to 2^64 - 1; perf's core bounds only users' periods. */
+/* A KVM guest may request up to 2^64 - 1; perf's core limits the periods of users only. */
 static u64 core_period(const struct perf_event *event)
 {
 	return min_t(u64, event->hw.sample_period, S64_MAX);
@@ -135,10 +135,10 @@ static u64 core_period(const struct perf_event *event)
  * riscv_pmu_event_set_period() - begin the next period of a sampling event, if it is time
  * @event:	the event, its count up to date
  *
- * What was counted beyond the end of the last period belongs to the next. If
- * whole periods have ended since, one sample stands for all of them; and if
- * perf has changed the length of a period while it lasted, for all that came
- * in it. last_period says how much: so samples' periods add up to the count.
+ * What was counted beyond the end of the last period belongs to the next one. If several
+ * periods have ended, one sample stands for all of them. If perf has changed the length of a
+ * period, the sample stands for all events that were counted in it. last_period is that
+ * number, so that the periods of all samples add up to the count.
  *
  * Return: whether a period had ended.
  */
@@ -162,7 +162,7 @@ bool riscv_pmu_event_set_period(struct perf_event *event)
 }
 
 /**
- * riscv_pmu_begin_update() - from here on, changes are only noted
+ * riscv_pmu_begin_update() - note changes, but do not apply them yet
  * @pmu:	the PMU
  * @hart:	this hart
  *
@@ -176,7 +176,7 @@ void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->latch_on_read = true;
 }
 
-/* Ratelimited: a refused event is retried, on another hart or later. */
+/* Rate-limited, because perf retries a refused event on another hart or later. */
 static void core_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
@@ -200,7 +200,7 @@ static DEFINE_PER_CPU(struct irq_work, core_resched_work) = IRQ_WORK_INIT_HARD(c
 /*
  * The hardware refused the config of these counters when perf already considered their
  * events running, in pmu_enable() for one. Stop the events, and have an irq_work reschedule
- * them. Each retry excludes one more counter, so this ends.
+ * them. Each retry excludes one more counter, so the number of retries is bounded.
  */
 static noinline void core_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				       u64 ctrs)
@@ -232,7 +232,7 @@ static noinline void core_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 		riscv_pmu_poll_start(pmu, hart);
 }
 
-/* This hart's task reads counters by itself, or the one before has done so. */
+/* The task on this hart reads counters in user space, or the previous task did. */
 static noinline void core_apply_and_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	do {
@@ -242,9 +242,9 @@ static noinline void core_apply_and_show(struct riscv_pmu *pmu, struct riscv_pmu
 }
 
 /*
- * Keeps the overflow interrupt away while nobody waits for it, so that counters
- * may run on when their sampling events have gone: that spares the firmware calls
- * that stop them. The irqchip of local interrupts does the same at more length.
+ * Masks the overflow interrupt while no event needs it, so that counters may run on after their
+ * sampling events were removed: this saves the firmware calls that would stop them. The irqchip
+ * of local interrupts does the same with more instructions.
  */
 static __always_inline void core_mask_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					  bool muted)
@@ -258,7 +258,7 @@ static __always_inline void core_mask_irq(struct riscv_pmu *pmu, struct riscv_pm
 
 static __always_inline void core_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	/* Only while somebody waits for an overflow, or a narrow counter has to be folded. */
+	/* It is needed for sampling events, and to extend the count of narrow counters. */
 	bool muted = !hart->irq_events && !(hart->wanted.sched.used & pmu->narrow_ctrs);
 
 	hart->updating = false;
@@ -347,9 +347,9 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 }
 
 /**
- * riscv_pmu_start() - let an event count
+ * riscv_pmu_start() - start an event
  * @event:	an event that has been added on this hart
- * @flags:	PERF_EF_RELOAD: begin a new period if perf has cut the last one
+ * @flags:	PERF_EF_RELOAD: begin a new period if perf has ended the last one
  *
  * Context: interrupts off.
  */
@@ -377,7 +377,7 @@ static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_ha
 }
 
 /**
- * riscv_pmu_stop() - let an event count no more
+ * riscv_pmu_stop() - stop an event
  * @event:	an event that has been added on this hart
  * @flags:	ignored: the count is always brought up to date
  *
@@ -394,8 +394,8 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 }
 
 /*
- * Other new events of a counter that has refused their config can not stay on it. All of
- * them are stopped, so the apply that follows must not try the config once more.
+ * Other pending events of a counter that has refused their config can not stay on it. They are
+ * stopped, and the apply that follows must not program the config again.
  */
 static noinline void core_stop_others(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				      unsigned int ctr)
@@ -410,8 +410,8 @@ static noinline void core_stop_others(struct riscv_pmu *pmu, struct riscv_pmu_ha
 }
 
 /*
- * A counter that takes the event's config. Each refusal leaves one counter less to try;
- * it is worth a message if no counter is left, since for raw events not all may be known.
+ * Finds a counter that accepts the event's config. Each refusal leaves one counter less to try.
+ * If none is left, print a message: for raw events it may not be known before.
  */
 static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			 struct riscv_pmu_event *ev)
@@ -473,12 +473,12 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_add() - give an event a counter on this hart
+ * riscv_pmu_add() - assign a counter of this hart to an event
  * @event:	the event
- * @flags:	PERF_EF_START: and start it
+ * @flags:	PERF_EF_START: start it, too
  *
- * An event that comes back to its counter, as most do at a context switch, needs
- * neither a search nor anything else that a first time does.
+ * An event whose last counter still holds its config, as at most context switches, is attached
+ * to it again without a search.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
  * Return: 0; -EAGAIN if no counter is free for it, if all that could hold it have
@@ -500,7 +500,7 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	return 0;
 }
 
-/* What is left of del() once the event has its count. */
+/* The end of del(), after the event's count was updated. */
 static __always_inline void core_detach(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -511,22 +511,22 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 			      struct perf_event *event)
 {
 	core_stop(pmu, hart, event);
-	/* One that had failed is stopped already. */
+	/* An event whose config was refused is stopped already. */
 	if (unlikely(to_riscv_pmu_event(event)->user_idx))
 		riscv_pmu_user_hide(event);
-	/* After a branch it runs on with its flag set, and who comes next needs that flag. */
+	/* After an event-based branch the counter runs with its flag set; clear it for others. */
 	if (unlikely(to_riscv_pmu_event(event)->ebb))
 		hart->dirty |= BIT_ULL(to_riscv_pmu_event(event)->ctr) & pmu->narrow_ctrs;
 	core_detach(hart, event);
 }
 
 /**
- * riscv_pmu_del() - take an event's counter away
+ * riscv_pmu_del() - detach an event from its counter
  * @event:	an event that has been added on this hart
  * @flags:	none are defined
  *
- * Only the first of those that go together looks at the hardware: the others
- * are done with here and now.
+ * If several events are removed together, only the first one reads the hardware: it latches
+ * all counts.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
  */
@@ -556,7 +556,7 @@ void riscv_pmu_read(struct perf_event *event)
 }
 
 /**
- * riscv_pmu_check_period() - whether an event can have a new period
+ * riscv_pmu_check_period() - check a new period of an event
  * @event:	a sampling event
  * @value:	the period, or the frequency of one that has a frequency
  *
@@ -579,7 +579,7 @@ static void core_event_destroy(struct perf_event *event)
 	event->pmu_private = NULL;
 }
 
-/* perf's own types name the PMU in the upper half of config, where there are several. */
+/* If there are several PMUs, perf's generic types name one in the upper half of config. */
 static bool core_is_ours(const struct perf_event *event)
 {
 	u32 type = event->attr.type;
@@ -591,7 +591,7 @@ static bool core_is_ours(const struct perf_event *event)
 	       type == event->pmu->type;
 }
 
-/* An event of a task is for the harts of its PMU only. */
+/* A task's event runs on the harts of its PMU only. */
 static bool core_filter(struct pmu *p, int cpu)
 {
 	return riscv_pmu_of(cpu) != to_riscv_pmu(p);
@@ -609,9 +609,9 @@ static void core_release_unused(struct riscv_pmu *pmu, u64 ctrs)
 }
 
 /**
- * struct core_resolve_args - an event to be understood on a hart of its PMU
+ * struct core_resolve_args - arguments of core_resolve_here()
  * @event:	the event
- * @req:	out: what it asks for
+ * @req:	out: its config and constraint
  */
 struct core_resolve_args {
 	const struct perf_event *event;
@@ -674,7 +674,7 @@ static int core_inherit(const struct perf_event *event, struct riscv_pmu_request
 }
 
 /**
- * riscv_pmu_event_init() - understand an event, or say why not
+ * riscv_pmu_event_init() - initialise an event
  * @event:	the event; its attributes are user input
  *
  * Context: process, may sleep.
@@ -722,7 +722,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	return 0;
 }
 
-/* What perf calls, where no implementation has its own. */
+/* perf's callbacks, for implementations without their own. */
 static const struct riscv_pmu_ops core_perf_ops = {
 	.event_init	= riscv_pmu_event_init,
 	.add		= riscv_pmu_add,
@@ -751,8 +751,8 @@ static long __init core_probe_here(void *data)
 }
 
 /*
- * Of the harts that are left, those that are like the first of them. Where none of
- * them is online the firmware's answers are the same on any hart.
+ * Probes a PMU for those of the remaining harts that equal the first of them. If none of them
+ * is online, probe on this hart: the firmware's answers are the same on any hart.
  */
 static int __init core_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu_ops *backend,
 				   const struct cpumask *left)
@@ -830,7 +830,7 @@ static int __init core_choose_backend(struct riscv_pmu *pmu, const struct cpumas
 	return err;
 }
 
-/* Narrower than 16 bits, overflows would come faster than they can be served. */
+/* With fewer than 16 bits, overflows would occur faster than they can be handled. */
 static void __init core_clamp_width(struct riscv_pmu *pmu, unsigned int width)
 {
 	if (!width)
@@ -850,7 +850,7 @@ static void __init core_clamp_width(struct riscv_pmu *pmu, unsigned int width)
 	}
 }
 
-/* Two lines that say what was found. */
+/* Prints two lines about what was found. */
 static void __init core_print(const struct riscv_pmu *pmu)
 {
 	u64 programmable = pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs;
@@ -968,7 +968,7 @@ static int __init core_start_pmus(void)
 	return riscv_pmu_hotplug_init() ?: riscv_pmu_user_init();
 }
 
-/* Firmware's events have PMUs of their own, by which the counters of the harts count. */
+/* Firmware events have PMUs of their own, which use the counters of these. */
 static void __init core_register_fw(void)
 {
 	for (unsigned int i = 0; i < core_nr_pmus; i++) {
@@ -1006,7 +1006,7 @@ device_initcall(riscv_pmu_init);
 
 #ifdef CONFIG_RISCV_PMU_SBI
 /**
- * riscv_pmu_get_hpm_info() - what KVM offers its guests
+ * riscv_pmu_get_hpm_info() - counters that KVM can offer its guests
  * @hw_ctr_width:	out: bits of a programmable counter, less one, as the SBI has it
  * @num_hw_ctr:		out: number of hardware counters
  *
@@ -1029,7 +1029,7 @@ int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr)
 EXPORT_SYMBOL_GPL(riscv_pmu_get_hpm_info);
 
 /**
- * riscv_pmu_get_event_info() - how the SBI names a perf event
+ * riscv_pmu_get_event_info() - the SBI's event_idx of a perf event
  * @type:	perf_event_attr.type
  * @config:	perf_event_attr.config
  * @econfig:	out: event_data; may be NULL

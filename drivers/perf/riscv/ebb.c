@@ -5,8 +5,8 @@
  * enters the handler. The return address is kept here; the page, which any thread of the
  * process can write, has a copy.
  *
- * From the overflow until the handler returns the events stand, so that they do not
- * count the handler; nor can there be an overflow meanwhile that would be lost.
+ * From the overflow until the handler returns the task's events are stopped, so that they do not
+ * count the handler, and no overflow can be lost meanwhile.
  */
 
 #include <linux/bits.h>
@@ -48,25 +48,25 @@
 #include "internal.h"
 
 /**
- * struct ebb - a task that takes branches
- * @pid:	who: the task's own
- * @mm:		where the page is mapped, for as long as this is to be found
- * @page:	what the task has mapped; whatever is read there is user input
+ * struct ebb - a task with event-based branches
+ * @pid:	the task's
+ * @mm:		the address space that has mapped the page
+ * @page:	the page that the task has mapped; its content is user input
  * @overflowed:	its counters that have overflowed since the last return
  * @renew:	its counters that begin a new period when they next start
  * @over:	those of them that had overflowed
- * @handler:	where to branch, or 0
- * @pc:		what the branch under way has interrupted
- * @a7:		its register a7
+ * @handler:	address of the handler, or 0
+ * @pc:		address at which the handler was entered
+ * @a7:		register a7 at that time
  * @elp:	SR_ELP of the interrupted context: a landing pad was expected (Zicfilp)
  * @inside:	the handler is running
- * @returned:	when its last handler returned, in ticks of the hart's timer
+ * @returned:	time of the last return of a handler, in ticks of the hart's timer
  * @min_period:	the minimum period while throttled, or 0
- * @frozen:	from an overflow to the return its events stand
- * @pending:	a branch waits
+ * @frozen:	its events are stopped, from an overflow to the return of the handler
+ * @pending:	a branch is pending
  * @maps:	mappings of the page: one, or two while it is being moved
- * @node:	in ebb_tasks, until the task or the mapping has gone
- * @rcu:	overflows look for it with interrupts off
+ * @node:	in ebb_tasks, until the task exits or unmaps the page
+ * @rcu:	readers are overflow interrupts
  */
 struct ebb {
 	struct pid *pid;
@@ -89,19 +89,19 @@ struct ebb {
 	struct rcu_head rcu;
 };
 
-/* By the address of @pid, which nobody can choose: few share a list. */
+/* The key is the address of @pid, which users can not choose: the lists are short. */
 #define EBB_HASH_BITS	9
 static DEFINE_HASHTABLE(ebb_tasks, EBB_HASH_BITS);
 static DEFINE_SPINLOCK(ebb_lock);
 
-/* Under RCU, with interrupts off, or with ebb_lock. */
+/* Context: RCU, interrupts off, or ebb_lock held. */
 static struct ebb *ebb_of_current(void)
 {
 	const struct pid *pid = task_pid(current);
 	struct ebb *ebb;
 
 	hash_for_each_possible_rcu_notrace(ebb_tasks, ebb, node, (unsigned long)pid) {
-		/* After exec it is another program, which has not asked. */
+		/* After exec the task is another program, which has not registered a handler. */
 		if (ebb->pid == pid && ebb->mm == current->mm)
 			return ebb;
 	}
@@ -123,10 +123,10 @@ static bool ebb_is_wanted(const struct perf_event *event)
 }
 
 /**
- * riscv_pmu_ebb_check() - whether an event may branch, as far as event.c can not tell
+ * riscv_pmu_ebb_check() - check what event.c can not check of an event for EBBs
  * @event:	an event of ours
  *
- * Return: 0, also for an event that does not ask to; or -EINVAL.
+ * Return: 0, also for an event without EBBs; or -EINVAL.
  */
 int riscv_pmu_ebb_check(const struct perf_event *event)
 {
@@ -143,7 +143,7 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 	return event->attach_state & PERF_ATTACH_TASK ? 0 : -EINVAL;
 }
 
-/* A period that does not end, as core.c has it. */
+/* A period that does not end, see core_period() in core.c. */
 #define EBB_NEVER	S64_MAX
 
 /*
@@ -165,7 +165,7 @@ static void ebb_throttle(struct ebb *ebb, u32 now)
 		ebb->min_period /= 2;
 }
 
-/* As the task's page has it; 0 is never, and so is what no counter can reach. */
+/* Takes the period from the task's page; 0, or more than a counter can hold, is no period. */
 static void ebb_set_period(const struct ebb *ebb, struct perf_event *event)
 {
 	u64 period = ebb ? READ_ONCE(ebb->page->period[ebb_hpm(event)]) : 0;
@@ -184,14 +184,14 @@ static void ebb_revoke_period(struct perf_event *event)
 }
 
 /**
- * riscv_pmu_ebb_is_alone() - whether no other events are on this hart
- * @hart:	this hart, where an event that branches is about to be added
+ * riscv_pmu_ebb_is_alone() - whether only events with EBBs are on this hart
+ * @hart:	this hart, to which an event with EBBs is about to be added
  *
- * perf's core asks this of exclusive events too, but only among those of the same task: it
- * does not look at what the CPU has pinned. Later ones it keeps away itself.
+ * perf's core checks exclusive events against others of the same task, but not against pinned
+ * events of the CPU. It does not add other events after an exclusive one.
  *
  * Context: interrupts off.
- * Return: false: it would not be exclusive.
+ * Return: false if the event would not be exclusive.
  */
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
 {
@@ -219,7 +219,7 @@ static void ebb_note_overflow(struct ebb *ebb, const struct perf_event *event)
 	set_thread_flag(TIF_RISCV_EBB);
 }
 
-/* Where two periods end at once there is one branch for both. */
+/* If the periods of two events end at once, there is one branch for both. */
 static void ebb_stop(struct ebb *ebb, struct perf_event *event)
 {
 	if (event->hw.target != current ||
@@ -231,7 +231,7 @@ static void ebb_stop(struct ebb *ebb, struct perf_event *event)
 		ebb_note_overflow(ebb, event);
 }
 
-/* The whole group stands, so that none of it counts the handler. */
+/* Stops the whole group, so that none of its events counts the handler. */
 static void ebb_pause(struct ebb *ebb, struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -244,15 +244,15 @@ static void ebb_pause(struct ebb *ebb, struct perf_event *event)
 }
 
 /**
- * riscv_pmu_ebb_overflow() - an event's period has ended: its task shall branch
+ * riscv_pmu_ebb_overflow() - an event's period has ended: make its task branch
  * @event:	the event, whose next period has begun
- * @now:	when that was noticed, in ticks of the hart's timer
+ * @now:	time of the interrupt, in ticks of the hart's timer
  *
- * On the way to user mode riscv_pmu_exit_to_user() does so. Until the handler returns
- * the event's group stands.
+ * riscv_pmu_exit_to_user() branches on the way to user mode. Until the handler returns, the
+ * event's group is stopped.
  *
- * Context: interrupts off, collecting changes.
- * Return: false: it counts on, as the task takes no branches.
+ * Context: interrupts off, during an update.
+ * Return: false if the task has no handler, so that the event counts on.
  */
 bool riscv_pmu_ebb_overflow(struct perf_event *event, u32 now)
 {
@@ -269,7 +269,7 @@ bool riscv_pmu_ebb_overflow(struct perf_event *event, u32 now)
 	return true;
 }
 
-/* How long until a counter that stood overflows again: a new period, or the rest of one. */
+/* Sets the distance to the next overflow: a new period, or what is left of the last one. */
 static void ebb_allow_again(struct ebb *ebb, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
@@ -289,14 +289,14 @@ static void ebb_allow_again(struct ebb *ebb, struct perf_event *event)
 }
 
 /**
- * riscv_pmu_ebb_start() - an event that branches is about to count
+ * riscv_pmu_ebb_start() - an event with EBBs is about to start
  * @event:	the event, of the task that runs here
  *
- * Without a period it looks whether the task's page has one by now; and when a handler has
- * returned. A period that had ended when the task was switched out is told now.
+ * If the event has no period, or a handler has returned, take the period from the task's page. If
+ * its period had ended when the task was scheduled out, it overflows now.
  *
  * Context: interrupts off.
- * Return: false: it stands until a handler returns.
+ * Return: false if it stays stopped until a handler returns.
  */
 bool riscv_pmu_ebb_start(struct perf_event *event)
 {
@@ -324,7 +324,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 
 /* --- a branch --- */
 
-/* One instruction of the task runs elsewhere, and its handler can not be interrupted. */
+/* Whether a uprobe executes an instruction of the task out of line: do not branch there. */
 static bool ebb_is_stepping(void)
 {
 #ifdef CONFIG_UPROBES
@@ -334,7 +334,7 @@ static bool ebb_is_stepping(void)
 #endif
 }
 
-/* With interrupts off. NULL: it does not want to; then it waits for the task to ask. */
+/* Context: interrupts off. NULL: EBBs are disabled, and the branch stays pending. */
 static struct ebb *ebb_pending(void)
 {
 	struct ebb *ebb = ebb_of_current();
@@ -368,7 +368,7 @@ static void ebb_restore_landing(const struct ebb *ebb, struct pt_regs *regs)
 #endif
 }
 
-/* The handler's address: 0 if there is nothing to do; an odd one is not gone to. */
+/* Enters the handler. Returns its address; 0: there is none; an odd one is not entered. */
 static unsigned long ebb_take(struct pt_regs *regs)
 {
 	struct riscv_ebb_page *page;
@@ -394,12 +394,12 @@ static unsigned long ebb_take(struct pt_regs *regs)
 	WRITE_ONCE(page->control, READ_ONCE(page->control) & ~RISCV_EBB_ENABLE);
 	WRITE_ONCE(page->pc, ebb->pc);
 	WRITE_ONCE(page->a7, ebb->a7);
-	/* Wherever that is: it is user mode that goes there. */
+	/* The address need not be checked: user mode executes there. */
 	regs->epc = handler;
 	return handler;
 }
 
-/* As before a signal's handler, a restartable sequence that is interrupted is aborted. */
+/* A restartable sequence that is interrupted is aborted, as by a signal. */
 static void ebb_abort_sequence(struct pt_regs *regs)
 {
 	struct ksignal nobodys = { .sig = SIGSEGV };
@@ -412,8 +412,8 @@ static void ebb_abort_sequence(struct pt_regs *regs)
 }
 
 /**
- * riscv_pmu_do_exit_to_user() - have this task branch, if it shall and may
- * @regs:	what user mode goes on with, its signals delivered and its system call restarted
+ * riscv_pmu_do_exit_to_user() - enter this task's handler, if a branch is pending
+ * @regs:	the task's registers, after signals and the restart of a system call
  *
  * Context: process, may sleep.
  */
@@ -422,7 +422,7 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 	unsigned long handler;
 
 	clear_thread_flag(TIF_RISCV_EBB);
-	/* It comes by again when the step is done. */
+	/* This is called again when the instruction is done. */
 	if (ebb_is_stepping())
 		return;
 
@@ -446,7 +446,7 @@ static void ebb_resume(struct ebb *ebb)
 	ebb->returned = get_cycles();
 	ebb->frozen = false;
 	WRITE_ONCE(ebb->page->overflowed, 0);
-	/* The others start when the task is back on a hart of theirs, or when they are enabled. */
+	/* Events on harts of another CPU type start when the task runs there. */
 	if (!pmu)
 		return;
 
@@ -458,7 +458,7 @@ static void ebb_resume(struct ebb *ebb)
 		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node) {
 			if (!ev->ebb || ev->event->hw.target != current)
 				continue;
-			/* As irq.c has left it. The group is exclusive: nobody else reads it. */
+			/* Paused, as in irq.c. The group is exclusive: no other event uses it. */
 			riscv_pmu_hart_pause(pmu, hart, ctrs & -ctrs & hart->running);
 			riscv_pmu_start(ev->event, 0);
 		}
@@ -479,10 +479,10 @@ static void ebb_enable(struct ebb *ebb)
 		ebb_resume(ebb);
 }
 
-/* Goes to where the branch came from, whatever another thread has written to the page. */
+/* Returns to the interrupted address, whatever other threads have written to the page. */
 static void ebb_return(struct ebb *ebb, struct pt_regs *regs)
 {
-	/* Signals find no system call here that they could restart. */
+	/* There is no system call that a signal could restart. */
 	regs->cause = -1UL;
 	regs->epc = ebb->pc;
 	regs->a7 = ebb->a7;
@@ -490,7 +490,7 @@ static void ebb_return(struct ebb *ebb, struct pt_regs *regs)
 	ebb_enable(ebb);
 }
 
-/* For everybody else it is the number of a system call that there is not. */
+/* For other tasks it is the number of a system call that does not exist. */
 static void ebb_no_return(struct pt_regs *regs)
 {
 	long nr = regs->a7;
@@ -503,14 +503,14 @@ static void ebb_no_return(struct pt_regs *regs)
 }
 
 /**
- * riscv_pmu_do_ebb_return() - a handler ends
- * @regs:	of an ecall with a negative number in a7
+ * riscv_pmu_do_ebb_return() - return from a handler
+ * @regs:	registers of an ecall with a negative number in a7
  *
- * Not a system call, which would cost the task its vector registers: the interrupt has
- * kept all, and so does this.
+ * This is not a system call, which would clobber the task's vector registers: like an interrupt,
+ * it keeps all registers.
  *
- * Context: as a trap enters, interrupts off.
- * Return: true: it has been dealt with; false: it is a system call.
+ * Context: entry of the trap, interrupts off.
+ * Return: true if it was the return of a handler; false: it is a system call.
  */
 noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
 {
@@ -567,7 +567,7 @@ static struct ebb *ebb_new(void)
 	return ebb;
 }
 
-/* Tasks that have gone, while their pages are still mapped by others of their process. */
+/* Removes tasks that have exited while their pages are still mapped in their process. */
 static void ebb_remove_exited(const struct ebb *like)
 {
 	struct hlist_node *next;
@@ -602,7 +602,7 @@ static void ebb_vma_open(struct vm_area_struct *vma)
 	refcount_inc(&ebb->maps);
 }
 
-/* Munmap, exec and exit all come here: it branches no more. */
+/* The last mapping is gone, by munmap, exec or exit: the task does not branch any more. */
 static void ebb_vma_close(struct vm_area_struct *vma)
 {
 	struct ebb *ebb = vma->vm_private_data;
@@ -628,7 +628,7 @@ static const struct vm_operations_struct ebb_vm_ops = {
 
 static_assert(sizeof(struct riscv_ebb_register) == EBB_REGISTER_SIZE_VER2);
 
-/* Who maps it is who takes branches. */
+/* The task that maps the page gets the branches. */
 static int ebb_file_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct ebb *ebb;

@@ -64,9 +64,9 @@
 #define RISCV_PMU_EVENT_INSTRUCTIONS	RISCV_PMU_EVENT_HW(INSTRUCTIONS)
 
 /**
- * struct riscv_pmu_event - a perf event, understood
- * @cfg:	what a counter has to hold for it
- * @ctrs:	counters that can
+ * struct riscv_pmu_request - what an event asks of a counter
+ * @cfg:	the config that the counter has to hold
+ * @ctrs:	the constraint: counters that can hold it
  */
 struct riscv_pmu_request {
 	struct riscv_pmu_config	cfg;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The overflow interrupt: who gets it, and when it is there.
+ * The overflow interrupt: its handler, and how it is found and requested.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
@@ -31,9 +31,8 @@
 #define IRQ_FLOOR_MAX		BIT(30)
 
 /*
- * In parts of a second: an interrupt that comes this long after the last makes
- * no storm, nor has an event a part in one that had its last sample this long
- * before. 50 us and 4 ms.
+ * In parts of a second: an interrupt that comes at least 50 us after the last one, and an event
+ * whose last sample is at least 4 ms old, are not throttled.
  */
 #define IRQ_IN_A_ROW		3
 #define IRQ_CALM_HZ		20000
@@ -48,10 +47,10 @@ static u32 irq_tick_ns __ro_after_init;
 static bool irq_is_requested __initdata;
 
 /*
- * What the sample shall show. An overflow in user mode may be told only after
- * the kernel has been entered; an event that excludes the kernel must not show
- * where in the kernel that was, but where user mode had come to. NULL: not even
- * that, since the hart has gone on to a kernel thread.
+ * The registers for a sample. The interrupt of an overflow in user mode may arrive only after
+ * the kernel was entered. An event that excludes the kernel must not show a kernel address, so
+ * its sample shows where user mode was left. NULL: the hart runs a kernel thread by now, and
+ * there is no such place.
  */
 static struct pt_regs *irq_sample_regs(const struct perf_event *event, struct pt_regs *regs)
 {
@@ -62,10 +61,10 @@ static struct pt_regs *irq_sample_regs(const struct perf_event *event, struct pt
 }
 
 /*
- * Two or three events whose long periods happen to end together make no storm,
- * however close their interrupts are; many that take turns do. So it takes some
- * interrupts in a row, and an event has a part in it if it comes again within the
- * time that sixteen take.
+ * A few events whose long periods happen to end together are not throttled, however close
+ * their interrupts are; many short periods are. So several consecutive interrupts have to be
+ * too close, and an event is throttled if its last sample is no older than sixteen interrupts
+ * take.
  */
 static bool irq_is_in_storm(const struct riscv_pmu_hart *hart,
 			    const struct riscv_pmu_event *ev)
@@ -78,10 +77,10 @@ static bool irq_is_in_storm(const struct riscv_pmu_hart *hart,
 }
 
 /*
- * A period may be so short that the next interrupt is there before anything
- * else has run. Then the overflow points that are to blame move away, twice as far
- * each time, until the interrupted gets its delta; and come back by and by.
- * What ends meanwhile is told by the sample that comes: it stands for all.
+ * A period may be so short that the next interrupt arrives before anything else has run.
+ * Then the minimum period of the event is doubled at each overflow, until the interrupted
+ * context gets enough time, and is reduced by an eighth at each overflow after that. A sample
+ * stands for all periods that end before it.
  */
 static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
@@ -98,9 +97,9 @@ static void irq_mind_storm(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 }
 
 /*
- * While the event's counter is stopped, those that count in its group must not
- * run on, or they would count this interrupt, and it would not: the next apply
- * starts them with it. Where the event excludes the kernel there is no need.
+ * While the counter of a sampling event is stopped, the counting members of its group must not
+ * count either, or they would count this interrupt. The next apply starts all of them
+ * together. If the event excludes the kernel, this is not necessary.
  */
 static void irq_pause_event(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
@@ -132,7 +131,7 @@ static bool irq_pauses_group(const struct riscv_pmu_event *ev)
 	return !ev->polled && !event->attr.exclude_kernel && event->group_leader->nr_siblings;
 }
 
-/* Time stands still for those that this sample is about: they have run equally long. */
+/* Latches the counts that the sample contains, so that its members have run equally long. */
 static void irq_latch_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev)
 {
@@ -145,7 +144,7 @@ static void irq_latch_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		irq_pause_group(hart, event);
 }
 
-/* Branches instead of taking a sample. ebb.c has its own throttling. */
+/* Causes an event-based branch instead of a sample. ebb.c has its own throttling. */
 static void irq_take_ebb(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	hart->latched = false;
@@ -158,7 +157,7 @@ static void irq_take_ebb(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 /**
  * riscv_pmu_event_handle_overflow() - take a sample, and set the next overflow point
  * @pmu:	the PMU
- * @hart:	this hart, collecting changes
+ * @hart:	this hart, in an update
  * @ev:	an event whose overflow point has passed, its counter up to date
  * @regs:	what was interrupted
  *
@@ -188,11 +187,11 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	hart->stats.samples++;
 	hart->stats.merged += hwc->last_period / 2 >= hwc->sample_period;
 	perf_sample_data_init(data, 0, hwc->last_period);
-	/* The verdict is final until perf starts the event again: throttled, or limit reached. */
+	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
 	regs = irq_sample_regs(event, regs);
 	stop = regs && perf_event_overflow(event, data, regs);
 	hart->latched = false;
-	/* What can not be shown now the next sample stands for. */
+	/* The next sample stands for the one that can not be shown. */
 	if (!regs)
 		ev->period_count += hwc->last_period;
 	if (stop) {
@@ -200,14 +199,14 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 		event->pmu->stop(event, 0);
 		return;
 	}
-	/* Otherwise its handler has restarted it, as KVM's does. */
+	/* If it is pending, its handler has restarted it, as KVM's does. */
 	if (ev->state == RISCV_PMU_EVENT_ACTIVE)
 		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(event));
 	else if (ev->state == RISCV_PMU_EVENT_PENDING)
 		ev->period_left = riscv_pmu_event_period_left(event);
 }
 
-/* Its counter overflowed early, or for another: it stands meanwhile, and so does its group. */
+/* Its counter overflowed early, or for another event: pause the group of this one, too. */
 static void irq_pause_for_early(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				struct riscv_pmu_event *ev)
 {
@@ -265,7 +264,7 @@ static u64 irq_find_shared(const struct riscv_pmu_hart *hart, u64 ctrs)
 
 /*
  * A sampling event does not count its own interrupt although the shared counter keeps
- * running: it gets its delta up to now, and starts again with the next apply.
+ * running: it is updated and stopped, and starts again with the next apply.
  */
 static void irq_pause_sampling(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
 			       u64 now)
@@ -332,12 +331,12 @@ static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 }
 
 /**
- * riscv_pmu_hart_clear_overflows() - have counters that have overflowed written anew
+ * riscv_pmu_hart_clear_overflows() - pause counters whose overflow flag is set
  * @pmu:	the PMU
  * @hart:	this hart, about to apply
  *
- * For overflows that came while nobody waited for them. Whoever comes now and
- * finds the flag set would wait in vain for the next.
+ * They overflowed while the interrupt was masked. As long as the flag is set, a counter does not
+ * interrupt; the next apply writes it, which clears the flag.
  *
  * Context: interrupts off.
  */
@@ -347,15 +346,14 @@ void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart
 }
 
 /*
- * Which counters to serve, of those that have overflowed: those whose overflow point
- * is awaited; narrow ones, whose flag has to be cleared to see the next; and
- * those of a vendor whose interrupt may last as long as the flag.
+ * The overflowed counters to handle: those with an overflow point; narrow ones, whose flag has
+ * to be cleared to see the next overflow; and all of a vendor whose interrupt may stay pending
+ * as long as a flag is set.
  *
- * An interrupt without a flag is what is left of one that came while interrupts
- * were off and the counter was started anew, which clears the flag. An overflow point
- * that passed meanwhile was put one event ahead, so it has passed again by now.
- * To wait until the hardware says so may be to wait in vain: each tick of a slow
- * hart may start the counter anew before.
+ * An interrupt without a flag was raised while interrupts were off, and the counter was started
+ * again since, which cleared the flag. An overflow point that had passed by then was set one
+ * event ahead, so it has passed again by now. It has to be handled here: on a slow hart each
+ * timer tick could start the counter again before it overflows.
  */
 static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 overflowed)
 {
@@ -376,27 +374,26 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
 		return;
 	}
 
-	/* A vendor's interrupt would not end. */
+	/* With a vendor's interrupt the flags would keep it pending. */
 	if (!pmu->vendor)
 		riscv_pmu_hart_resume_unused(pmu, hart);
 }
 
 /**
- * riscv_pmu_hart_handle_irq() - serve all counters that have overflowed
+ * riscv_pmu_hart_handle_irq() - handle all counters that have overflowed
  * @pmu:	the PMU
  * @hart:	this hart
  * @regs:	what was interrupted
  *
  * Only counters that overflowed are paused meanwhile, and only those that have an overflow
  * point, or would wrap again unseen. Counters shared with counting
- * events keep running, so that those miss nothing. One batch stops and starts
- * their counters at the end. A counter that overflowed without a
- * overflow point (its sampling event has gone, others count on) costs nothing and
- * does not interrupt again. One that overflowed before its overflow point, since it
- * was set when another event had the hart, gets the rest of the way. Starting a
- * counter clears its overflow flag only while no interrupt is pending (OpenSBI
- * 1.6); if another counter's gets in between, this one is found here again, not
- * due, and simply restarted.
+ * events keep running, so that those miss nothing. One batch stops and starts the counters at
+ * the end. A counter that overflowed without an overflow point (its sampling event was removed,
+ * its counting events remain) costs nothing and does not interrupt again. One that overflowed
+ * early, since it was written for another event, is started for the remaining distance.
+ * Starting a counter clears its overflow flag only while no interrupt is pending (OpenSBI 1.6).
+ * If another counter's interrupt arrives in between, this one is found here again, has not
+ * reached its overflow point, and is restarted.
  *
  * Context: hard interrupt.
  */
@@ -434,13 +431,13 @@ static u64 irq_ticks_to_ns(u32 ticks)
  * @now:	its timer, in ticks
  * @in_user:	it has come in user mode
  *
- * It is one of a storm if the last one ended less than three eighths of its own
- * time ago, or half where that is not prolonged by calls of the firmware. About
- * three quarters of that is spent on exit and entry, so that what was interrupted
- * gets a twentieth of the hart at the least. In the kernel that can be the softirqs
- * at the end of the last interrupt, which take as long again before they get
- * anywhere. One that took very long, since the hart was elsewhere, does not make
- * storms of those after it.
+ * It is too close if the last one ended less than three eighths of an interrupt's average
+ * duration ago, or half of it if no firmware calls prolong the interrupt. About three quarters
+ * of that time is spent on exit and entry, so that the interrupted context gets at least a
+ * twentieth of the hart. In kernel mode this can be the softirqs at the end of the last
+ * interrupt, which need as long again before they make progress, so the limit is twice as
+ * long there. The limit is bounded, so that one very long interrupt does not make those after
+ * it count as too close.
  */
 void riscv_pmu_irq_begin(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u32 now,
 			 bool in_user)
@@ -470,10 +467,10 @@ u64 riscv_pmu_irq_end(struct riscv_pmu_hart *hart, u32 began, u32 now)
 }
 
 /**
- * riscv_pmu_irq_cost_ns() - what taking samples has cost of late
+ * riscv_pmu_irq_cost_ns() - average duration of an interrupt that takes samples
  * @hart:	this hart
  *
- * Return: ns from begin to end, on average.
+ * Return: ns.
  */
 u64 riscv_pmu_irq_cost_ns(const struct riscv_pmu_hart *hart)
 {
@@ -516,7 +513,7 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_irq_disable() - let counters interrupt this hart no more
+ * riscv_pmu_irq_disable() - disable the overflow interrupt on this hart
  * @pmu:	the PMU
  * @hart:	this hart, which goes down; its counters are about to be stopped
  *

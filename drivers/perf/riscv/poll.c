@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What counters do not tell by an interrupt, a timer finds out by reading them:
- * the wraps of narrow ones, and the ends of sampling periods. It runs only on
- * harts and while there is something to find out.
+ * Polling of counters that can not interrupt: a timer reads them to detect the wraps of narrow
+ * ones and the ends of sampling periods. It runs only on harts that need it, and while they do.
  *
- * A polled period ends unseen. The timer is set for when it should, going by
- * how fast the event came of late, and the first look after it takes the
- * sample: periods and counts are as true as with an interrupt, only the place
- * that the sample shows is up to a tick late.
+ * The timer is set for the time at which a period should end according to the event's recent
+ * rate, and the first poll after the end takes the sample. Periods and counts are as exact as
+ * with an interrupt; only the place that the sample shows is up to a tick late.
  */
 
 #include <linux/hrtimer.h>
@@ -25,19 +23,18 @@
 #include "internal.h"
 
 /*
- * No event is taken to happen more often than this: four instructions a cycle
- * at 4 GHz. Half of the time that a counter of 2^n then takes to wrap is left
- * for the timer to be late: 134 ms for 32 bits.
+ * The highest rate of an event that is assumed: four instructions a cycle at 4 GHz. The
+ * interval is half the time in which a counter then wraps, so that the timer may be late by
+ * the other half: 134 ms for 32 bits.
  */
 #define POLL_EVENTS_PER_NS	16
 
-/* Narrower counters than 25 bits are for tests: a thousand interrupts a second will do. */
+/* Counters of fewer than 25 bits exist in tests only: limit the interval to 1 ms. */
 #define POLL_MIN_NS		NSEC_PER_MSEC
 
 /*
- * Looks for ends of periods: as often as this where they are short, or less if
- * that would take an eighth of the hart; and as seldom as this where they are
- * long, so that a rate that changes is noticed.
+ * The least interval at which ends of periods are polled, unless that would take an eighth of
+ * the hart's time; and the greatest, so that a change of the rate is noticed.
  */
 #define POLL_INTERVAL_MIN_NS	(50 * NSEC_PER_USEC)
 #define POLL_INTERVAL_MAX_NS	(4 * NSEC_PER_MSEC)
@@ -55,7 +52,7 @@ static bool poll_is_watched(const struct riscv_pmu_event *ev)
 	return ev->polled && ev->state == RISCV_PMU_EVENT_ACTIVE;
 }
 
-/* How fast its event came since the last look. If not at all, the next look can wait. */
+/* Measures the event's rate since the last poll. If nothing was counted, halve the last rate. */
 static void poll_note_rate(struct riscv_pmu_event *ev, u64 time, u64 now)
 {
 	u64 events = time - ev->polled_count, took = now - ev->polled_ns;
@@ -63,7 +60,7 @@ static void poll_note_rate(struct riscv_pmu_event *ev, u64 time, u64 now)
 
 	if (!ev->polled_ns)
 		goto out;
-	/* The timer's ticks are too coarse for less: wait for more to tell from. */
+	/* The timer's ticks are too coarse for a shorter interval: measure at the next poll. */
 	if (took < POLL_INTERVAL_MIN_NS / 2)
 		return;
 	if (events)
@@ -76,7 +73,7 @@ out:
 	ev->polled_count = time;
 }
 
-/* How long until an event's period should end, in ns. */
+/* Expected time until the end of an event's period, in ns. */
 static u64 poll_until_due(const struct riscv_pmu_event *ev, u64 time)
 {
 	s64 left = ev->overflow_point - time;
@@ -84,7 +81,7 @@ static u64 poll_until_due(const struct riscv_pmu_event *ev, u64 time)
 	return left > 0 ? (min_t(u64, left, U32_MAX) * ev->rate) / 1024 : 0;
 }
 
-/* The same for whichever event of a counter is first; POLL_NEVER if the timer watches none. */
+/* The least of them for the events of a counter; POLL_NEVER if none is polled. */
 static u64 poll_clock_wait(struct riscv_pmu_counter *counter, u64 now)
 {
 	struct riscv_pmu_event *ev;
@@ -118,7 +115,7 @@ static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
 	return wait == POLL_NEVER ? wait : clamp(wait, least, (u64)POLL_INTERVAL_MAX_NS);
 }
 
-/* How long until the timer has to look again. */
+/* Time until the next poll, in ns. */
 static u64 poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now)
 {
 	u64 wait = poll_narrow_ctrs(pmu, hart) ? pmu->poll_ns : POLL_NEVER;
@@ -142,14 +139,14 @@ static void poll_hart(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsign
 }
 
 /**
- * riscv_pmu_hart_poll() - look at all counters that do not tell by themselves
+ * riscv_pmu_hart_poll() - read all counters that have to be polled
  * @pmu:	the PMU
  * @hart:	this hart
  * @now:	the time, in ns of sched_clock()
  * @regs:	what was interrupted
  *
  * Context: hard interrupt.
- * Return: ns until it has to be done again, or 0.
+ * Return: ns until the next poll, or 0 if none is necessary.
  */
 u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now,
 			struct pt_regs *regs)
@@ -180,7 +177,7 @@ static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 	u32 began = get_cycles();
 	u64 wait;
 
-	/* Its hart is going down, and its timers have moved to another. */
+	/* The hart is going offline, and its timers were migrated to this one. */
 	if (hart != riscv_pmu_this_hart(pmu))
 		return HRTIMER_NORESTART;
 
@@ -190,17 +187,17 @@ static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 	if (!wait)
 		return HRTIMER_NORESTART;
 
-	/* From now, not from when it should have expired. */
+	/* Relative to now, not to the time at which it should have expired. */
 	hrtimer_set_expires(timer, ktime_add_ns(hrtimer_cb_get_time(timer), wait));
 	return HRTIMER_RESTART;
 }
 
 /**
- * riscv_pmu_poll_start() - see to it that the timer looks in time
+ * riscv_pmu_poll_start() - set the polling timer, if it is necessary
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * The timer ends by itself when there is nothing to look for any more.
+ * The timer's handler does not set it again when nothing is left to poll.
  *
  * Context: interrupts off; the run queue's lock may be held.
  */
@@ -208,7 +205,7 @@ void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 now = local_clock(), wait;
 
-	/* On the way out of a system suspend no timer can be set; the next change does it. */
+	/* While a system resumes no timer can be set; the next apply sets it. */
 	if (hart->in_poll || timekeeping_suspended)
 		return;
 
@@ -221,7 +218,7 @@ void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_poll_hart_start() - prepare a hart's timer
+ * riscv_pmu_poll_hart_start() - initialise a hart's polling timer
  * @hart:	a hart that comes up
  */
 void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart)
@@ -230,11 +227,11 @@ void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_poll_hart_stop() - a hart's timer must not expire any more
+ * riscv_pmu_poll_hart_stop() - cancel a hart's polling timer
  * @hart:	a hart that goes down; nothing is in use on it
  *
- * Context: interrupts off. If the timer runs on another hart by now it ends
- * at once, so there is next to no waiting.
+ * Context: interrupts off. If the handler runs on another hart, it returns at once, so this
+ * hardly waits.
  */
 void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart)
 {

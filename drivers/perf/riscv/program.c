@@ -124,9 +124,8 @@ void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int
 }
 
 /*
- * Free counters in the order in which a new event should take them: where its
- * program already runs; a fixed one, to keep the programmable ones for events
- * that need them; an empty one.
+ * Free counters in the order of preference for a new event: those that hold its config; fixed
+ * ones, to keep the programmable ones for events that need them; those without a config.
  */
 #define ASSIGN_NR_PREFERRED	3
 
@@ -147,8 +146,8 @@ static void assign_preferred(const struct riscv_pmu *pmu, const struct riscv_pmu
 }
 
 /*
- * Notes whether a counter in use holds what is wanted of it. If not, nobody
- * may rely any more on what it holds still.
+ * Updates the stale bit of a counter in use. Events can not return to a stale counter, although
+ * it still holds their config.
  */
 static void assign_check_stale(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
@@ -183,7 +182,7 @@ static void assign_move_event(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 	ev->state = RISCV_PMU_EVENT_PENDING;
 }
 
-/* Gives all events of a counter another one: a free one, or one with the same config. */
+/* Moves all events of a counter to another one, which is free or has the same config. */
 static void assign_move_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				unsigned int from, unsigned int to)
 {
@@ -211,7 +210,7 @@ static void assign_retry(const struct riscv_pmu_hart *hart, struct riscv_pmu_eve
 		ev->candidates = ev->req.ctrs;
 }
 
-/* Where the configs in use could go instead: wherever all events of one can. */
+/* Updates the constraint of each counter in use: the counters that suit all of its events. */
 static void assign_update_constraints(struct riscv_pmu_hart *hart)
 {
 	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
@@ -225,7 +224,7 @@ static void assign_update_constraints(struct riscv_pmu_hart *hart)
 	}
 }
 
-/* Whether a counter has to be written for the sampling events that it has. */
+/* Whether a counter has sampling events, for which it has to be written. */
 static bool counter_is_sampled(const struct riscv_pmu_counter *counter)
 {
 	const struct riscv_pmu_event *ev;
@@ -289,7 +288,7 @@ static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
 	return same;
 }
 
-/* A counter of its own; others may move for it. */
+/* Finds a counter that no other event uses; others may be moved to make room. */
 static int assign_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   const struct riscv_pmu_request *req)
 {
@@ -308,7 +307,7 @@ static int assign_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return path.ctr[0];
 }
 
-/* Another counter with the same config to which all events of @ctr can go. */
+/* Finds another counter with the same config to which all events of @ctr can be moved. */
 static int assign_find_merge(const struct riscv_pmu_hart *hart, unsigned int ctr)
 {
 	const struct riscv_pmu_assignment *assign = &hart->wanted;
@@ -403,8 +402,8 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * @hart:	this hart
  * @ev:	an event that is not attached
  *
- * It takes the counter that it had if that still holds its config; else one is
- * searched, and others may move for it.
+ * It takes its last counter if that still holds its config. Otherwise a counter is searched, and
+ * other events may be moved to make room.
  *
  * Return: 0, or -EAGAIN if there is no assignment of all configs, if every
  * counter that could hold its config has refused it on this hart, or if its owner
@@ -451,7 +450,7 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * riscv_pmu_event_take_pending_delta() - what an event has counted on earlier counters
  * @ev:	an attached event
  *
- * Return: its delta of the counters that it has been moved away from, or that failed.
+ * Return: the delta from counters that it was moved away from, or that failed.
  */
 u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
 {
@@ -468,7 +467,7 @@ struct apply_goal {
 	u64	left;
 };
 
-/* Events that were waiting for this apply count from the counter's present count on. */
+/* A pending event counts from the counter's present count on. */
 static void event_activate(const struct riscv_pmu_counter *counter, struct riscv_pmu_event *ev)
 {
 	ev->gen = counter->gen;
@@ -514,11 +513,9 @@ static bool counter_has_overflow_point(const struct riscv_pmu_counter *counter)
 }
 
 /*
- * How far before its overflow a counter has to start for @left more events.
- * Never more than half of its range, so that after an overflow the distance
- * is still told right however late the interrupt is taken. Nor more than 2^62: of
- * a way that is longer than what is left of 2^63 ns since its boot, QEMU (10.0.2) adds
- * the rest to whatever overflow point is the counter's next.
+ * The value from which a counter overflows after @left events. The distance is at most half of
+ * the counter's range, so that the count is still right if the interrupt is late. It is at most
+ * 2^62, because QEMU 10.0.2 adds what exceeds 2^63 ns since its boot to the next overflow.
  */
 static u64 counter_start_value(const struct riscv_pmu_counter *counter, u64 left)
 {
@@ -552,8 +549,8 @@ static __always_inline u64 counter_distance(const struct riscv_pmu_counter *coun
 }
 
 /*
- * Whether a counter that was just read will overflow within @left events. Farther
- * away than half of its range is one that has overflowed, or is not meant to.
+ * Whether a counter that was just read will overflow within @left events. If the distance is
+ * more than half of its range, it has overflowed already, or is not meant to.
  */
 static __always_inline bool counter_is_in_time(const struct riscv_pmu_counter *counter, u64 left)
 {
@@ -563,10 +560,9 @@ static __always_inline bool counter_is_in_time(const struct riscv_pmu_counter *c
 }
 
 /*
- * Whether a counter need not be written for an overflow point. The interrupt of one that
- * is early finds nothing due, and sets it right; it costs more than the call that
- * is spared here, so there should be few: half of the way is left each time, at
- * the most.
+ * Whether a counter need not be written for an overflow point @left events away. If it overflows
+ * early, its interrupt writes it; that costs more than the call that is saved here. So accept
+ * only counters that overflow after at least half of the distance.
  */
 static __always_inline bool counter_suits(const struct riscv_pmu_counter *counter, u64 left)
 {
@@ -580,7 +576,7 @@ static __always_inline bool counter_suits(const struct riscv_pmu_counter *counte
  * @hart:	this hart
  * @overflowed:	armed counters; those without such an event are no longer armed
  *
- * Return: the others.
+ * Return: overflowed counters with an overflow point.
  */
 u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
 {
@@ -611,11 +607,11 @@ void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 }
 
 /**
- * riscv_pmu_hart_find_missed() - counters whose overflow was not told, or is told by no flag
+ * riscv_pmu_hart_find_missed() - find armed counters that have overflowed without a flag
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * Return: armed counters that will not overflow before their overflow point any more.
+ * Return: armed counters that will not overflow before their overflow point.
  */
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -691,7 +687,7 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	batch->stop = ctrs;
 	apply_batch(pmu, hart);
 	hart->dirty |= ctrs;
-	/* One that only pretends to be narrow may be beyond its end, far from any overflow. */
+	/* With riscv_pmu.width= the hardware is wider, and may be far from an overflow. */
 	hart->loaded &= ~(ctrs & pmu->clamped_ctrs);
 	/* Most overflows are of one counter. */
 	if (ctrs & (ctrs - 1))
@@ -769,10 +765,9 @@ void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
  * @pmu:	the PMU
  * @hart:	this hart, the hardware of these counters running
  *
- * Spares the call that would stop them. Their overflow flags stay, so that they do not
- * interrupt; whoever awaits an overflow of theirs next has them started anew. Narrow
- * ones, whose overflows count for everybody, stay armed: the next apply that finds them
- * dirty stops them.
+ * This saves the call that would stop them. Their overflow flags stay set, so that they do not
+ * interrupt; the next event that needs an overflow has them written. Narrow ones, whose
+ * overflows extend the count, stay armed: the next apply that finds them dirty stops them.
  */
 void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -793,7 +788,7 @@ void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 	}
 }
 
-/* What has to stop or be released before @ctr can become what it should be. */
+/* Adds to the batch that @ctr has to be stopped or released before it is written. */
 static void apply_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    unsigned int ctr)
 {
@@ -825,7 +820,7 @@ static void apply_note_released(struct riscv_pmu_hart *hart, u64 released)
 		counter_invalidate(hart, __ffs64(released));
 }
 
-/* Stops and releases what the batch says, and notes it. */
+/* Applies the stops and releases of the batch, and updates the state. */
 static void apply_stop_now(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
@@ -857,9 +852,8 @@ void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 }
 
 /*
- * First half of an apply: what has to stop. Where a counter that is still used
- * does, the next half needs to know where it stands, so it is stopped now. All
- * else goes into one batch with what follows.
+ * First half of an apply: stops. If a counter that is still used has to be stopped, stop it now,
+ * since the second half needs its count. Otherwise stops and starts are one batch.
  */
 static void apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
@@ -898,20 +892,19 @@ static void apply_plan_load(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	hart->batch.load |= BIT_ULL(ctr);
 	hart->loaded |= BIT_ULL(ctr);
 	hart->batch.setup[ctr].value = value;
-	/* One that only pretends to be narrow has to overflow where it pretends to end. */
+	/* With riscv_pmu.width= the hardware is wider, and has to overflow at that width. */
 	if (pmu->clamped_ctrs & BIT_ULL(ctr))
 		hart->batch.setup[ctr].value |= ~hart->counter[ctr].mask;
 	hart->counter[ctr].raw = value;
 }
 
 /*
- * Where a counter without an overflow point starts, and how far it may be beyond that
- * when it starts again. One that does not interrupt may overflow as it likes.
- * A narrow one that does has to overflow within half of its range, so that the
- * other half is left for the interrupt to come late in. The overflow of a wide
- * one should be far away; but not in the other half of its range: QEMU 10.0.2
- * then computes a time for it that has passed, and with two such counters and
- * -icount it tries again forever.
+ * The value from which a counter without an overflow point starts, and whether its present value
+ * is close enough to that. A counter that does not interrupt may overflow at any time. A narrow
+ * one that does has to overflow within half of its range, so that the interrupt may be late by
+ * the other half. The overflow of a wide one should be far away, but not in the other half of
+ * the range: QEMU 10.0.2 then computes a time in the past, and with two such counters and
+ * -icount it loops forever.
  */
 static bool counter_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 raw, u64 *start)
 {
@@ -956,9 +949,8 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			apply_plan_load(pmu, hart, ctr, value);
 	} else if (pmu->fixed_ctrs & ~(pmu->irq_ctrs | hart->reload) & bit) {
 		/*
-		 * May run already, and then can not be written; does not
-		 * interrupt. Where it holds another config, or none, it has to
-		 * be read when it has got its own.
+		 * It may be running, and can not be written then; it does not interrupt. If
+		 * it is programmed now, it is read after that, in apply_note_begun().
 		 */
 		if (!loaded && !(hart->batch.program & bit))
 			counter->raw = riscv_pmu_counter_read(pmu, ctr);
@@ -968,7 +960,7 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	}
 }
 
-/* Excludes a counter that refused the event's config from its next placement. */
+/* Excludes a counter that refused the event's config from the next search. */
 static void event_exclude_ctr(struct riscv_pmu_event *ev, unsigned int ctr)
 {
 	ev->accepted &= ~BIT_ULL(ctr);
@@ -1008,7 +1000,7 @@ static void apply_note_begun(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	}
 }
 
-/* Second half of an apply: hands the batch over and notes what became of it. */
+/* Second half of an apply: applies the batch, and updates the state. */
 static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	struct riscv_pmu_batch *batch = &hart->batch;
@@ -1045,11 +1037,11 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  * @hart:	this hart
  * @ev:	a newly attached event
  *
- * So that add() fails for an event that the firmware refuses. A counter that has accepted the
- * program on any hart is not tried again: all harts of a PMU have the same counters.
+ * This lets add() fail for an event that the firmware refuses. A counter that has accepted the
+ * config on any hart is not tried again: all harts of a PMU have the same counters.
  *
  * Context: during an update, interrupts off.
- * Return: 0, or -EIO if the counter has refused, and is to be avoided.
+ * Return: 0, or -EIO if the counter has refused, and is excluded.
  */
 int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev)
@@ -1102,7 +1094,7 @@ static u64 apply_dirty(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 d
 	return apply_commit(pmu, hart);
 }
 
-/* Who was new may have gone again. */
+/* The events that were pending may have been removed again. */
 static __always_inline bool counter_can_continue(const struct riscv_pmu_counter *counter)
 {
 	u64 left = counter_distance(counter);
@@ -1111,9 +1103,9 @@ static __always_inline bool counter_can_continue(const struct riscv_pmu_counter 
 }
 
 /*
- * Whether a counter with a new overflow point that runs, and has just been read, can go on
- * as it is. Most can: an event that comes back to its hart often finds its counter as
- * far from its overflow as it had left it, or a little nearer.
+ * Whether a running counter with a new overflow point need not be written. Mostly this is so: an
+ * event that returns to its hart often finds its counter as far from the overflow as before,
+ * or a little nearer.
  */
 static bool apply_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
 {
@@ -1138,11 +1130,11 @@ static u64 apply_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
 	return unsuited;
 }
 
-/* Counters that can not go on as they are. */
+/* Counters that have to be changed. */
 static u64 apply_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
 {
 	u64 dirty = hart->dirty | (hart->pending & ~joined);
-	/* Stopped, and nobody wants them: what an event leaves behind that its sample stopped. */
+	/* Stopped and unused: an event was stopped at its overflow, and removed. */
 	u64 idle = dirty & ~(hart->wanted.sched.used | hart->running);
 
 	hart->armed &= ~idle;
@@ -1196,7 +1188,7 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	hart->pending_irq = 0;
 	if (dirty | hart->paused)
 		failed = apply_dirty(pmu, hart, dirty);
-	/* Last, since it takes next to no time: as soon as the others run. */
+	/* Last, right after the others were started: all events start at nearly the same time. */
 	riscv_pmu_hart_update_counts(pmu, hart, joined);
 	apply_activate_pending(hart, joined);
 	hart->reload = 0;
@@ -1204,9 +1196,8 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 }
 
 /*
- * The usual end of an overflow: nothing has changed but that one counter was
- * stopped for it, which has its config and only needs the next overflow point. Those
- * that count in its group have stood meanwhile, on counters that run.
+ * The usual end of an overflow: one counter was stopped, which holds its config and only needs
+ * the next overflow point. The counting members of its group are pending on running counters.
  */
 static bool apply_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
 {
@@ -1250,8 +1241,8 @@ static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 }
 
 /*
- * Overflow of a counter that counting events share and that has kept running: it is reloaded
- * in one step, to keep the gap in their counts short.
+ * The overflow of a counter that counting events share: it has kept running, and is reloaded in
+ * one step, to keep the gap in their counts short.
  */
 static bool apply_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
 			     u64 dirty)
@@ -1269,7 +1260,7 @@ static bool apply_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu
 	return dirty & hart->reload & hart->running & hart->wanted.sched.used & ~hart->stale;
 }
 
-/* The value from which it overflows at its first overflow point, or late if it has none. */
+/* The value from which it overflows at the nearest overflow point, or late if it has none. */
 static u64 apply_reload_value(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      unsigned int ctr)
 {
@@ -1322,7 +1313,7 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
  * Counters without changes, and counting events that are attached to a running counter,
  * cost no hardware access beyond a read.
  *
- * Return: counters that the hardware refused; their events are stopped, and avoid them.
+ * Return: counters that have refused their config; their events are stopped.
  */
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -1342,7 +1333,7 @@ u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * Deltas up to now are kept; the next apply programs everything anew.
+ * The next apply programs and starts everything again.
  */
 void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {

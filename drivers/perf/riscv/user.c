@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What user space may read without a system call: the time; counters of events
- * that a process has mapped and that count itself; and, where
- * kernel.perf_user_access says so, cycle and instret.
+ * What user space may read without a system call: the time; the counters of events that a
+ * process has mapped and that count the process itself; and, if kernel.perf_user_access allows
+ * it, cycle and instret.
  *
- * scounteren follows the task: it has the counters of the mapped events that
- * count on this hart now, and no others. A task may have taken a counter's
- * number from its mapping, and find it gone when it gets to read it: it was
- * moved or rotated meanwhile, or the sysctl was changed. That read traps, and
- * reads as 0 then; the mapping's lock has changed, so that the event begins
- * again. Whoever has not been shown that counter gets SIGILL.
+ * scounteren is set for the current task: it enables the counters of its mapped events that are
+ * active on this hart, and no others. A task may read a counter's index from its mapped page,
+ * and read the counter after it was moved or rotated, or after the sysctl was changed. Then the
+ * read traps, and is emulated as 0; the page's lock has changed, so that the task reads again.
+ * A task that was never shown the counter gets SIGILL.
  *
- * A counter runs on for others while its task is away. It starts from a value
- * that does not depend on them when the task is back.
+ * While a task does not run, its counter may count for others. When the task runs again, the
+ * counter starts from a value that does not depend on them.
  */
 
 #include <linux/atomic.h>
@@ -43,21 +42,21 @@
 /* kernel.perf_user_access, as mainline documents it */
 enum user_access {
 	USER_ACCESS_NONE,	/* the time only */
-	USER_ACCESS_MMAP,	/* counters of mapped events, for who has mapped them */
+	USER_ACCESS_MMAP,	/* counters of mapped events, for the process that mapped them */
 	USER_ACCESS_LEGACY,	/* cycle and instret, for everybody */
 };
 
 static int user_access = USER_ACCESS_MMAP;
 
-/* Events that are mapped by their own process: while there is none, no trap is looked into. */
+/* Events that are mapped by their own process. If there are none, traps are not examined. */
 static atomic_t user_events = ATOMIC_INIT(0);
 
 /**
  * struct riscv_pmu_task - a task with mapped events
- * @mm:		whose mappings these are; once the task has another, they are not its own
+ * @mm:		the address space of the mappings; after an exec the task has another
  * @events:	how many there are
  * @ctrs:	counters that it has been shown, ever: PMU_SCOUNTEREN_* bits
- * @rcu:	events are traps of the task, and its hart with interrupts off
+ * @rcu:	readers are traps of the task, and its hart with interrupts off
  *
  * The events hold references to the task.
  */
@@ -68,7 +67,7 @@ struct riscv_pmu_task {
 	struct rcu_head rcu;
 };
 
-/* Users decide how many there are: paid for by their memory cgroups, as the nodes are. */
+/* The number depends on users, so the memory is charged to their memory cgroups. */
 static DEFINE_XARRAY_FLAGS(user_tasks, XA_FLAGS_ACCOUNT);
 static DEFINE_MUTEX(user_maps_lock);
 
@@ -100,7 +99,7 @@ void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
 
 /* --- pages --- */
 
-/* Counters of which kernel.perf_user_access lets mapped events show theirs. */
+/* Counters that kernel.perf_user_access allows mapped events to show. */
 static u64 user_access_ctrs(const struct riscv_pmu *pmu)
 {
 	switch (READ_ONCE(user_access)) {
@@ -114,16 +113,15 @@ static u64 user_access_ctrs(const struct riscv_pmu *pmu)
 }
 
 /*
- * Who reads extends the sign, so a counter must not come to the end of its range
- * without an interrupt that starts it anew: counter_start_value() and
- * counter_has_room() keep it in the lower, negative half until then.
+ * User space extends the sign, so a narrow counter must not wrap without an interrupt that writes
+ * it: counter_start_value() and counter_has_room() keep it in the negative half of its range.
  */
 static bool user_can_read_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
 {
 	return pmu->ctr[ctr].read && (pmu->ctr[ctr].width == 64 || pmu->irq_ctrs & BIT_ULL(ctr));
 }
 
-/* An event of one task, which may be its own; not what its children share. */
+/* An event of one task that is not inherited. */
 static bool user_is_for_task(const struct perf_event *event)
 {
 	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
@@ -131,14 +129,14 @@ static bool user_is_for_task(const struct perf_event *event)
 	if (!pmu->loads ||
 	    to_riscv_pmu_event(event)->req.ctrs & (pmu->fw_ctrs | pmu->free_running_ctrs))
 		return false;
-	/* Each sample would cost a third more. A counting event shares its counter. */
+	/* Each sample would cost a third more. A counting event can share its counter. */
 	if (event->attr.sample_period)
 		return false;
 
 	return event->hw.target && event->cpu == -1 && !event->attr.inherit;
 }
 
-/* Those counters of an event that its page can ever name. */
+/* Counters whose index an event's page may show. */
 static u64 user_find_ctrs(const struct perf_event *event)
 {
 	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
@@ -156,8 +154,8 @@ static u64 user_find_ctrs(const struct perf_event *event)
 }
 
 /*
- * Whether another process's overflow point decides from what value the counter starts: the value
- * tells how far that overflow point is away.
+ * Whether the counter's value depends on the overflow point of another process: then it must not
+ * be shown, because it reveals the distance to that overflow point.
  */
 static bool user_is_disturbed(const struct riscv_pmu_event *ev)
 {
@@ -174,10 +172,10 @@ static bool user_is_disturbed(const struct riscv_pmu_event *ev)
 }
 
 /**
- * riscv_pmu_user_open() - note what an event's pages will have to be told
+ * riscv_pmu_user_open() - prepare an event for being mapped
  * @event:	an event at the end of event_init
  *
- * An inherited event is that of who has opened the first: by its file, that one can read it.
+ * The opener of an inherited event is that of its parent, whose file descriptor can read it.
  * The opener's pid is held until riscv_pmu_user_forget().
  *
  * Context: process.
@@ -191,7 +189,7 @@ void riscv_pmu_user_open(struct perf_event *event)
 	ev->user_ctrs = user_find_ctrs(event);
 }
 
-/* As long as the process that has mapped it is the task's own: not after an exec. */
+/* Whether the address space that has mapped it is still the task's: not after an exec. */
 static bool user_is_still_own(const struct riscv_pmu_event *ev)
 {
 	return READ_ONCE(ev->event->hw.target->mm) == READ_ONCE(ev->mm);
@@ -202,7 +200,7 @@ static u8 user_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_even
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE ||
 	    !(ev->user_ctrs & user_access_ctrs(pmu) & BIT_ULL(ev->ctr)))
 		return 0;
-	/* The counter has been stopped for good, or is about to start anew. */
+	/* The machine shuts down, or the counter is about to be written. */
 	if (ev->hart->shut_down || ev->hart->reload & BIT_ULL(ev->ctr))
 		return 0;
 	if (READ_ONCE(user_access) == USER_ACCESS_MMAP && !ev->clean)
@@ -214,8 +212,8 @@ static u8 user_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_even
 }
 
 /*
- * The page's offset is the count less prev_count; with the counter, sign-extended,
- * that makes the count. It stays as it is until the counter gets another value.
+ * The page's offset is the count minus prev_count, so that offset plus the sign-extended counter
+ * is the count. prev_count is constant until the counter is written.
  */
 static s64 user_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
@@ -226,14 +224,14 @@ static s64 user_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_ev
 }
 
 /**
- * riscv_pmu_user_refresh() - have a counter start anew, from a value that says nothing
+ * riscv_pmu_user_refresh() - have a counter written before user space reads it
  * @hart:	this hart
- * @ev:	an event that joins its counter, and is user space's to read
+ * @ev:	a mapped event that is attached to its counter
  *
- * The counter may have run for others since the event was here. Where everybody may
- * read cycle and instret, these go on.
+ * The counter may have counted for others since the event was attached last. If all users may
+ * read cycle and instret, these are not written.
  *
- * Context: interrupts off; changes are being collected.
+ * Context: interrupts off, during an update.
  */
 void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
@@ -246,7 +244,7 @@ void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event 
 	hart->pending_irq |= BIT_ULL(ev->ctr);
 }
 
-/* The same for an event that counts already. */
+/* The same for an active event. */
 static void user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	if (!ev->user || ev->state != RISCV_PMU_EVENT_ACTIVE)
@@ -257,8 +255,8 @@ static void user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 }
 
 /*
- * A counter that has been started for another's overflow point still tells of it when that has
- * gone. It has to start once more before it is shown again.
+ * A counter that was written for the overflow point of another process has to be written again
+ * before it is shown.
  */
 static void user_check_clean(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
@@ -288,13 +286,13 @@ static u32 user_show_event(const struct riscv_pmu *pmu, struct riscv_pmu_event *
 }
 
 /**
- * riscv_pmu_user_show() - let the task on this hart read what its mapped events count
+ * riscv_pmu_user_show() - let the task on this hart read the counters of its mapped events
  * @pmu:	the PMU
  * @hart:	this hart, all changes applied
  *
  * Context: interrupts off.
- * Return: true if a counter has to start anew before it can be shown: the caller applies
- * that change, and calls again.
+ * Return: true if a counter has to be written before it can be shown: the caller applies that
+ * change, and calls again.
  */
 bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -310,7 +308,7 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		struct riscv_pmu_event *ev;
 
 		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node) {
-			/* After ->user come ->mm and ->task. */
+			/* ->mm and ->task are read after ->user. */
 			if (!smp_load_acquire(&ev->user))
 				continue;
 			user_check_clean(hart, ev);
@@ -324,10 +322,10 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_user_hide() - say in an event's mapping that its counter can not be read
+ * riscv_pmu_user_hide() - set the index in an event's mapped page to 0
  * @event:	an event of this hart that stops, its count up to date
  *
- * scounteren follows in riscv_pmu_user_show().
+ * scounteren is updated by riscv_pmu_user_show().
  *
  * Context: interrupts off.
  */
@@ -338,11 +336,11 @@ void riscv_pmu_user_hide(struct perf_event *event)
 }
 
 /**
- * riscv_pmu_user_idx() - what a mapping shall say of its event's counter
+ * riscv_pmu_user_idx() - the index for an event's mapped page
  * @event:	the event, active
  *
  * Context: any.
- * Return: the number of the counter's CSR, counted from 1, or 0: use read().
+ * Return: the number of the counter's CSR plus 1, or 0: use read().
  */
 int riscv_pmu_user_idx(struct perf_event *event)
 {
@@ -351,7 +349,7 @@ int riscv_pmu_user_idx(struct perf_event *event)
 
 /* --- mappings --- */
 
-/* On the event's hart, if it still is: shows its counter, or hides it. */
+/* Runs on the event's hart: shows or hides its counter, if the event is still there. */
 static void user_review(void *data)
 {
 	struct perf_event *event = data;
@@ -371,7 +369,7 @@ static void user_review(void *data)
 	riscv_pmu_commit_update(pmu, hart);
 }
 
-/* A task's own event, by a mapping of its own process. */
+/* Whether a task's event is mapped by its own process. */
 static bool user_is_own(const struct perf_event *event, const struct mm_struct *mm)
 {
 	return user_is_for_task(event) && READ_ONCE(event->hw.target->mm) == mm;
@@ -391,7 +389,7 @@ static struct riscv_pmu_task *user_get_task(const struct task_struct *task,
 			return NULL;
 		}
 	}
-	/* The last to map: if that is another than before, the task has begun anew. */
+	/* If the address space is another one than before, the task has called exec. */
 	WRITE_ONCE(own->mm, mm);
 	own->events++;
 	return own;
@@ -407,12 +405,11 @@ static void user_put_task(const struct task_struct *task, struct riscv_pmu_task 
 }
 
 /**
- * riscv_pmu_user_mapped() - an event has been mapped once more
+ * riscv_pmu_user_mapped() - perf's callback: an event was mapped
  * @event:	the event
- * @mm:		by whom
+ * @mm:		the address space that has mapped it
  *
- * If the event moves meanwhile it is shown where it arrives, or when it comes there
- * the next time.
+ * If the event moves to another hart meanwhile, it is shown there.
  *
  * Context: process; mmap_lock of @mm is held.
  */
@@ -428,7 +425,7 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 		return;
 	}
 
-	/* No memory: the mapping says read(), as for those that are not one's own. */
+	/* Out of memory: the index stays 0, as for events of other processes. */
 	ev->task = user_get_task(event->hw.target, mm);
 	if (!ev->task)
 		return;
@@ -436,20 +433,20 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	ev->mm = mm;
 	ev->clean = false;
 	atomic_inc(&user_events);
-	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task come first. */
+	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task are set. */
 	smp_store_release(&ev->user, true);
 	WRITE_ONCE(ev->special, true);
 	smp_call_function_single(READ_ONCE(event->oncpu), user_review, event, 1);
 }
 
-/* The caller has the lock, or the event is nobody's any more. */
+/* The caller holds the lock, or the event is being destroyed. */
 static void user_drop(struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	/*
-	 * An event on its way to another hart may be shown there once more: to its own
-	 * task, until that leaves the hart.
+	 * An event that moves to another hart now may be shown there once more, to its own
+	 * task, until the task leaves that hart.
 	 */
 	WRITE_ONCE(ev->special, ev->ebb || ev->limited);
 	WRITE_ONCE(ev->user, false);
@@ -461,9 +458,9 @@ static void user_drop(struct perf_event *event)
 }
 
 /**
- * riscv_pmu_user_unmapped() - a mapping of an event has gone
+ * riscv_pmu_user_unmapped() - perf's callback: an event was unmapped
  * @event:	the event
- * @mm:		whose it was
+ * @mm:		the address space
  *
  * Context: process; mmap_lock of @mm is held.
  */
@@ -481,11 +478,11 @@ void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 }
 
 /**
- * riscv_pmu_user_forget() - an event ends
+ * riscv_pmu_user_forget() - an event is destroyed
  * @event:	the event
  *
- * Its mappings have gone before. But some kernels (6.12 up to some stable release)
- * announce mappings that they refuse, and never take them back.
+ * It was unmapped before. But some stable releases of 6.12 call event_mapped() for mappings that
+ * fail, and do not call event_unmapped().
  *
  * Context: process.
  */
@@ -519,7 +516,7 @@ static u32 user_counter_read(u32 insn)
 	return 0;
 }
 
-/* Counters that this task may have the number of, from its mappings. */
+/* Counters whose index this task may have read from its mapped pages. */
 static u32 user_known_ctrs(void)
 {
 	const struct riscv_pmu_task *own;
@@ -545,14 +542,14 @@ static bool user_fetch(struct pt_regs *regs, u32 *insn)
 }
 
 /**
- * riscv_pmu_skip_user_read() - let a task go on that has just lost the counter it reads
- * @regs:	its registers, where it has trapped
+ * riscv_pmu_skip_user_read() - emulate the read of a counter that was just hidden
+ * @regs:	the task's registers
  *
- * It has the number from its mapping, which has changed since: the value makes
- * no difference.
+ * The task has the index from its mapped page, which has changed since, so that it discards the
+ * value and reads again.
  *
  * Context: process, an illegal instruction in user mode; may sleep.
- * Return: false if it was something else, or a task without mapped events.
+ * Return: false if it was another instruction, or the task was not shown the counter.
  */
 bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 {
@@ -593,7 +590,7 @@ static int user_access_handler(const struct ctl_table *table, int write, void *b
 {
 	int err;
 
-	/* A hart that comes up meanwhile would have read the old value. */
+	/* A hart that comes online meanwhile could read the old value. */
 	guard(cpus_read_lock)();
 	err = proc_dointvec_minmax(table, write, buffer, lenp, ppos);
 	if (!err && write)
@@ -629,7 +626,7 @@ int __init riscv_pmu_user_init(void)
 
 /* --- perf's callback --- */
 
-/* The conversion changes when sched_clock begins a new epoch: once an hour or so. */
+/* The conversion changes when sched_clock begins a new epoch, about once an hour. */
 static void user_set_epoch(struct perf_event_mmap_page *page, const struct clock_read_data *rd)
 {
 	page->time_mult = rd->mult;
@@ -637,7 +634,7 @@ static void user_set_epoch(struct perf_event_mmap_page *page, const struct clock
 	page->time_cycles = rd->epoch_cyc;
 	page->time_mask = rd->sched_clock_mask;
 	page->time_zero = rd->epoch_ns - mul_u64_u32_shr(rd->epoch_cyc, rd->mult, rd->shift);
-	/* Events of the first version of the page shift a 32-bit value: 31 at most. */
+	/* Readers of the first version of the page shift a 32-bit value: at most by 31. */
 	if (page->time_shift == 32) {
 		page->time_shift = 31;
 		page->time_mult >>= 1;
@@ -645,9 +642,8 @@ static void user_set_epoch(struct perf_event_mmap_page *page, const struct clock
 }
 
 /*
- * Whether the event's counter can be read at times: when it counts, the index says so. A
- * program looks at this once, after mmap(), when the event may not have counted yet. Other
- * PMUs' events come here too.
+ * cap_user_rdpmc: whether the index can ever be other than 0. Programs check this once, after
+ * mmap(), when the event may not have been active yet. Events of other PMUs get here too.
  */
 static bool user_can_read(const struct perf_event *event)
 {
@@ -655,7 +651,7 @@ static bool user_can_read(const struct perf_event *event)
 	       to_riscv_pmu_event(event)->user_ctrs & user_access_ctrs(to_riscv_pmu(event->pmu));
 }
 
-/* That of the counter which the index names; before there is one, the least. */
+/* The width of the counter with that index; while the index is 0, the least width. */
 static void user_set_width(const struct perf_event *event, struct perf_event_mmap_page *page)
 {
 	const struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
@@ -668,8 +664,8 @@ static void user_set_width(const struct perf_event *event, struct perf_event_mma
 
 /*
  * The mapping's conversion from the time CSR to perf's clock. The clock's
- * parameters may change under us: its sequence count says so. This is called
- * at each context switch, for each event that is mapped.
+ * parameters may change meanwhile, which its sequence count shows. This is called at each
+ * context switch, for each mapped event.
  */
 void arch_perf_update_userpage(struct perf_event *event, struct perf_event_mmap_page *page,
 			       u64 now)
@@ -681,7 +677,7 @@ void arch_perf_update_userpage(struct perf_event *event, struct perf_event_mmap_
 	do {
 		rd = sched_clock_read_begin(&seq);
 		is_old |= page->time_cycles != rd->epoch_cyc;
-		/* Once more if it changed meanwhile: then this one may be of two minds. */
+		/* Read again if it has changed, because the values may be inconsistent. */
 		if (is_old)
 			user_set_epoch(page, rd);
 	} while (sched_clock_read_retry(seq));

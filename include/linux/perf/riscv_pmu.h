@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The RISC-V core PMU: what a backend or a vendor implements, and what the
- * rest of the kernel (KVM) may ask.
+ * The RISC-V core PMU: what a backend or a vendor implements, and what KVM uses.
  */
 #ifndef _LINUX_PERF_RISCV_PMU_H
 #define _LINUX_PERF_RISCV_PMU_H
@@ -11,7 +10,7 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
-/* One u64 mask names every counter a hart may have, hardware and firmware ones together. */
+/* Masks of counters are u64: hardware and firmware counters of a hart together. */
 #define RISCV_MAX_COUNTERS		64
 
 /*
@@ -44,12 +43,12 @@ enum riscv_pmu_inh {
 };
 
 /**
- * struct riscv_pmu_config - a config: what a counter counts, and when
+ * struct riscv_pmu_config - what a counter is programmed with
  * @event_data:	raw selector or platform firmware event, else 0
  * @event_idx:	event_idx of the SBI PMU extension: type in bits 19:16, code below
  * @inh:	enum riscv_pmu_inh bits
  *
- * Two events with equal programs are the same to the hardware.
+ * Events with equal configs can share a counter.
  */
 struct riscv_pmu_config {
 	u64	event_data;
@@ -60,7 +59,7 @@ struct riscv_pmu_config {
 /**
  * struct riscv_pmu_ctr_setup - what is to be written into one counter
  * @cfg:	its config
- * @value:	its value, looked at for counters in &riscv_pmu_batch.load
+ * @value:	its value, if it is in &riscv_pmu_batch.load
  */
 struct riscv_pmu_ctr_setup {
 	struct riscv_pmu_config	cfg;
@@ -68,18 +67,17 @@ struct riscv_pmu_ctr_setup {
 };
 
 /**
- * struct riscv_pmu_batch - changes that one hart's counters take at once
+ * struct riscv_pmu_batch - changes of one hart's counters that are applied together
  * @stop:	counters to stop; they keep their config and their value
- * @release:	counters to stop whose config is to be forgotten
- * @program:	stopped counters to be given @cfg.cfg
+ * @release:	counters to stop, whose config is removed
+ * @program:	stopped counters to be programmed with @setup.cfg
  * @start:	counters to start
- * @load:	those of @start that start from @cfg.value
- * @failed:	out: counters of @program or @start that the backend could
- *		not serve; they are left stopped
- * @cfg:	program and value per counter
+ * @load:	those of @start that start from @setup.value
+ * @failed:	out: counters of @program or @start that have failed; they are stopped
+ * @setup:	config and value per counter
  *
- * The masks are carried out in the order in which they stand here. A counter
- * of @program that held another config before is in @release too.
+ * The masks are applied in this order. A counter of @program that holds another config is in
+ * @release too.
  */
 struct riscv_pmu_batch {
 	u64	stop;
@@ -91,16 +89,16 @@ struct riscv_pmu_batch {
 	struct riscv_pmu_ctr_setup setup[RISCV_MAX_COUNTERS];
 };
 
-/* Reads one counter of the hart that calls it. */
+/* Reads a counter of the calling hart. */
 typedef u64 (*riscv_pmu_read_fn)(void);
 
 /**
- * struct riscv_pmu_ctr - one counter, as it was discovered
+ * struct riscv_pmu_ctr - properties of a counter
  * @read:	reads it on this hart, whether it runs or not; bits above its width
  *		are undefined. NULL: &riscv_pmu_ops.read_ctr does. Context: any
  * @csr:	number of the CSR that reads it, 0 if it is a firmware counter
  * @width:	bits that it has, 1 to 64
- * @inh:	modes (enum riscv_pmu_inh) that it can be kept from counting
+ * @inh:	modes (enum riscv_pmu_inh) that it can exclude
  */
 struct riscv_pmu_ctr {
 	riscv_pmu_read_fn	read;
@@ -110,10 +108,9 @@ struct riscv_pmu_ctr {
 };
 
 /**
- * struct riscv_pmu_selector - what a core calls a standard event
+ * struct riscv_pmu_selector - the selector of a standard event
  * @event_idx:	event_idx of the SBI PMU extension
- * @selector:	what mhpmevent holds for it, without filters; of no meaning for
- *		counters that can hold one event only
+ * @selector:	value of mhpmevent without filters; not used for fixed counters
  */
 struct riscv_pmu_selector {
 	u32	event_idx;
@@ -124,46 +121,42 @@ struct riscv_pmu;
 
 /**
  * struct riscv_pmu_ops - one implementation of the PMU
- * @name:	what it is called on the kernel command line and in caps/backend
- * @event_init:	perf's callbacks, for an implementation that replaces the
- *		core's whole treatment of an event
+ * @name:	its name on the kernel command line and in caps/backend
+ * @event_init:	perf's callbacks, for an implementation that replaces the core's
  * @add:	see @event_init
  * @del:	see @event_init
  * @start:	see @event_init
  * @stop:	see @event_init
  * @read:	see @event_init
- * @type:	of the harts in @cpus clear those that are not like the first, so that one
- *		PMU can be theirs. Process context. -ENODEV: not on these harts
+ * @select_cpus: remove from @cpus the harts whose CPU type is not that of the first one.
+ *		Process context. -ENODEV: not on these harts
  * @probe:	find the counters of &riscv_pmu.cpus, on one of them, fill &riscv_pmu.ctr and the
  *		masks beside it. Process context. -ENODEV: not on this machine
  * @event_ctrs:	which counters can hold the config's event, whatever its
  *		filters: bits of &riscv_pmu.ctrs, 0 for an event that this
- *		machine does not have. A backend that can only find out by trying uses
- *		counters of this hart that hold no program; the answer includes
- *		untried counters. Process context, on one of &riscv_pmu.cpus
+ *		machine does not have. A backend that has to try uses counters of this hart
+ *		that hold no config; the result includes untried counters. Process context,
+ *		on one of &riscv_pmu.cpus
  * @untried_ctrs: counters for which it is unknown whether they can hold the event. The caller
- *		may release their programs and call @event_ctrs again. Process context
+ *		may release their configs and call @event_ctrs again. Process context
  * @hart_start:	bring this hart's counters to a known state: none runs, none
- *		holds a program, except those that can not be stopped. Hart
- *		coming up or booting, interrupts off
- * @hart_stop:	leave this hart's counters stopped. Hart going down,
- *		interrupts off
- * @apply:	carry out a batch on this hart. Interrupts off. 0, or the errno
- *		of the first counter in &riscv_pmu_batch.failed
+ *		holds a config, except those that can not be stopped. While a hart comes
+ *		online, interrupts off
+ * @hart_stop:	stop this hart's counters. While a hart goes offline, interrupts off
+ * @apply:	apply a batch on this hart. Interrupts off. 0, or the errno of the first
+ *		counter in &riscv_pmu_batch.failed
  * @reload:	restart a running hardware counter of this hart from another value; @was: out:
- *		its value when it stopped. The gap is to be short: events that delta the counter
- *		miss it. Interrupts off. 0, or a negative errno: the counter is then stopped and
- *		has no program. NULL: two batches of @apply are used
- * @read_ctr:	this hart's counter as it stands, for those without a
- *		&riscv_pmu_ctr.read of their own. Interrupts off
- * @overflowed:	which of the given counters of this hart have overflowed since
- *		they were last started; acknowledges the interrupt first, so that
- *		an overflow after the look raises it again. Interrupts off
+ *		its value when it stopped. The gap has to be short: events that share the counter
+ *		do not count it. Interrupts off. 0, or a negative errno: the counter is then
+ *		stopped and has no config. NULL: two batches of @apply are used
+ * @read_ctr:	read a counter of this hart that has no &riscv_pmu_ctr.read. Interrupts off
+ * @overflowed:	which of the given counters of this hart have overflowed since they were
+ *		started. Acknowledges the interrupt first, so that a later overflow raises it
+ *		again. Interrupts off
  *
- * Every op is optional: NULL takes that of the table below, a vendor's the
- * backend's, a backend's the base implementation's, which has no @reload. So a vendor overrides one
- * function or all of them. The hardware ops know nothing of perf: counter
- * numbers, masks and programs are all that they see.
+ * Every op is optional. If a vendor's op is NULL, the backend's is used; if that is NULL, the base
+ * implementation's, which has no @reload. The hardware ops know nothing of perf: they get counter
+ * numbers, masks and configs.
  */
 struct riscv_pmu_ops {
 	const char *name;
@@ -189,14 +182,13 @@ struct riscv_pmu_ops {
 
 /**
  * struct riscv_pmu - the core PMU of one CPU type
- * @pmu:	what perf's core knows of it
- * @ops:	its implementation: the tables of vendor, backend and base laid over
- *		each other, so that no entry is NULL
+ * @pmu:	perf's part of it
+ * @ops:	its implementation, from the tables of vendor, backend and base
  * @backend:	&riscv_pmu_ops.name of the backend
- * @vendor:	the vendor whose table lies on top, or NULL
+ * @vendor:	the vendor, if it has a table, or NULL
  * @cpus:	harts that it belongs to, all of one type
- * @priv:	the backend's own
- * @firmware:	who answers the SBI calls, for the boot message; may be empty
+ * @priv:	the backend's data
+ * @firmware:	name of the SBI implementation, for the boot message; may be empty
  * @ctrs:	counters that exist
  * @fw_ctrs:	those of @ctrs that the firmware counts in software
  * @fixed_ctrs:	those of @ctrs that can count one event only
@@ -204,25 +196,25 @@ struct riscv_pmu_ops {
  *		configure: they always run and are read-only
  * @irq_ctrs:	those of @ctrs that interrupt when they overflow
  * @narrow_ctrs: those of @ctrs that have fewer than 64 bits
- * @poll_ctrs:	those of @ctrs that have to be read now and then, or wraps are lost
- * @clamped_ctrs: those of @ctrs that are in truth wider than &riscv_pmu_ctr.width
- * @poll_ns:	how often @poll_ctrs are read while they are counted with, in ns
+ * @poll_ctrs:	those of @ctrs that have to be polled, or wraps are lost
+ * @clamped_ctrs: those of @ctrs that are wider than &riscv_pmu_ctr.width (riscv_pmu.width=)
+ * @poll_ns:	interval at which @poll_ctrs are polled while they are used, in ns
  * @polled_sampling: events that no counter can interrupt for are sampled by a timer
- * @guests:	KVM guests may run here, so that filters for them matter
+ * @guests:	KVM guests may run here, so that filters for them are necessary
  * @fixed_irqs:	fixed counters interrupt when they overflow, as programmable ones do
- * @has_filters: programmable counters can be kept from counting in a mode
- * @one_call:	a batch is one firmware call, or none, however much is in it
- * @loads:	a hardware counter starts from a value that it is given, a fixed one too
+ * @has_filters: programmable counters can exclude modes
+ * @one_call:	a batch takes at most one firmware call
+ * @loads:	hardware counters, also fixed ones, can be written
  * @is_identity: hardware counter n is hpmcounter n
  * @no_calls:	hardware counters are written without a firmware call
  * @is_qemu:	QEMU's virt machine; backends test for QEMU's bugs only there
- * @selectors:	how these cores name events, where that is known without firmware
- * @nr_selectors: how many are in @selectors
- * @raw_bits:	width of a raw selector, 0 where there are no raw events
+ * @selectors:	selectors of standard events, if they are known without firmware
+ * @nr_selectors: number of @selectors
+ * @raw_bits:	width of a raw selector, 0 if there are no raw events
  * @no_irq_why:	why @irq_ctrs is empty, if it is
  * @hwirq:	number of the local overflow interrupt
- * @irq:	the same as Linux numbers it, 0 if there is none
- * @ovf_csr:	CSR that tells which counters have overflowed
+ * @irq:	its Linux number, 0 if there is none
+ * @ovf_csr:	CSR that has the overflow flags
  * @pending_csr: CSR whose bit @hwirq is the interrupt's pending bit
  * @ctr:	the counters, by number
  * @harts:	per-hart state

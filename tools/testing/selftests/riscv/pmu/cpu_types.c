@@ -98,8 +98,8 @@ FIXTURE_SETUP(cpu_types)
 		ASSERT_TRUE(type_file(n, "cpus", text));
 		ASSERT_TRUE(parse_cpus(text, &self->cpus[n]));
 		self->insns[n] = pmu_attr_best(PERF_TYPE_HARDWARE,
-					      (uint64_t)self->type[n] << PMU_TYPE_SHIFT |
-					      PERF_COUNT_HW_INSTRUCTIONS);
+					       (uint64_t)self->type[n] << PMU_TYPE_SHIFT |
+					       PERF_COUNT_HW_INSTRUCTIONS);
 		self->insns[n].read_format = TIMES;
 	}
 	if (self->nr < 2)

@@ -740,7 +740,7 @@ TEST_F_TIMEOUT(throttling, without_limits_the_highest_frequency_leaves_the_harts
 	EXPECT_STORM_TO_PASS();
 }
 
-TEST_F_TIMEOUT(throttling, without_limits_a_period_of_one_in_the_kernel_leaves_the_harts_their_user, 120)
+TEST_F_TIMEOUT(throttling, without_limits_a_period_of_one_in_the_kernel_leaves_the_user_time, 120)
 {
 	SKIP_IF_TOO_SLOW();
 
