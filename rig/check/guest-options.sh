@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The options of rig/guest/boot that rig/check/rows has under a name.
+
+guest_options()
+{
+	case $1 in
+	-) ;;
+	@narrow) echo "--icount --qemu -icount --qemu sleep=on --append riscv_pmu.width=24" ;;
+	@unpolled) echo "--icount --append riscv_pmu.polled_sampling=0" ;;
+	@snapshot) echo "--icount --append riscv_pmu.sbi=snapshot" ;;
+	@legacy) echo "--append riscv_pmu.backend=legacy" ;;
+	@fuzz) echo "--append RISCV_PMU_FUZZ_SECONDS=40 --append kmemleak=on" ;;
+	@hotplug) echo "--append RISCV_PMU_HOTPLUG_ROUNDS=50" ;;
+	@idle) echo "--icount --idle" ;;
+	@raw) echo "--icount --raw-events 0xf8" ;;
+	@raw-two) echo "--raw-events 0x30" ;;
+	@mixed) echo "--mixed ssccfg" ;;
+	@late) echo "--mixed smcdeleg --append maxcpus=1" ;;
+	# Programs of these sleep while a counter is close to its overflow: QEMU's clock, which skips
+	# what nobody waits for, then goes on in steps of a few nanoseconds.
+	@ebb) echo "--icount --qemu -icount --qemu sleep=on" ;;
+	@iommu-*) echo "--icount --iommu ${1#@iommu-}" ;;
+	@kunit) echo "--append kunit.enable=1 --append kunit.filter_glob=riscv_pmu*" ;;
+	*) echo "$1" ;;
+	esac
+}
