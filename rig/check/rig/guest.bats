@@ -126,7 +126,7 @@
 @test "the library for event-based branches works as documented" {
 	local dir=$BATS_TEST_TMPDIR/ebb
 	mkdir -p "$dir/out" "$dir/usr/bin"
-	awk '/^A whole program/ { inside = 1; next } inside && /^[^\t]/ { exit } inside { sub(/^\t/, ""); print }' \
+	awk '/^A complete program/ { inside = 1; next } inside && /^[^\t]/ { exit } inside { sub(/^\t/, ""); print }' \
 		"$TOP/Documentation/arch/riscv/pmu-ebb.rst" >"$dir/program.c"
 	make -s -C "$TOP/tools/ebb" install CROSS_COMPILE="$CROSS_COMPILE" OUTPUT="$dir/out" DESTDIR="$dir/ebb"
 	"${CROSS_COMPILE}gcc" -O2 -Wall -static -I"$dir/ebb/usr/include" -o "$dir/usr/bin/program" "$dir/program.c" \
