@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Event-based branches: what the kernel's entry and exit call. */
+/* Event-based branches (EBBs): hooks for the kernel's entry and exit code. */
 #ifndef _LINUX_PERF_RISCV_EBB_H
 #define _LINUX_PERF_RISCV_EBB_H
 
@@ -16,7 +16,7 @@
 
 /*
  * An event of this task has overflowed. Flag 8 is free in Linux 6.12 to 6.14, and one
- * instruction tests it with the others; architectures share their flags since, up to 17.
+ * instruction tests it with the others. Later kernels have common flags up to 17.
  */
 #define TIF_RISCV_EBB			(TIF_32BIT == 11 ? 8 : 18)
 #define _TIF_RISCV_EBB			BIT(TIF_RISCV_EBB)
@@ -25,22 +25,22 @@ bool riscv_pmu_do_ebb_return(struct pt_regs *regs);
 void riscv_pmu_do_exit_to_user(struct pt_regs *regs);
 
 /**
- * riscv_pmu_ebb_return() - whether an ecall ends a handler of event-based branches
- * @regs:	its registers
+ * riscv_pmu_ebb_return() - handle an ecall that returns from an EBB handler
+ * @regs:	registers of the trap
  *
- * Context: as a trap enters, interrupts off.
- * Return: true: it has been dealt with; false: it is a system call.
+ * Context: entry of a trap, interrupts off.
+ * Return: true if the ecall was handled, false if it is a system call.
  */
 static __always_inline bool riscv_pmu_ebb_return(struct pt_regs *regs)
 {
-	/* One instruction more for each system call. */
+	/* This adds one instruction to each system call. */
 	return unlikely((long)regs->a7 < 0) && riscv_pmu_do_ebb_return(regs);
 }
 
 /**
- * riscv_pmu_exit_to_user() - have this task branch, if it shall and may
- * @regs:	what user mode goes on with
- * @work:	the task's thread flags; a probe of its own may have put a branch off
+ * riscv_pmu_exit_to_user() - enter the task's EBB handler if an overflow is pending
+ * @regs:	registers that user mode resumes with
+ * @work:	the task's thread flags; a uprobe can delay an EBB
  *
  * Context: process, may sleep.
  */

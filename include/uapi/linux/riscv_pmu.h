@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * How perf_event_attr::config names an event of the RISC-V core PMU
- * (attr.type PERF_TYPE_RAW, or the "type" file of the PMU named "cpu").
+ * Encoding of perf_event_attr::config for the RISC-V core PMU (attr.type is PERF_TYPE_RAW
+ * or that of the PMU named "cpu").
  */
 #ifndef _UAPI_LINUX_RISCV_PMU_H
 #define _UAPI_LINUX_RISCV_PMU_H
@@ -11,14 +11,13 @@
 #include <linux/types.h>
 
 /*
- * Bits 63:62 of config say which kind of event the rest names.
+ * Bits 63:62 of config select the class of the event; the other bits depend on it.
  *
- * RAW:		bits 47:0 (55:0 from SBI 3.0 on) are the selector that the
- *		core's manual gives for mhpmevent
+ * RAW:		bits 47:0 (55:0 from SBI 3.0 on) are the mhpmevent selector in the core's manual
  * STD:		bits 19:0 are an event_idx of the SBI PMU extension, of type
  *		0 (hardware general) or 1 (hardware cache)
  * FW:		bits 15:0 are the code of an SBI firmware event
- * FW_PLATFORM:	bits 61:0 are a platform's own firmware event
+ * FW_PLATFORM:	bits 61:0 are the code of a platform-specific firmware event
  */
 #define RISCV_PMU_CLASS_SHIFT		62
 #define RISCV_PMU_CLASS_RAW		0
@@ -27,24 +26,24 @@
 #define RISCV_PMU_CLASS_FW_PLATFORM	3
 
 /*
- * Event-based branches: an event with this bit in config1, whose counter overflows, has
- * its task go on at a handler of its own (Documentation/arch/riscv/pmu-ebb.rst).
+ * Event-based branch (EBB): if an event with this bit in config1 overflows, its task enters
+ * a handler that it has registered (Documentation/arch/riscv/pmu-ebb.rst).
  */
 #define RISCV_PMU_CONFIG1_EBB		(_ULL(1) << 63)
 
 /* Version of the page's layout and of the ioctls below */
 #define RISCV_EBB_VERSION		2
 
-/* riscv_ebb_page.control: the next overflow branches; cleared by the branch */
+/* riscv_ebb_page.control: the next overflow enters the handler, which clears this bit */
 #define RISCV_EBB_ENABLE		(_ULL(1) << 0)
-/* riscv_ebb_page.status: an overflow waits for RISCV_EBB_ENABLE, or for a handler */
+/* riscv_ebb_page.status: an overflow is pending: no RISCV_EBB_ENABLE, or no handler */
 #define RISCV_EBB_PENDING		(_ULL(1) << 0)
 
-/* While overflows come close together, the kernel raises shorter periods up to this. */
+/* While overflows follow closely, the kernel raises shorter periods up to this. */
 #define RISCV_EBB_MIN_PERIOD_MAX	255
 
 /*
- * Register a7 of the ecall that ends a handler. The stopped counters run again; those in
+ * Register a7 of the ecall that ends a handler. It restarts the stopped counters; those in
  * riscv_ebb_page.overflowed begin a new period. The kernel restores the interrupted pc and
  * a7, and sets RISCV_EBB_ENABLE. If no handler is running, the ecall fails with ENOSYS:
  * system call numbers are never negative.
@@ -82,13 +81,13 @@ struct riscv_ebb_register {
 #define RISCV_EBB_IOC_ABANDON		_IO(0xEB, 2)
 
 /**
- * struct riscv_ebb_page - what a task maps from /dev/riscv_ebb
+ * struct riscv_ebb_page - the page that a task maps from /dev/riscv_ebb
  * @version:	RISCV_EBB_VERSION of the running kernel
  * @control:	RISCV_EBB_ENABLE
  * @status:	RISCV_EBB_PENDING
  * @pc:		copy of the interrupted pc; changing it has no effect
  * @a7:		copy of the interrupted a7; changing it has no effect
- * @overflowed:	hpmcounters that have overflowed, and stand until the return
+ * @overflowed:	hpmcounters that have overflowed, and are stopped until the return
  * @period:	for each hpmcounter, the number of events until it overflows; 0: it does not.
  *		The kernel raises shorter periods, up to RISCV_EBB_MIN_PERIOD_MAX events, while
  *		overflows come less than 50 us after the previous return

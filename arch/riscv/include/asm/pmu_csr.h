@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CSR numbers of the counter extensions that asm/csr.h does not name (yet),
- * and the bounds of the counter CSRs. Numbers and fields only, no code.
+ * CSRs of the counter extensions that asm/csr.h does not define (yet), and
+ * the bounds of the counter CSRs. Numbers and fields only, no code.
  */
 #ifndef _ASM_RISCV_PMU_CSR_H
 #define _ASM_RISCV_PMU_CSR_H
@@ -10,24 +10,24 @@
 
 #include <asm/csr.h>
 
-/* Unprivileged counters: Zicntr and Zihpm, 32 of them from CSR_CYCLE on. */
+/* Unprivileged counters of Zicntr and Zihpm: 32 CSRs from CSR_CYCLE on. */
 #define PMU_CSR_CTR_NUM			32
 #define PMU_CSR_CTR_CYCLE		0
 #define PMU_CSR_CTR_TIME		1
 #define PMU_CSR_CTR_INSTRET		2
 #define PMU_CSR_CTR_FIRST_HPM		3
-/* On RV32 the upper half of counter n is at its number plus this. */
+/* Offset of the CSR with the upper half of a counter, on RV32. */
 #define PMU_CSR_CTR_HIGH		0x80
 
-/* scounteren: what U-mode may read (Privileged ISA, "scounteren") */
+/* scounteren: counters that U-mode may read (Privileged ISA, "scounteren") */
 #define PMU_SCOUNTEREN_CY		BIT(PMU_CSR_CTR_CYCLE)
 #define PMU_SCOUNTEREN_TM		BIT(PMU_CSR_CTR_TIME)
 #define PMU_SCOUNTEREN_IR		BIT(PMU_CSR_CTR_INSTRET)
 
 /*
- * Smcdeleg and Ssccfg: counters that M-mode leaves to S-mode. Counter n is behind
- * PMU_ISELECT_CTR + n: its value in sireg, what it counts in sireg2 (hpmevent n, or
- * cyclecfg and instretcfg), and on RV32 their upper halves in sireg4 and sireg5.
+ * Smcdeleg and Ssccfg: counters that M-mode delegates to S-mode. siselect selects counter n
+ * by PMU_ISELECT_CTR + n: its value is in sireg, its event in sireg2 (hpmevent n, cyclecfg
+ * or instretcfg), and on RV32 their upper halves are in sireg4 and sireg5.
  */
 #define PMU_CSR_SCOUNTINHIBIT		0x120
 #define PMU_CSR_SIREG2			0x152
@@ -35,7 +35,7 @@
 #define PMU_CSR_SIREG5			0x156
 #define PMU_ISELECT_CTR			0x40
 
-/* hpmevent, cyclecfg and instretcfg as S-mode sees them: M-mode's MINH (62) does not show. */
+/* hpmevent, cyclecfg and instretcfg in S-mode: MINH (62) is not accessible. */
 #define PMU_HPMEVENT_OF			BIT_ULL(63)
 #define PMU_HPMEVENT_SINH		BIT_ULL(61)
 #define PMU_HPMEVENT_UINH		BIT_ULL(60)
@@ -45,11 +45,11 @@
 #define PMU_HPMEVENT_SELECTOR		GENMASK_ULL(55, 0)
 #define PMU_HPMEVENT_SELECTOR_BITS	56
 
-/* T-Head C9xx: Sscofpmf before it was ratified, under other numbers. */
+/* T-Head C9xx: a predecessor of Sscofpmf with other CSR and interrupt numbers. */
 #define PMU_CSR_THEAD_SCOUNTEROF	0x5c5
 #define PMU_IRQ_THEAD			17
 
-/* AndesCore: the same idea again (Andes AX45MP data sheet, "supervisor local interrupts"). */
+/* AndesCore: the same, too (Andes AX45MP data sheet, "supervisor local interrupts"). */
 #define PMU_CSR_ANDES_SLIP		0x9c5
 #define PMU_CSR_ANDES_SCOUNTEROF	0x9d4
 #define PMU_IRQ_ANDES			(256 + 18)
