@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rvpmu doctor: each thing that counting, sampling, filters, groups and reads from
- * user space need. What can be tried is tried, rather than believed.
+ * rvpmu doctor: check what counting, sampling, filters, groups and reads from user
+ * space need. It opens events to test features, instead of trusting descriptions.
  */
 
 #include <errno.h>
@@ -31,7 +31,7 @@ struct patient {
 	int status;
 };
 
-/* What is absent is not needed: it does not count for the status. */
+/* FINDING_ABSENT is for optional features: it does not affect the status. */
 enum finding { FINDING_OK, FINDING_DEGRADED, FINDING_MISSING, FINDING_ABSENT };
 
 static void find(struct patient *patient, const char *what, enum finding finding,
@@ -105,7 +105,7 @@ static void check_extensions(struct patient *patient)
 	else
 		find(patient, "harts", FINDING_DEGRADED,
 		     "no Sscofpmf in /proc/cpuinfo: no overflow interrupt, no filters",
-		     "none if the core has none; if it has, the devicetree must say so");
+		     "if the core has Sscofpmf, add it to the devicetree; otherwise none");
 }
 
 static void check_firmware(struct patient *patient)
@@ -116,12 +116,12 @@ static void check_firmware(struct patient *patient)
 	find_in_log("SBI implementation ID=", implementation);
 	if (!*spec) {
 		find(patient, "firmware", FINDING_OK,
-		     "its version is not known: the kernel's log is not to be read, or overwritten",
+		     "unknown version: the kernel's log is not readable, or was overwritten",
 		     "");
 		return;
 	}
 	snprintf(text, sizeof(text), "%s; %s", spec, implementation);
-	/* The PMU extension came with 0.3. */
+	/* The PMU extension is part of SBI 0.3 and later. */
 	if (!strncmp(spec, "SBI specification v0.1", 22) ||
 	    !strncmp(spec, "SBI specification v0.2", 22))
 		find(patient, "firmware", FINDING_MISSING, text,
@@ -141,7 +141,7 @@ static void check_driver(struct patient *patient)
 	}
 	if (!pmu_read(&patient->cpu, "caps/backend", backend)) {
 		find(patient, "driver", FINDING_DEGRADED,
-		     "mainline's: no sampling without Sscofpmf, equal events do not share counters, groups that can never fit are not refused, a context switch costs firmware calls",
+		     "mainline's: no sampling without Sscofpmf, identical events do not share counters, groups that can never fit are accepted, context switches need firmware calls",
 		     "riscv-pmu: make graft KDIR=<kernel tree>");
 		return;
 	}
@@ -157,7 +157,7 @@ static void check_driver(struct patient *patient)
 		find(patient, "driver", FINDING_OK, text, "");
 }
 
-/* --- what events can do --- */
+/* --- features of events --- */
 
 static void check_counting(struct patient *patient)
 {
@@ -172,7 +172,7 @@ static void check_counting(struct patient *patient)
 		find(patient, "counting", FINDING_OK, "instructions can be counted", "");
 	else if (err == -EACCES || err == -EPERM || err == -EOPNOTSUPP)
 		find(patient, "counting", FINDING_MISSING,
-		     "not by this user (kernel.perf_event_paranoid)",
+		     "this user has no permission (kernel.perf_event_paranoid)",
 		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
 	else
 		find(patient, "counting", FINDING_MISSING, strerror(-err),
@@ -191,12 +191,12 @@ static void check_sampling(struct patient *patient)
 		/* "filters ...; sampling by a timer, up to a tick late: <why>" */
 		find_in_log("sampling by a timer", why);
 		find(patient, "sampling", FINDING_DEGRADED,
-		     *why ? why : "by a timer: a sample shows a place up to 4 ms late",
-		     "a core with Sscofpmf; on QEMU, a version whose sie takes the interrupt's bit");
+		     *why ? why : "by a timer: samples are up to 4 ms late",
+		     "a core with Sscofpmf; on QEMU, a version that implements sie.LCOFIE");
 	} else if (!err) {
 		find(patient, "sampling", FINDING_OK, "by overflow interrupt", "");
 	} else if (err == -EACCES || err == -EPERM) {
-		find(patient, "sampling", FINDING_DEGRADED, "not the kernel's, by this user",
+		find(patient, "sampling", FINDING_DEGRADED, "this user may not sample the kernel",
 		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
 	} else {
 		find(patient, "sampling", FINDING_MISSING, strerror(-err),
@@ -216,11 +216,11 @@ static void check_filters(struct patient *patient)
 		find(patient, "filters", FINDING_OK, "instructions:u counts user mode only", "");
 	else
 		find(patient, "filters", FINDING_DEGRADED,
-		     "instructions:u can not be counted: user and kernel are counted together",
+		     "instructions:u cannot be counted: user and kernel mode are counted together",
 		     "a core with Sscofpmf, or Smcntrpmf for cycles and instructions");
 }
 
-/* perf record -b and :pp fail on most harts, and perf does not say why. */
+/* perf record -b and :pp fail on most harts, and perf does not print the reason. */
 static void check_branch_records(struct patient *patient)
 {
 	char text[TEXT_SIZE];
@@ -244,11 +244,11 @@ static void check_precise(struct patient *patient)
 		find(patient, "precise samples", FINDING_OK, "instructions:pp", "");
 	else
 		find(patient, "precise samples", FINDING_ABSENT,
-		     "instructions:pp is refused: a sample shows where the interrupt came, some instructions later",
-		     "leave :p and :pp out");
+		     "instructions:pp is not supported: a sample shows the pc of the interrupt, some instructions later",
+		     "use events without :p and :pp");
 }
 
-/* Cycles and instructions have counters of their own everywhere. */
+/* All harts have separate counters for cycles and instructions. */
 static void check_groups(struct patient *patient)
 {
 	struct perf_event_attr cycles = make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
@@ -257,7 +257,7 @@ static void check_groups(struct patient *patient)
 	int fd = leader < 0 ? leader : open_event(&instructions, 0, -1, leader);
 
 	if (fd >= 0)
-		find(patient, "groups", FINDING_OK, "cycles and instructions fit into one", "");
+		find(patient, "groups", FINDING_OK, "cycles and instructions fit into a group", "");
 	else
 		find(patient, "groups", FINDING_DEGRADED, strerror(-fd), "see the lines above");
 	if (fd >= 0)
@@ -308,8 +308,8 @@ static void check_user_access(struct patient *patient)
 		     "sysctl kernel.perf_user_access=1");
 	else
 		find(patient, "user reads", FINDING_DEGRADED,
-		     "mappings of events have no counter: programs fall back to read()",
-		     "a backend that writes counters (sbi, ssccfg), and counters that interrupt or have 64 bits");
+		     "mmap pages of events name no counter: programs fall back to read()",
+		     "a backend that writes counters (sbi, ssccfg), and counters with overflow interrupt or 64 bits");
 }
 
 static void check_firmware_events(struct patient *patient)
@@ -320,13 +320,13 @@ static void check_firmware_events(struct patient *patient)
 		find(patient, "firmware events", FINDING_OK, "sbi_fw", "");
 	else if (patient->ours)
 		find(patient, "firmware events", FINDING_DEGRADED,
-		     "this firmware counts nothing of its own", "OpenSBI 1.0 or later");
+		     "this firmware has no firmware events", "OpenSBI 1.0 or later");
 	else
 		find(patient, "firmware events", FINDING_DEGRADED,
-		     "by number only (cpu/event=0xNN,firmware=2/)", "riscv-pmu");
+		     "by number only (cpu/event=0xNN,firmware=2/)", "the riscv-pmu driver");
 }
 
-/* --- rights and limits --- */
+/* --- permissions and limits --- */
 
 static void check_paranoid(struct patient *patient)
 {
@@ -338,12 +338,12 @@ static void check_paranoid(struct patient *patient)
 		     "a kernel with CONFIG_PERF_EVENTS");
 		return;
 	}
-	snprintf(text, sizeof(text), "kernel.perf_event_paranoid is %ld: users see %s", level,
-		 level < 1 ? "all harts" : level < 2 ? "their own tasks, with the kernel" :
-		 level < 3 ? "user mode of their own tasks, and the kernel at 1" :
+	snprintf(text, sizeof(text), "kernel.perf_event_paranoid is %ld: users can measure %s", level,
+		 level < 1 ? "all harts" : level < 2 ? "their own tasks, including the kernel" :
+		 level < 3 ? "user mode of their own tasks only" :
 		 "nothing (with Debian's patch)");
 	find(patient, "paranoid", level < 3 ? FINDING_OK : FINDING_DEGRADED, text,
-	     level < 3 ? "" : "sysctl kernel.perf_event_paranoid=2, or 1 if users are to see the kernel");
+	     level < 3 ? "" : "sysctl kernel.perf_event_paranoid=2, or 1 to include the kernel");
 }
 
 static void check_lockdown(struct patient *patient)
@@ -355,7 +355,7 @@ static void check_lockdown(struct patient *patient)
 		     "confidentiality: samples have no registers, and kernel addresses are hidden",
 		     "lockdown=integrity on the kernel's command line");
 	else
-		find(patient, "lockdown", FINDING_OK, "does not stand in the way", "");
+		find(patient, "lockdown", FINDING_OK, "does not restrict perf", "");
 }
 
 static void check_rate(struct patient *patient)
@@ -366,7 +366,7 @@ static void check_rate(struct patient *patient)
 	if (!read_number(SYSCTL "perf_event_max_sample_rate", &rate))
 		return;
 	snprintf(text, sizeof(text), "at most %ld samples a second on each hart", rate);
-	/* perf's own default frequency is 4000. */
+	/* The default frequency of perf is 4000. */
 	find(patient, "sample rate", rate < 4000 ? FINDING_DEGRADED : FINDING_OK, text,
 	     rate < 4000 ? "sysctl kernel.perf_event_max_sample_rate=100000" : "");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rvpmu exclusive -- CMD: on each hart, an event that is pinned and exclusive (see
- * perf_event_open(2)) keeps all others off the counters while CMD runs. The events
- * are this process's descriptors: whatever becomes of it, the kernel closes them.
+ * rvpmu exclusive -- CMD: on each hart, a pinned and exclusive event (see
+ * perf_event_open(2)) keeps all others off the counters while CMD runs. The kernel
+ * closes the events when this process exits or is killed.
  */
 
 #define _GNU_SOURCE
@@ -21,7 +21,7 @@
 #define MAX_HARTS	1024
 #define PATH_SIZE	512
 
-/* --- who is in the way --- */
+/* --- processes with open events --- */
 
 static bool holds_events(const char *pid)
 {
@@ -68,7 +68,7 @@ static void name_holders(void)
 
 /* --- the reservation --- */
 
-/* 0, or a status with which it has been said why not. */
+/* Returns 0, or an exit status after it has printed the reason. */
 static int reserve(int hart)
 {
 	struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
@@ -79,19 +79,19 @@ static int reserve(int hart)
 	attr.exclusive = 1;
 	fd = open_event(&attr, -1, hart, -1);
 	if (fd == -EACCES || fd == -EPERM) {
-		fprintf(stderr, "rvpmu: not by this user: kernel.perf_event_paranoid has to be 0, or CAP_PERFMON given\n");
+		fprintf(stderr, "rvpmu: no permission: needs kernel.perf_event_paranoid of 0 or less, or CAP_PERFMON\n");
 		return EXIT_MISSING;
 	}
-	/* A hart that is not there, or not online. */
+	/* The hart does not exist, or is offline. */
 	if (fd == -ENODEV || fd == -EINVAL)
 		return EXIT_OK;
 	if (fd < 0) {
 		fprintf(stderr, "rvpmu: hart %d: %s\n", hart, strerror(-fd));
 		return EXIT_MISSING;
 	}
-	/* A pinned event that does not get its counter is in error, and has no count. */
+	/* A pinned event that cannot be scheduled is in error state: read() returns 0. */
 	if (read(fd, &count, sizeof(count)) != sizeof(count)) {
-		fprintf(stderr, "rvpmu: hart %d is reserved already\n", hart);
+		fprintf(stderr, "rvpmu: another process has reserved hart %d; end it and try again\n", hart);
 		name_holders();
 		return EXIT_DEGRADED;
 	}
@@ -104,10 +104,10 @@ static int run(char **argv)
 	int status = 0;
 	pid_t pid;
 
-	/* Its death is for the command to decide; ours ends with it. */
+	/* The command decides how to handle these; rvpmu ends after it. */
 	interrupt = signal(SIGINT, SIG_IGN);
 	quit = signal(SIGQUIT, SIG_IGN);
-	/* Who ignores its children does not get to know how they ended. */
+	/* If SIGCHLD is ignored, waitpid() returns no exit status. */
 	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (pid < 0) {
@@ -140,7 +140,7 @@ int cmd_exclusive(int argc, char **argv)
 		argv++;
 	}
 	if (argc < 2) {
-		fprintf(stderr, "rvpmu: which command? rvpmu exclusive -- CMD\n");
+		fprintf(stderr, "rvpmu: no command given; usage: rvpmu exclusive -- CMD\n");
 		return EXIT_USAGE;
 	}
 	for (int hart = 0; hart < harts && hart < MAX_HARTS; hart++) {

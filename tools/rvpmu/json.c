@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Just enough of a writer for what rvpmu says. */
+/* A minimal JSON writer for the output of rvpmu. */
 
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ static void put_string(const char *text)
 		if (c == '"' || c == '\\')
 			printf("\\%c", c);
 		else if (c < 0x20 || c >= 0x7f)
-			/* Names of files may be any bytes: taken for Latin-1, they are text. */
+			/* File names may have any bytes: treat them as Latin-1. */
 			printf("\\u%04x", c);
 		else
 			putchar(c);

@@ -6,7 +6,7 @@
 
 #include "rvpmu.h"
 
-/* --- which counters can hold an event: it is tried --- */
+/* --- counters that can hold an event --- */
 
 /* "0,3-18" */
 static void format_mask(uint32_t mask, char text[TEXT_SIZE])
@@ -28,8 +28,8 @@ static void format_mask(uint32_t mask, char text[TEXT_SIZE])
 }
 
 /*
- * An event is offered to one counter after the other by counterid_mask. Without that
- * format the driver would take no notice.
+ * Opens the event on one counter after the other by counterid_mask. Drivers without that
+ * format ignore config2.
  */
 static bool find_counters(const struct pmu *pmu, const struct perf_event_attr *attr,
 			  char text[TEXT_SIZE])
@@ -47,7 +47,7 @@ static bool find_counters(const struct pmu *pmu, const struct perf_event_attr *a
 			mask |= 1U << ctr;
 	}
 	format_mask(mask, text);
-	/* The firmware's own counters are not among those that have a number. */
+	/* counterid_mask has no bits for firmware counters. */
 	return mask;
 }
 
@@ -59,14 +59,14 @@ static int list_event(const struct pmu *pmu, const char *name, void *arg)
 	struct perf_event_attr attr;
 	bool known;
 
-	/* "cycles.unit" and "cycles.scale" are about an event, and none. */
+	/* "cycles.unit" and "cycles.scale" are attributes of an event, not events. */
 	if (strchr(name, '.'))
 		return 0;
 
 	snprintf(file, sizeof(file), "events/%.100s", name);
 	pmu_read(pmu, file, terms);
 	if (!parse_terms(pmu, terms, &attr)) {
-		fprintf(stderr, "rvpmu: %s/%s is '%s', which the formats of %s do not explain: left out\n",
+		fprintf(stderr, "rvpmu: %s/%s is '%s', which does not match the formats of %s: ignored\n",
 			pmu->name, file, terms, pmu->name);
 		return 0;
 	}
@@ -121,7 +121,7 @@ int cmd_list(int argc, char **argv)
 	struct pmu pmu;
 
 	if (argc > 1 && !find_pmu(&pmu, argv[1])) {
-		fprintf(stderr, "rvpmu: there is no PMU '%s'; rvpmu list shows all\n", argv[1]);
+		fprintf(stderr, "rvpmu: there is no PMU '%s'; rvpmu list shows all PMUs\n", argv[1]);
 		return EXIT_MISSING;
 	}
 

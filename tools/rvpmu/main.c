@@ -13,12 +13,12 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *help;
 } commands[] = {
-	{ "list", cmd_list, "every PMU, its events, their encoding, the counters for them" },
-	{ "caps", cmd_caps, "what each PMU says that it can do" },
-	{ "doctor", cmd_doctor, "what works, what does not, why, and what to do about it" },
-	{ "test", cmd_test, "count, sample and read on each hart: PASS or FAIL" },
-	{ "man", cmd_man, "EVENT: what it counts, and how to ask for it" },
-	{ "exclusive", cmd_exclusive, "-- CMD: nobody else counts while CMD runs" },
+	{ "list", cmd_list, "list PMUs, their events, encodings and counters" },
+	{ "caps", cmd_caps, "print the capabilities of each PMU" },
+	{ "doctor", cmd_doctor, "check what works, what does not, why, and what helps" },
+	{ "test", cmd_test, "count, sample and read on each hart: PASS, FAIL or SKIP" },
+	{ "man", cmd_man, "EVENT: explain it, and print the perf command for it" },
+	{ "exclusive", cmd_exclusive, "-- CMD: run CMD while no other events are counted" },
 };
 
 #define NR_COMMANDS	(sizeof(commands) / sizeof(*commands))
@@ -29,7 +29,7 @@ static void usage(FILE *out)
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
 	fprintf(out, "\nExit status: 0 all is well, 1 something is degraded or failed, 2 something is\n"
-		     "missing, 64 it was asked for in a way that makes no sense. See rvpmu(1).\n");
+		     "missing, 64 the command line is invalid. See rvpmu(1).\n");
 }
 
 int main(int argc, char **argv)
@@ -49,12 +49,12 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], commands[i].name))
 			continue;
 		if (json && (commands[i].run == cmd_man || commands[i].run == cmd_exclusive)) {
-			fprintf(stderr, "rvpmu: --json is for list, caps, doctor and test\n");
+			fprintf(stderr, "rvpmu: --json is for list, caps, doctor and test only\n");
 			return EXIT_USAGE;
 		}
 		status = commands[i].run(argc - 1, argv + 1);
 		json_end();
-		/* A pipe that is closed, a disk that is full. */
+		/* For instance a closed pipe or a full disk. */
 		if (fflush(stdout) || ferror(stdout)) {
 			perror("rvpmu: standard output");
 			return EXIT_DEGRADED;
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	}
 
 	if (argc > 1)
-		fprintf(stderr, "rvpmu: there is no command '%s'\n", argv[1]);
+		fprintf(stderr, "rvpmu: unknown command '%s'\n", argv[1]);
 	usage(stderr);
 	return EXIT_USAGE;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rvpmu man EVENT: what an event counts, and how to ask for it. */
+/* rvpmu man EVENT: what an event counts, and the perf command for it. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,63 +11,63 @@ static const struct {
 	const char *name;
 	const char *text;
 } events[] = {
-	{ "cpu-cycles", "Cycles of the hart while it does not wait for an interrupt (cycle)." },
-	{ "instructions", "Instructions that have retired (instret). One that traps does not." },
-	{ "cache-references", "Accesses to a cache, which one the core's manual says." },
-	{ "cache-misses", "Accesses that this cache could not serve." },
-	{ "branch-instructions", "Branches that have retired." },
-	{ "branch-misses", "Branches that were predicted wrong." },
+	{ "cpu-cycles", "Cycles of the hart while it is not waiting for an interrupt (cycle)." },
+	{ "instructions", "Retired instructions (instret). An instruction that traps does not retire." },
+	{ "cache-references", "Accesses to a cache; the core's manual says which one." },
+	{ "cache-misses", "Cache accesses that missed; the core's manual says which cache." },
+	{ "branch-instructions", "Retired branches." },
+	{ "branch-misses", "Mispredicted branches." },
 	{ "bus-cycles", "Cycles of the bus." },
-	{ "stalled-cycles-frontend", "Cycles in which no instruction was ready to be issued." },
+	{ "stalled-cycles-frontend", "Cycles in which no instruction was ready to issue." },
 	{ "stalled-cycles-backend", "Cycles in which an instruction waited for data or a unit." },
-	{ "ref-cycles", "Cycles of a clock that does not change with the hart's." },
+	{ "ref-cycles", "Cycles of a clock whose frequency does not change." },
 	{ "cycles", "Cycles of the IOMMU." },
-	{ "untranslated-requests", "Requests of devices for an address that is to be translated." },
-	{ "translated-requests", "Requests for an address that the device had translated before." },
-	{ "ats-requests", "Requests of devices that keep translations themselves (ATS)." },
-	{ "tlb-misses", "Requests whose translation the IOMMU did not have at hand." },
-	{ "device-directory-walks", "Walks of the table of devices." },
-	{ "process-directory-walks", "Walks of a device's table of processes." },
+	{ "untranslated-requests", "Requests of devices with an untranslated address." },
+	{ "translated-requests", "Requests with an address that the device had translated before." },
+	{ "ats-requests", "Translation requests of devices that cache translations (ATS)." },
+	{ "tlb-misses", "Requests whose translation was not in the IOMMU's TLB." },
+	{ "device-directory-walks", "Walks of the device directory table." },
+	{ "process-directory-walks", "Walks of a device's process directory table." },
 	{ "first-stage-walks", "Walks of a process's page table; QEMU counts each level." },
 	{ "second-stage-walks", "Walks of a guest's page table; QEMU counts each level." },
-	{ "misaligned-load", "Loads that the firmware emulates: they were not aligned." },
-	{ "misaligned-store", "Stores that the firmware emulates: they were not aligned." },
-	{ "access-load", "Loads that the firmware was told of as access faults." },
-	{ "access-store", "Stores that the firmware was told of as access faults." },
-	{ "illegal-insn", "Illegal instructions that have trapped into the firmware." },
-	{ "set-timer", "Calls that set a timer. Harts with Sstc set it themselves." },
-	{ "ipi-sent", "Interrupts that this hart has had sent to others." },
-	{ "ipi-received", "Interrupts that others have had sent to this hart." },
-	{ "fence-i-sent", "Requests that others run FENCE.I: code was written." },
-	{ "fence-i-received", "Such requests of others that this hart has served." },
-	{ "sfence-vma-sent", "Requests that others run SFENCE.VMA: mappings have changed." },
-	{ "sfence-vma-received", "Such requests of others that this hart has served." },
-	{ "sfence-vma-asid-sent", "The same for one address space." },
-	{ "sfence-vma-asid-received", "Such requests of others that this hart has served." },
-	{ "hfence-gvma-sent", "Requests that others run HFENCE.GVMA: a guest's memory has changed." },
-	{ "hfence-gvma-received", "Such requests of others that this hart has served." },
-	{ "hfence-gvma-vmid-sent", "The same for one guest." },
-	{ "hfence-gvma-vmid-received", "Such requests of others that this hart has served." },
-	{ "hfence-vvma-sent", "Requests that others run HFENCE.VVMA: a guest's mappings have changed." },
-	{ "hfence-vvma-received", "Such requests of others that this hart has served." },
-	{ "hfence-vvma-asid-sent", "The same for one address space of a guest." },
-	{ "hfence-vvma-asid-received", "Such requests of others that this hart has served." },
+	{ "misaligned-load", "Misaligned loads that trapped to the firmware." },
+	{ "misaligned-store", "Misaligned stores that trapped to the firmware." },
+	{ "access-load", "Load access faults that trapped to the firmware." },
+	{ "access-store", "Store access faults that trapped to the firmware." },
+	{ "illegal-insn", "Illegal instructions that trapped to the firmware." },
+	{ "set-timer", "Firmware calls that set a timer. Harts with Sstc need none." },
+	{ "ipi-sent", "IPIs that this hart sent through the firmware." },
+	{ "ipi-received", "IPIs that this hart received through the firmware." },
+	{ "fence-i-sent", "Requests to other harts to run FENCE.I, after code was written." },
+	{ "fence-i-received", "Requests of other harts to run FENCE.I." },
+	{ "sfence-vma-sent", "Requests to other harts to run SFENCE.VMA, after mappings changed." },
+	{ "sfence-vma-received", "Requests of other harts to run SFENCE.VMA." },
+	{ "sfence-vma-asid-sent", "Requests to other harts to run SFENCE.VMA for one address space." },
+	{ "sfence-vma-asid-received", "Requests of other harts to run SFENCE.VMA for one address space." },
+	{ "hfence-gvma-sent", "Requests to other harts to run HFENCE.GVMA: a guest's memory changed." },
+	{ "hfence-gvma-received", "Requests of other harts to run HFENCE.GVMA." },
+	{ "hfence-gvma-vmid-sent", "Requests to other harts to run HFENCE.GVMA for one guest." },
+	{ "hfence-gvma-vmid-received", "Requests of other harts to run HFENCE.GVMA for one guest." },
+	{ "hfence-vvma-sent", "Requests to other harts to run HFENCE.VVMA: a guest's mappings changed." },
+	{ "hfence-vvma-received", "Requests of other harts to run HFENCE.VVMA." },
+	{ "hfence-vvma-asid-sent", "Requests to other harts to run HFENCE.VVMA for one address space." },
+	{ "hfence-vvma-asid-received", "Requests of other harts to run HFENCE.VVMA for one address space." },
 };
 
 static const struct {
 	const char *prefix;
 	const char *what;
 } caches[] = {
-	{ "L1-dcache", "the first cache of data" },
-	{ "L1-icache", "the first cache of instructions" },
-	{ "LLC", "the last cache before memory" },
-	{ "dTLB", "the TLB of data" },
-	{ "iTLB", "the TLB of instructions" },
+	{ "L1-dcache", "the level 1 data cache" },
+	{ "L1-icache", "the level 1 instruction cache" },
+	{ "LLC", "the last level cache" },
+	{ "dTLB", "the data TLB" },
+	{ "iTLB", "the instruction TLB" },
 	{ "branch", "the branch predictor" },
-	{ "node", "memory of this node" },
+	{ "node", "the memory of this NUMA node" },
 };
 
-/* "dTLB-load-misses" is made of parts. */
+/* Explains names such as "dTLB-load-misses" part by part. */
 static bool explain_cache(const char *name, char text[TEXT_SIZE])
 {
 	for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++) {
@@ -80,7 +80,7 @@ static bool explain_cache(const char *name, char text[TEXT_SIZE])
 			return false;
 		snprintf(text, TEXT_SIZE, "%s %s %s.", *op == 'l' ? "Loads" : *op == 's' ?
 			 "Stores" : "Prefetches",
-			 strstr(op, "misses") ? "that were not found in" : "that asked",
+			 strstr(op, "misses") ? "that missed" : "that accessed",
 			 caches[i].what);
 		return true;
 	}
@@ -99,7 +99,7 @@ static const char *explain(const char *name, char text[TEXT_SIZE])
 	if (explain_cache(name, text))
 		return text;
 
-	return "An event of this machine; the core's manual says what it counts.";
+	return "An event of this machine; see the core's manual.";
 }
 
 struct search {
@@ -123,7 +123,7 @@ static int show(const struct pmu *pmu, const char *name, void *arg)
 	if (parse_terms(pmu, terms, &attr)) {
 		err = try_pmu_event(pmu, &attr);
 		printf("    Encoding: %s (config=0x%llx).\n", terms, (unsigned long long)attr.config);
-		printf("    %s%s%s\n", err ? "It can not be opened now: " : "It can be counted here:",
+		printf("    %s%s%s\n", err ? "It cannot be opened now: " : "Command to count it:",
 		       err ? strerror(-err) : "", err ? "." : "");
 	}
 	if (!err)
@@ -138,7 +138,7 @@ static int search_pmu(const struct pmu *pmu, void *arg)
 	return for_each_name(pmu, "events", show, arg);
 }
 
-/* A driver that lists no events has the general ones all the same. */
+/* Generic events, which a driver may support without listing them in sysfs. */
 static void show_generic(struct search *search, const char *asked)
 {
 	struct perf_event_attr attr;
@@ -153,13 +153,13 @@ static void show_generic(struct search *search, const char *asked)
 	printf("%s\n    %s\n", asked, explain(search->name, text));
 	err = try_event(&attr);
 	if (err)
-		printf("    It can not be opened now: %s.\n", strerror(-err));
+		printf("    It cannot be opened now: %s.\n", strerror(-err));
 	else
 		printf("    perf stat -e %s -- ./program\n", asked);
 	search->found++;
 }
 
-/* perf's, by perf's own expression. */
+/* Metrics of perf, with perf's expression. */
 static void show_metric(struct search *search)
 {
 	for (unsigned int i = 0; i < nr_metrics; i++) {
@@ -167,7 +167,7 @@ static void show_metric(struct search *search)
 			continue;
 		printf("%s, a metric\n    %s\n    %s\n", metrics[i].name, metrics[i].text,
 		       metrics[i].expr);
-		printf("    perf stat -M %s -- ./program, of a perf built with this driver\n",
+		printf("    perf stat -M %s -- ./program (needs a perf built with this driver)\n",
 		       metrics[i].name);
 		search->found++;
 	}
@@ -178,11 +178,11 @@ int cmd_man(int argc, char **argv)
 	struct search search = { .name = argv[1] };
 
 	if (argc != 2) {
-		fprintf(stderr, "rvpmu: which event? rvpmu man EVENT; rvpmu list shows all\n");
+		fprintf(stderr, "rvpmu: no event given; usage: rvpmu man EVENT; rvpmu list shows all\n");
 		return EXIT_USAGE;
 	}
 	for_each_pmu(search_pmu, &search);
-	/* What perf calls by other names. */
+	/* Events for which perf has a second name. */
 	if (!strcmp(search.name, "cycles"))
 		search.name = "cpu-cycles";
 	if (!strcmp(search.name, "branches"))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-# perf's metrics.json, one field a line, as the C table that rvpmu man shows.
+# Converts perf's metrics.json, one field per line, to the C table for rvpmu man.
 
 function value(   s) {
 	s = $0
 	sub(/^[^:]*: *"/, "", s)
 	sub(/",? *$/, "", s)
-	# A "-" of a name, as perf's expressions have it.
+	# perf's expressions escape a "-" in a name.
 	gsub(/\\\\-/, "-", s)
 	return s
 }

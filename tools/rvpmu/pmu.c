@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PMUs as sysfs shows them. What is read there is taken for input: a name or a
- * format that makes no sense is left out, and said.
+ * PMUs in sysfs. The files are treated as untrusted input: names and formats that
+ * are invalid are reported and ignored.
  */
 
 #define _GNU_SOURCE
@@ -150,13 +150,13 @@ void move_to_pmu(const struct pmu *pmu)
 	for (int hart = 0; hart < CPU_SETSIZE; hart++)
 		if (list_has(pmu->cpus, hart))
 			CPU_SET(hart, &set);
-	/* Even if taskset has bound it to others: what is asked about is the PMU. */
+	/* This overrides taskset on purpose: rvpmu reports on the PMU's harts. */
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* --- encoding --- */
 
-/* The bits of @value into the bits of *field that one range, "a" or "a-b", names. */
+/* Moves the low bits of *value into the bits of *field that a range names: "a" or "a-b". */
 static const char *pack_range(const char *range, uint64_t *field, uint64_t *value)
 {
 	char *end;
@@ -198,7 +198,7 @@ static bool pack(const char *format, uint64_t value, struct perf_event_attr *att
 	if (i >= sizeof(field) / sizeof(*field))
 		return false;
 	do {
-		/* A colon first, commas then. */
+		/* The first range follows a colon, the others follow a comma. */
 		if (*format != ':' && *format != ',')
 			return false;
 		format = pack_range(format + 1, &bits, &value);

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Completion of rvpmu(1).
 
-# What is in sysfs may be named as it likes; compgen would expand it.
+# Omits names with special characters, because compgen -W expands its words.
 _rvpmu_names()
 {
 	local name

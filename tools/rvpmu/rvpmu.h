@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* rvpmu: what the parts of the tool offer each other. */
+/* Interfaces between the source files of rvpmu. */
 #ifndef RVPMU_H
 #define RVPMU_H
 
@@ -22,7 +22,7 @@
 
 extern bool json;
 
-/* --- json.c: one document on stdout; what is not asked for prints nothing --- */
+/* --- json.c: one document on stdout; without --json these print nothing --- */
 
 void json_open(const char *key, char bracket);
 void json_close(char bracket);
@@ -30,7 +30,7 @@ void json_text(const char *key, const char *value);
 void json_number(const char *key, long long value);
 void json_end(void);
 
-/* --- pmu.c: what sysfs says --- */
+/* --- pmu.c: PMUs in sysfs --- */
 
 struct pmu {
 	char name[NAME_SIZE];
@@ -42,33 +42,33 @@ struct pmu {
 typedef int pmu_fn(const struct pmu *pmu, void *arg);
 typedef int name_fn(const struct pmu *pmu, const char *name, void *arg);
 
-/* In the order of their names; the first result that is not 0 ends it. */
+/* Calls @fn in the order of names; stops at the first result that is not 0. */
 int for_each_pmu(pmu_fn *fn, void *arg);
-/* Files of a folder of the PMU: "events", "caps". */
+/* The same for the files in a folder of the PMU: "events", "caps". */
 int for_each_name(const struct pmu *pmu, const char *folder, name_fn *fn, void *arg);
 bool find_pmu(struct pmu *pmu, const char *name);
-/* A PMU of hardware or firmware, not one of Linux's own software. */
+/* Is it a PMU of hardware or firmware, not a software PMU of Linux? */
 bool is_hardware(const struct pmu *pmu);
-/* Is @hart in a list of sysfs, "0-1,3"? */
+/* Is @hart in a list such as "0-1,3"? */
 bool list_has(const char *list, long hart);
-/* Run on the PMU's harts only: elsewhere its events of a task are not counted. */
+/* Runs on the PMU's harts only: its task events are not counted on other harts. */
 void move_to_pmu(const struct pmu *pmu);
 
-/* First line of a file, without its end; "" and false if it can not be read. */
+/* First line of a file, without newline; "" and false if it cannot be read. */
 bool read_line(const char *path, char text[TEXT_SIZE]);
 bool read_number(const char *path, long *value);
 bool pmu_read(const struct pmu *pmu, const char *name, char text[TEXT_SIZE]);
 
-/* "event=0x5,std=1" by the PMU's own formats; false if one of the terms is not known. */
+/* Parses "event=0x5,std=1" by the PMU's formats; false if a term is unknown. */
 bool parse_terms(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr);
-/* A name of events/, a generic one ("cycles"), or terms. */
+/* Parses a name of events/, a generic event ("cycles"), or terms. */
 bool parse_event(const struct pmu *pmu, const char *name, struct perf_event_attr *attr);
 
-/* A descriptor or -errno. */
+/* Returns a descriptor or -errno. */
 int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 int try_event(const struct perf_event_attr *attr);
-/* The same of one PMU's: for a task if they can be, else for the CPU that the PMU names. */
+/* The same on the CPU that the PMU's cpumask names, or else for this task. */
 int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr);
 struct perf_event_attr make_attr(uint32_t type, uint64_t config);
 struct perf_event_attr attr_instructions(void);
@@ -82,7 +82,7 @@ int cmd_test(int argc, char **argv);
 int cmd_man(int argc, char **argv);
 int cmd_exclusive(int argc, char **argv);
 
-/* What perf computes of events (tools/perf/pmu-events/arch/riscv/standard/metrics.json). */
+/* Metrics of perf (tools/perf/pmu-events/arch/riscv/standard/metrics.json). */
 struct metric {
 	const char *name;
 	const char *expr;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rvpmu test: on each hart, a loop of known length is counted, sampled, and its count
- * read from user space. A line each: PASS, FAIL, or SKIP with the reason.
+ * rvpmu test: on each hart, count and sample a loop of known length, and read its
+ * count from user space. Each test prints one line: PASS, FAIL, or SKIP with the reason.
  *
- * The number of instructions of the loop is known. System calls and interrupts during
- * the loop may add a few; a larger count is wrong, unless an emulator counts something
- * else as instructions (QEMU without -icount counts time).
+ * System calls and interrupts during the loop may add a few instructions; a larger
+ * count is wrong, unless the emulator does not count instructions (QEMU without -icount
+ * counts time).
  */
 
 #define _GNU_SOURCE
@@ -27,7 +27,7 @@
 #define RING_PAGES	16
 #define ATTEMPTS	5
 
-/* Two instructions a turn, known by their addresses; turns > 0. */
+/* A loop of two instructions, whose addresses are known; turns > 0. */
 void rvpmu_loop(long turns);
 extern const char rvpmu_loop_begin[], rvpmu_loop_end[];
 
@@ -45,7 +45,7 @@ asm(".text\n"
 
 static int failures;
 
-/* The type of the PMU that the hart under test has, or 0: generic events mean it anyway. */
+/* Type of the PMU of the hart under test; 0 if generic events use that PMU anyway. */
 static uint32_t hart_type;
 
 static void __attribute__((format(printf, 4, 5)))
@@ -77,14 +77,14 @@ static int has_hart(const struct pmu *pmu, void *hart)
 	return 0;
 }
 
-/* Harts of several kinds have PMUs of their own: "cpu" is that of the first. */
+/* Each CPU type has its own PMU; "cpu" is the PMU of the first type. */
 static void find_hart_type(int hart)
 {
 	hart_type = 0;
 	for_each_pmu(has_hart, &hart);
 }
 
-/* User mode only, where that is possible. */
+/* Opens the event for user mode only, if that is possible. */
 static int open_instructions(uint64_t period)
 {
 	struct perf_event_attr attr = attr_instructions();
@@ -116,7 +116,7 @@ static int64_t count_loop(int fd, long turns)
 	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : -1;
 }
 
-/* The least of several: where time is counted for instructions, others take some of it. */
+/* The lowest of several counts, to exclude interruptions by other tasks. */
 static int64_t count_undisturbed(int fd, long turns)
 {
 	int64_t count, least = INT64_MAX;
@@ -129,7 +129,7 @@ static int64_t count_undisturbed(int fd, long turns)
 	return least;
 }
 
-/* Without a filter for user mode, what interrupts the loop is counted too. */
+/* Without a filter for user mode, interrupts during the loop are counted, too. */
 static bool is_plausible(int64_t count, long turns)
 {
 	long insns = turns * LOOP_INSNS;
@@ -151,7 +151,7 @@ static bool is_qemu(void)
 	return read_line("/proc/device-tree/model", text) && strstr(text, "qemu");
 }
 
-/* What else may have been counted. */
+/* Returns a possible reason for a wrong count. */
 static const char *why_implausible(long switches)
 {
 	if (is_qemu())
@@ -169,7 +169,7 @@ static void test_count(int hart)
 	bool good;
 
 	if (fd < 0) {
-		verdict(hart, "count", "FAIL", "instructions can not be opened (%s); see rvpmu doctor",
+		verdict(hart, "count", "FAIL", "instructions cannot be opened (%s); see rvpmu doctor",
 			strerror(-fd));
 		return;
 	}
@@ -195,7 +195,7 @@ static struct samples drain(struct perf_event_mmap_page *page, size_t page_size)
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	struct samples samples = {};
 
-	/* Records are multiples of 8 bytes, so a word of one is never cut in two. */
+	/* Record sizes are multiples of 8 bytes, so no 64-bit word wraps around. */
 	for (uint64_t tail = page->data_tail; tail < head; ) {
 		const struct perf_event_header *header = (const void *)(data + tail % size);
 
@@ -227,7 +227,7 @@ static void test_sample(int hart)
 	}
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED) {
-		verdict(hart, "sample", "FAIL", "no ring: %m (kernel.perf_event_mlock_kb?)");
+		verdict(hart, "sample", "FAIL", "mmap of the ring buffer: %m; raise kernel.perf_event_mlock_kb");
 		close(fd);
 		return;
 	}
@@ -260,7 +260,7 @@ static void test_read(int hart)
 	if (page == MAP_FAILED || read(fd, &before, sizeof(before)) != sizeof(before)) {
 		verdict(hart, "read", "FAIL", "%m");
 	} else if (!riscv_pmu_read(page, &direct)) {
-		verdict(hart, "read", "SKIP", "no counter in the mapping; see rvpmu doctor");
+		verdict(hart, "read", "SKIP", "the mmap page names no counter; see rvpmu doctor");
 	} else if (read(fd, &after, sizeof(after)) != sizeof(after) || direct < before ||
 		   direct > after) {
 		verdict(hart, "read", "FAIL", "%llu is not between %llu and %llu",
@@ -280,7 +280,7 @@ int cmd_test(int argc, char **argv)
 	cpu_set_t all, one;
 
 	if (sched_getaffinity(0, sizeof(all), &all)) {
-		perror("rvpmu: which harts there are");
+		perror("rvpmu: sched_getaffinity");
 		return EXIT_MISSING;
 	}
 	json_open(NULL, '{');
@@ -291,7 +291,7 @@ int cmd_test(int argc, char **argv)
 		CPU_ZERO(&one);
 		CPU_SET(hart, &one);
 		if (sched_setaffinity(0, sizeof(one), &one)) {
-			verdict(hart, "count", "SKIP", "the hart has gone: %m");
+			verdict(hart, "count", "SKIP", "cannot move to the hart: %m");
 			continue;
 		}
 		find_hart_type(hart);
