@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Event-based branches for programs: see ebb.h. */
+/* Library for event-based branches (EBBs): see ebb.h. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,8 +30,8 @@ void ebb_dispatch(void);
 
 /*
  * State of this thread: the mapped page and its device descriptor; the handler, its argument
- * and its entry point (0: none); and whether a handler is running, overflows are held back,
- * or the page is to be unmapped after the handler returns.
+ * and its entry point (0: none); and whether a handler is running, EBBs are disabled, or the
+ * page will be unmapped after the handler returns.
  */
 static _Thread_local struct {
 	volatile struct riscv_ebb_page *page;
@@ -44,7 +44,7 @@ static _Thread_local struct {
 	bool closed;
 } self;
 
-/* The page is not the child's. */
+/* A child does not inherit the page. */
 static void forget_all(void)
 {
 	if (self.page)
@@ -57,7 +57,7 @@ static void __attribute__((constructor)) watch_forks(void)
 	pthread_atfork(NULL, NULL, forget_all);
 }
 
-/* Called by entry.S, as if by what was interrupted. */
+/* Called by entry.S, on the stack of the interrupted code. */
 void ebb_dispatch(void)
 {
 	self.inside = true;
@@ -142,7 +142,7 @@ void ebb_period(unsigned int counter, uint64_t events)
 	self.page->period[counter] = events;
 }
 
-/* A thread that has switched its vector unit off would be killed for saving it. */
+/* A thread that has disabled its vector unit would get SIGILL if it saved vector registers. */
 static bool has_vector(void)
 {
 	int control = prctl(PR_RISCV_V_GET_CONTROL);
@@ -152,7 +152,7 @@ static bool has_vector(void)
 		(control & PR_RISCV_V_VSTATE_CTRL_CUR_MASK) != PR_RISCV_V_VSTATE_CTRL_OFF);
 }
 
-/* From here on overflows wait; whether they did not before. A handler's return ends that. */
+/* Disables EBBs until a handler returns. Returns whether they were enabled. */
 static bool hold(void)
 {
 	bool enabled = self.page->control & RISCV_EBB_ENABLE;
@@ -184,7 +184,7 @@ int ebb_handler(ebb_handler_fn *fn, void *arg)
 	self.arg = arg;
 	if (set_entry())
 		return -1;
-	/* What came meanwhile has not been told. A handler that returns enables. */
+	/* Handle overflows that became pending meanwhile. The return of a handler does so, too. */
 	return enabled && !self.inside ? ioctl(self.dev, RISCV_EBB_IOC_ENABLE, 0) : 0;
 }
 
@@ -194,7 +194,7 @@ int ebb_enable(void)
 	hold();
 	if (set_entry())
 		return -1;
-	/* A handler that returns enables. */
+	/* The return of a handler enables EBBs. */
 	return self.inside ? 0 : ioctl(self.dev, RISCV_EBB_IOC_ENABLE, 0);
 }
 
@@ -216,7 +216,7 @@ void ebb_close(void)
 	if (!self.page)
 		return;
 
-	/* A handler needs the page to return. */
+	/* The page must stay mapped until the handler returns. */
 	if (self.inside) {
 		ebb_disable();
 		self.closed = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Event-based branches (Documentation/arch/riscv/pmu-ebb.rst): a counter's overflow calls
- * a function of the thread that it counts.
+ * Event-based branches (EBBs, Documentation/arch/riscv/pmu-ebb.rst): the overflow of a
+ * counter calls a function of the thread that it counts.
  *
  *	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_HARDWARE,
  *					.config = PERF_COUNT_HW_INSTRUCTIONS };
@@ -14,9 +14,9 @@
  *	ebb_enable();
  *	ioctl(fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
  *
- * Each thread has branches, a handler and periods of its own, and none that its parent has.
- * A handler may call what a signal's may (signal-safety(7)), and all of this but ebb_page()
- * and ebb_open().
+ * Each thread has its own page, handler and periods; a child inherits none of them.
+ * A handler may call the functions that a signal handler may (signal-safety(7)), and all
+ * functions below except ebb_page() and ebb_open().
  */
 #ifndef EBB_H
 #define EBB_H
@@ -32,62 +32,62 @@
  *		period of those counters
  * @arg:	as given to ebb_handler()
  *
- * The thread's events that branch do not count the handler. The handler always returns to the
+ * The thread's EBB events do not count the handler. The handler always returns to the
  * interrupted instruction; call ebb_abandon() if it is left by siglongjmp().
  */
 typedef void ebb_handler_fn(volatile struct riscv_ebb_page *page, void *arg);
 
 /**
- * ebb_page() - this thread's page
+ * ebb_page() - get this thread's page
  *
- * The first call maps it: from then on the thread may be branched.
+ * The first call maps it, and so permits EBBs of this thread.
  *
- * Return: NULL with errno: ENOENT, without such a kernel or an overflow interrupt.
+ * Return: the page, or NULL with errno: ENOENT if the kernel has no EBBs or the hart no
+ * overflow interrupt.
  */
 volatile struct riscv_ebb_page *ebb_page(void);
 
 /**
- * ebb_open() - open an event that branches, disabled
- * @attr:	size, type and config; the rest is set here. Without a counter in config2 it
- *		gets the first that takes it, and config2 names it afterwards
- * @group_fd:	the leader of its group, or -1
+ * ebb_open() - open an EBB event, disabled
+ * @attr:	size, type and config; the function sets the rest. If config2 names no counter,
+ *		the function sets it to the first counter that can hold the event
+ * @group_fd:	descriptor of the group leader, or -1
  *
  * Return: a descriptor, or -1 with errno.
  */
 int ebb_open(struct perf_event_attr *attr, int group_fd);
 
 /**
- * ebb_counter() - the number of an event's counter
- * @attr:	as ebb_open() has left it
+ * ebb_counter() - get the number of an event's counter
+ * @attr:	the attributes that ebb_open() has completed
  */
 unsigned int ebb_counter(const struct perf_event_attr *attr);
 
 /**
- * ebb_period() - after how many events a counter overflows
- * @counter:	its number
- * @events:	0: never
+ * ebb_period() - set the number of events until a counter overflows
+ * @counter:	number of the counter
+ * @events:	length of the period, or 0 for no overflows
  *
- * The first period begins when the event is enabled, another one when a handler for its
- * overflow returns: with what is set then.
- * The kernel may raise a period below RISCV_EBB_MIN_PERIOD_MAX (see
- * Documentation/arch/riscv/pmu-ebb.rst, "Short periods").
- * ebb_page() must have succeeded, as for all that follow.
+ * The first period begins when the event is enabled, the next one when the handler of its
+ * overflow returns. The kernel reads the length at that time, and may raise it if it is below
+ * RISCV_EBB_MIN_PERIOD_MAX (Documentation/arch/riscv/pmu-ebb.rst, "Short periods").
+ * Call this and the functions below only after ebb_page() has succeeded.
  */
 void ebb_period(unsigned int counter, uint64_t events);
 
 /**
- * ebb_handler() - what to call
- * @fn:		NULL: overflows wait
- * @arg:	for @fn
+ * ebb_handler() - set the handler
+ * @fn:		the handler; with NULL, overflows stay pending
+ * @arg:	argument for @fn
  *
- * Return: 0, or -1 with errno: ENXIO if the page has gone.
+ * Return: 0, or -1 with errno: ENXIO if the page is no longer mapped.
  */
 int ebb_handler(ebb_handler_fn *fn, void *arg);
 
 /**
- * ebb_enable() - let overflows branch
+ * ebb_enable() - enable EBBs
  *
- * One that has waited does so at once.
+ * If an overflow is pending, the handler is called immediately.
  *
  * Return: 0, or -1 with errno: EBUSY if a handler was left by siglongjmp() and ebb_abandon()
  * has not been called; ENXIO if the page is no longer mapped.
@@ -97,25 +97,25 @@ int ebb_enable(void);
 /**
  * ebb_abandon() - tell the kernel that a handler was left by siglongjmp()
  *
- * Its counters run again, and overflows branch.
+ * This restarts the counters and enables EBBs.
  *
  * Return: 0, or -1 with errno: EINVAL if no handler is running.
  */
 int ebb_abandon(void);
 
 /**
- * ebb_disable() - let overflows wait
+ * ebb_disable() - disable EBBs: overflows stay pending
  *
- * A group of which a counter has overflowed stands meanwhile: from a handler, once it has
- * overflowed again.
+ * If a counter of a group overflows, the group is stopped until EBBs are enabled. A call in a
+ * handler affects the next overflow.
  */
 void ebb_disable(void);
 
 /**
- * ebb_close() - take no branches any more
+ * ebb_close() - disable EBBs and unmap the page
  *
- * The events count on, for who has their descriptors. From a handler overflows wait at once;
- * the page goes with the next ebb_page() or ebb_open().
+ * The events continue to count until their descriptors are closed. In a handler this only
+ * disables EBBs, and the next ebb_page() or ebb_open() unmaps the page.
  */
 void ebb_close(void);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where the kernel branches to: keeps all that a C function may change, calls
- * ebb_dispatch(), and goes back. The return restores the pc and a7. Both entries begin with
- * a landing pad (Zicfilp), which does nothing where there are none.
+ * Entry points for the kernel: save all registers that a C function may change, call
+ * ebb_dispatch(), and return. The kernel restores pc and a7. Both entries begin with a
+ * landing pad (Zicfilp), which is a no-op on other harts.
  */
 #define EBB_RETURN	-0x454242	/* RISCV_EBB_RETURN */
 
-/* A frame: 16 of the integer registers, 20 floats, fcsr, 5 of the vector unit's. */
+/* A frame: 16 integer registers, 20 float registers, fcsr, 5 words of vector state. */
 #define FLOATS		(16 * 8)
 #define FCSR		(FLOATS + 20 * 8)
 #define VECTOR		(FCSR + 8)
@@ -60,13 +60,13 @@
 	addi	sp, sp, FRAME
 	li	a7, EBB_RETURN
 	ecall
-	ebreak				/* somebody has taken the page away: there is no way back */
+	ebreak				/* the page was unmapped, so the return has failed */
 	.endm
 
 	.text
 	.globl	ebb_entry
 	.type	ebb_entry, @function
-	.balign	4			/* of a landing pad */
+	.balign	4			/* landing pads must be aligned */
 ebb_entry:
 	landing_pad
 	keep
@@ -74,7 +74,7 @@ ebb_entry:
 	go_back
 	.size	ebb_entry, . - ebb_entry
 
-/* The same where there are vector registers, for a handler whose compiler uses them. */
+/* The same for harts with vector registers, which a compiler may use in a handler. */
 	.option	push
 	.option	arch, +v
 	.globl	ebb_entry_vector
@@ -95,7 +95,7 @@ ebb_entry_vector:
 	sd	t3, VECTOR+24(s0)
 	slli	t5, t4, 3		/* eight registers */
 	sd	t5, VECTOR+32(s0)
-	csrw	vstart, zero		/* or the stores would begin there */
+	csrw	vstart, zero		/* otherwise the stores start at vstart */
 	sub	sp, sp, t5
 	vs8r.v	v0, (sp)
 	sub	sp, sp, t5

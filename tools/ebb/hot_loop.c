@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that samples itself: where its time goes, by function, without a profiler,
- * a signal or a file. Try: hot_loop [MILLION-INSTRUCTIONS]
+ * Samples itself and prints the share of each function in its instructions, without a
+ * profiler, a signal or a file. Usage: hot_loop [MILLION-INSTRUCTIONS]
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 
 #define PERIOD	100000
 
-/* Each has code of its own, of which no other has a part. */
+/* Each function has its own CODE bytes: not inlined, cloned or merged. */
 #define CODE		64
 #define FUNCTION	__attribute__((noipa, aligned(CODE)))
 
-/* N instructions each, in a loop of two. */
+/* Executes N instructions, in a loop of two. */
 #define SPIN(n)	__asm__ volatile("1: addi %0, %0, -2\n\tbgtz %0, 1b" : "+r"(n))
 
 static FUNCTION void parse(long n)	{ SPIN(n); }
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	int fd = ebb_open(&attr, -1);
 
 	if (fd < 0) {
-		perror("hot_loop: no event that branches (is this riscv-pmu, with Sscofpmf?)");
+		perror("hot_loop: cannot open an EBB event (needs riscv-pmu and Sscofpmf)");
 		return 1;
 	}
 
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 		perror("hot_loop: enable");
 		return 1;
 	}
-	/* One in ten, six in ten, three in ten. */
+	/* 10 %, 60 % and 30 % of the instructions */
 	parse(n / 10);
 	search(n / 10 * 6);
 	print(n / 10 * 3);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that changes its algorithm when that misses the TLB too often: it adds up a
- * table by columns, each step on another page, until there are too many misses for its
- * instructions; then by rows. Try: walk [SECONDS-AT-MOST]
+ * Changes its algorithm if it misses the TLB too often: adds up a table by columns, with each
+ * step on another page, until the TLB misses per instruction exceed a limit, and then by rows.
+ * Usage: walk [MAX-SECONDS]
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,17 +15,17 @@
 
 #include "ebb.h"
 
-#define ROWS	1024		/* as many pages */
+#define ROWS	1024		/* one page each */
 #define COLUMNS	512
-#define PERIOD	1000		/* it looks after so many misses */
-#define LIMIT	500		/* of a million instructions */
+#define PERIOD	1000		/* TLB misses from one check to the next */
+#define LIMIT	500		/* TLB misses per million instructions */
 
 static uint64_t table[ROWS][COLUMNS] __attribute__((aligned(4096)));
 
 static int leader = -1;
 static volatile bool is_slow;
 
-/* The group stands: what is read here is exact. */
+/* The group is stopped here, so the counts are exact. */
 static void on_overflow(volatile struct riscv_ebb_page *page, void *arg)
 {
 	struct { uint64_t nr, misses, instructions; } now;
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 
 	memset(table, 1, sizeof(table));
 	if (!open_events()) {
-		perror("walk: no events that branch (is this riscv-pmu, with Sscofpmf?)");
+		perror("walk: cannot open EBB events (needs riscv-pmu and Sscofpmf)");
 		return 1;
 	}
 
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 	} while (!is_slow && time(NULL) < end);
 
 	printf("%lu times by columns: %s\n", turn, is_slow ? "too many TLB misses" : "fast enough");
-	/* The first look still has some of the columns'. */
+	/* The first check may include misses of the columns. */
 	for (int i = 0; i < 10; i++) {
 		if (i < 2)
 			is_slow = false;
