@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# Shared by the other scripts: where files are, how to report.
+# Shared by the other scripts: paths, messages, locks.
 
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -15,11 +15,11 @@ PROG=${0##*/}
 # shellcheck source=rig/build/versions.env
 . "$TOP/rig/build/versions.env"
 
-# One clock for all the scripts of one make.
+# All scripts of one make count the seconds from the same start.
 : "${RIG_START:=$EPOCHSECONDS}"
 export RIG_START
 
-# What make has for its own jobs is not for a make that a script starts.
+# A make that a script starts does not use the job server of the make above it.
 unset MAKEFLAGS MFLAGS
 JOBS=$(nproc)
 ARCH=riscv
@@ -42,13 +42,13 @@ step()
 	printf '[%4d s] %s\n' "$((EPOCHSECONDS - RIG_START))" "$*" >&2
 }
 
-# Log paths are shown as a user in the top folder would type them.
+# Print a path relative to the top folder.
 short_path()
 {
 	printf '%s' "${1#"$TOP"/}"
 }
 
-# A compiler's first errors can be far above the end.
+# Show the first errors, too, because they can be far above the end of the log.
 show_failure()
 {
 	local lines
@@ -57,7 +57,7 @@ show_failure()
 	tail -n 30 "$1" >&2
 }
 
-# low_disk DIR: if the disk of DIR is full, say so and what to do.
+# low_disk DIR: if the disk of DIR is full, print that and the cure.
 low_disk()
 {
 	local left
@@ -66,7 +66,7 @@ low_disk()
 		"$(short_path "$1")" "$left"
 }
 
-# require_tools TOOL...: before anything is begun that needs them.
+# require_tools TOOL...: end with an error if one of them is missing.
 require_tools()
 {
 	local tool
@@ -82,7 +82,7 @@ run_logged()
 	shift 2
 	mkdir -p "${log%/*}"
 	step "$what (log: $(short_path "$log"))"
-	# Not "if ! COMMAND", which makes a function go on after a failure.
+	# "if ! COMMAND" would disable "set -e" in a function.
 	set +e
 	(set -e && "$@") >"$log" 2>&1 </dev/null
 	status=$?
@@ -91,7 +91,7 @@ run_logged()
 		show_failure "$log"
 		die "$what: failed$(low_disk "$BUILD"); the whole log is $(short_path "$log")"
 	fi
-	# rig/check/run adds these up: the seconds of a test that were spent on building.
+	# rig/check/run reports the sum of these: the seconds of a test that were spent on builds.
 	[ -z "${RIG_BUILD_TIMES:-}" ] || echo $((EPOCHSECONDS - begun)) >>"$RIG_BUILD_TIMES"
 }
 
@@ -116,14 +116,14 @@ sha256_of()
 	sha256sum "$1" | cut -d' ' -f1
 }
 
-# Is RISCV_PMU_QEMU the one that guests run in? If not, build/qemu is.
+# Do guests run in RISCV_PMU_QEMU? Otherwise they run in build/qemu.
 own_qemu_is_used()
 {
 	[ -n "${RISCV_PMU_QEMU:-}" ] && [ "$RISCV_PMU_QEMU" != patched ] &&
 		"$TOP/rig/build/probe-qemu" "$RISCV_PMU_QEMU" 2>/dev/null
 }
 
-# Write stdin to FILE unless it already holds just that: times stay as they are.
+# Write stdin to FILE, but keep FILE and its time if the content is the same.
 write_if_changed()
 {
 	local file=$1 tmp
@@ -138,7 +138,7 @@ write_if_changed()
 	fi
 }
 
-# The compiler cache is used where there is one.
+# Use ccache if it is installed.
 setup_ccache()
 {
 	RISCV_CC=${CROSS_COMPILE}gcc
@@ -147,9 +147,9 @@ setup_ccache()
 	fi
 	RISCV_CC="ccache ${CROSS_COMPILE}gcc"
 	export CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
-	# Relative paths, so that another checkout of the project hits too.
+	# Relative paths, so that other checkouts of the project share the cache.
 	export CCACHE_BASEDIR=$TOP CCACHE_NOHASHDIR=1
-	# A file that is not in the cache is not preprocessed first: a quarter of the time.
+	# Depend mode does not preprocess files that miss the cache, which saves a quarter of the time.
 	export CCACHE_DEPEND=1
 	export CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-3G}
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Shared by the checks in Python: where files are, and functions that print TAP."""
+"""Shared by the checks in Python: paths, and functions that print TAP."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ cases = failed = 0
 
 
 def result(good, name, why=""):
-    """One case; WHY is shown, up to 20 lines of it, if it is not good."""
+    """Print the result of a case, and up to 20 lines of WHY if it is not good."""
     global cases, failed
     cases += 1
     print(f"{'ok' if good else 'not ok'} {cases} - {name}", flush=True)
@@ -26,11 +26,11 @@ def skip(name, why):
 
 
 def plan():
-    """At the end: the script exits with 1 if a case failed."""
+    """Print the plan, and exit with status 1 if a case failed."""
     print(f"1..{cases}")
     sys.exit(failed > 0)
 
 
 def build(script, *arguments):
-    """Have what rig/build/SCRIPT makes, and have it up to date."""
+    """Run rig/build/SCRIPT, which brings its output up to date."""
     subprocess.run([f"{TOP}/rig/build/{script}", *arguments], check=True, stdout=sys.stderr)

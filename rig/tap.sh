@@ -2,8 +2,8 @@
 # shellcheck shell=sh
 #
 # Shared by the checks that are shell scripts: functions that print TAP. Busybox's sh reads
-# this file in the guest, too. $TAP_OUT names a file with what the case printed, which is
-# shown if the case failed.
+# this file in the guest, too. $TAP_OUT names a file with the output of the case, which is
+# printed if the case fails.
 
 TAP_CASES=0
 TAP_FAILED=0
@@ -30,7 +30,7 @@ tap_skip()
 	echo "ok $TAP_CASES - $1 # SKIP $2"
 }
 
-# At the end: the script exits with its status, 1 if a case failed.
+# Print the plan; as the last command, it makes the script exit with 1 if a case failed.
 tap_plan()
 {
 	echo "1..$TAP_CASES"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# OpenSBI: where its sources are, and how they are compiled. The sources "opensbi" and the
+# Functions to find and compile the sources of OpenSBI. The sources "opensbi" and the
 # newer "opensbi-next" are downloaded; "opensbi-src" is the tarball or folder that
 # OPENSBI_SRC names.
 
@@ -12,15 +12,15 @@ opensbi_src_series()
 {
 	local series header=include/sbi/sbi_version.h
 	[ -n "${OPENSBI_SRC:-}" ] || die "set OPENSBI_SRC to the source of an OpenSBI: a tarball or a folder"
-	[ -e "$OPENSBI_SRC" ] || die "OPENSBI_SRC: $OPENSBI_SRC is not there"
+	[ -e "$OPENSBI_SRC" ] || die "OPENSBI_SRC: $OPENSBI_SRC does not exist"
 	series=$({ cat "$OPENSBI_SRC/$header" || tar -xOf "$OPENSBI_SRC" --wildcards "*/$header"; } 2>/dev/null |
 		awk '/define OPENSBI_VERSION_MAJOR/ { major = $3 } /define OPENSBI_VERSION_MINOR/ { print major "." $3 }') || true
-	[ -n "$series" ] || die "OPENSBI_SRC: $OPENSBI_SRC is not the source of OpenSBI"
+	[ -n "$series" ] || die "OPENSBI_SRC: $OPENSBI_SRC is not a source tree or tarball of OpenSBI"
 	printf '%s' "$series"
 }
 
-# opensbi_use SOURCE: get it, or end with an error that says how. Leaves its series in SERIES,
-# and in OPENSBI its tarball or folder.
+# opensbi_use SOURCE: get it, or end with an error that names the cure. Sets SERIES to its series,
+# and OPENSBI to its tarball or folder.
 opensbi_use()
 {
 	OPENSBI=$BUILD/dl/$1.tar.gz
@@ -36,7 +36,7 @@ opensbi_use()
 	"$TOP/rig/build/fetch" "$1" || exit
 }
 
-# The source that has SERIES.
+# Print the name of the source of SERIES.
 opensbi_of_series()
 {
 	case $1 in
@@ -46,7 +46,7 @@ opensbi_of_series()
 	esac
 }
 
-# Changes whenever the source does.
+# Print an identifier that changes when the source changes.
 opensbi_identity()
 {
 	readlink -f "$OPENSBI"
@@ -82,7 +82,7 @@ opensbi_git_tree()
 }
 
 # opensbi_compile TREE OBJ [XLEN [CONFIG]]: CONFIG is a line for OpenSBI's defconfig. OpenSBI
-# takes one only from its own folder, and resolves O= before it makes it.
+# reads a defconfig from its own folder only, and resolves O= before it creates that folder.
 opensbi_compile()
 {
 	local configs=$1/platform/generic/configs

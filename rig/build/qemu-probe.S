@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * qemu-probe: can this QEMU interrupt when a counter overflows?
+ * qemu-probe: test whether QEMU raises an interrupt when a counter overflows.
  *
- * QEMU's -bios, for -M virt. M-mode hands the interrupt down and lets a counter
- * of cycles run over; S-mode enables the interrupt, takes it, and clears it, as
- * the driver does. QEMU ends with one of the statuses below, by the board's
- * test finisher. All are ones that QEMU itself does not end with: a program that
- * merely exits with 0 or 1 is distinguished from one that has run this.
+ * This is QEMU's -bios, for -M virt. M-mode delegates the interrupt and starts a
+ * counter of cycles that overflows; S-mode enables the interrupt, takes it, and
+ * clears it, as the driver does. The program ends QEMU with one of the statuses
+ * below, by the board's test finisher. QEMU itself never exits with any of them,
+ * so a program that only exits with 0 or 1 is not mistaken for a QEMU.
  */
 
 #define PROBE_INTERRUPTS	100
@@ -87,7 +87,7 @@ supervisor:
 1:	rdtime	t0
 	bltu	t0, s1, 1b
 
-	/* It was not taken: has it come at all? */
+	/* The interrupt was not taken: check whether it is pending. */
 	csrci	sstatus, SSTATUS_SIE
 	csrr	t0, sip
 	and	t0, t0, s0

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 #
-# rig/check/judge-tap must find what is wrong with a test's output.
+# rig/check/judge-tap must find all failures in a test's output.
 
-# judged STATUS TEXT COUNTS [FAILURE]: what it says of a command that printed TEXT and ended with STATUS.
+# judged STATUS TEXT COUNTS [FAILURE]: its result for a command that printed TEXT and exited with STATUS.
 judged()
 {
 	printf '%b' "$2" >"$BATS_TEST_TMPDIR/out"
@@ -26,7 +26,7 @@ KSELFTEST='TAP version 13\n1..1\n# timeout set to 9\n# selftests: d: p\n# TAP ve
 	judged 1 '1..2\nnot ok 1 a\n# why\nok 2 b\n' "1 1 0" "a   # why"
 }
 
-@test "another number of results than was planned" {
+@test "the number of results differs from the plan" {
 	judged 0 '1..3\nok 1 a\n' "1 1 0" "planned 3 tests but ran 1"
 	judged 0 '1..3\n' "0 1 0" "planned 3 tests but ran 0"
 	judged 0 '1..1\nok 1 a\nok 2 b\n' "2 1 0" "planned 1 tests but ran 2"
@@ -57,7 +57,7 @@ KSELFTEST='TAP version 13\n1..1\n# timeout set to 9\n# selftests: d: p\n# TAP ve
 	judged 0 '# section: a\n1..1\nok 1 x\n# exit: 0\n# section: b\nno such device\n# exit: 4\n' "1 0 1"
 }
 
-@test "of nested results only the leaves count" {
+@test "only leaves of nested results count" {
 	judged 0 "$KTAP"'    1..2\n    ok 1 x\n    ok 2 y\nok 1 s\n' "2 0 0"
 	judged 0 "$KTAP"'    1..2\n    ok 1 x\nok 1 s\n' "1 1 0" "s: Bad plan"
 	judged 0 "$KTAP"'    1..1\n    ok 1 x\nnot ok 1 s\n' "1 1 0" "s: failed, though none of its cases did"
@@ -65,7 +65,7 @@ KSELFTEST='TAP version 13\n1..1\n# timeout set to 9\n# selftests: d: p\n# TAP ve
 	judged 0 "$KTAP"'    1..1\n        KTAP version 1\n        # Subtest: w\n        ok 1 x\n    ok 1 w\nok 1 s\n' "1 0 0"
 }
 
-@test "of kselftests the programs' cases count" {
+@test "the cases of kselftest programs count" {
 	judged 0 "$KSELFTEST"'# 1..2\n# ok 1 a\n# # ok 3 z\n# ok 2 b # SKIP no\nok 1 selftests: d: p\n' "1 0 1"
 	judged 0 "$KSELFTEST"'# 1..1\n# # why\n# not ok 1 a\nnot ok 1 selftests: d: p # exit=1\n' "0 1 0" "p: a   # why"
 	judged 0 "$KSELFTEST"'# 1..1\n# ok 1 a\nnot ok 1 selftests: d: p # exit=9\n' "1 1 0" "though none of its cases did"

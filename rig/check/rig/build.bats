@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2030,SC2031,SC2086,SC2154
 #
-# Tests of rig/build: fetch, probe-qemu, qemu, setup, and what it does if a tool, a network or disk is missing.
+# Tests of rig/build: fetch, probe-qemu, qemu, setup, and errors without a tool, the network or disk space.
 
 # shellcheck source=rig/check/rig/common.bash
 . "$BATS_TEST_DIRNAME/common.bash"
 
 PROBE=$TOP/rig/build/probe-qemu
 QEMU=$BIN/qemu
-# What qemu-probe.S says where sie.LCOFIE is read-only.
+# The exit status of qemu-probe.S if sie.LCOFIE is read-only.
 NO_SIE="exit 102"
 
 setup()
@@ -18,7 +18,7 @@ setup()
 	export RISCV_PMU_CACHE=$COPY.cache
 }
 
-# Where nothing listens, which is tried once.
+# Run a command without network: the proxies are ports without a listener.
 offline()
 {
 	echo 'Acquire::Retries "0";' >"$BATS_TEST_TMPDIR/apt.conf"
@@ -30,7 +30,7 @@ cache_is_empty()
 	[ -z "$(ls "$RISCV_PMU_CACHE/dl")" ]
 }
 
-# fake_qemu VERSION COMMAND: a program that says it is this QEMU, and runs COMMAND.
+# fake_qemu VERSION COMMAND: a program that prints this version of QEMU, and runs COMMAND.
 fake_qemu()
 {
 	fake qemu <<-EOF
@@ -41,7 +41,7 @@ fake_qemu()
 	rm -f "$BIN/runs"
 }
 
-# The QEMU of the rig, as one that nobody has asked yet.
+# The QEMU of the rig under a new path, so that no stored result of the probe is used.
 fresh_qemu()
 {
 	local qemu=$BUILD/qemu/usr/bin/qemu-system-riscv64
@@ -51,18 +51,18 @@ fresh_qemu()
 
 # --- QEMU ----------------------------------------------------------------------
 
-@test "probe says yes to the QEMU of the rig" {
+@test "probe accepts the QEMU of the rig" {
 	fresh_qemu
 	run -0 "$PROBE" "$QEMU"
 	[ -z "$output" ]
 }
 
-@test "probe says no to a hart without Sscofpmf" {
+@test "probe rejects a hart without Sscofpmf" {
 	fresh_qemu
 	refuses 1 "raises no interrupt" "$PROBE" --cpu rv64,sscofpmf=off "$QEMU"
 }
 
-@test "probe cannot test a program that is not a QEMU" {
+@test "probe reports a program that is not a QEMU" {
 	refuses 3 "no such program" "$PROBE" /nowhere
 	refuses 3 "does not run the probe" "$PROBE" /bin/true
 	fake_qemu 10.9.9 "echo no such machine >&2; exit 1"
@@ -71,7 +71,7 @@ fresh_qemu()
 	refuses 3 "does not end within 1 s" "$PROBE" --timeout 1 "$QEMU"
 }
 
-@test "probe asks again only when the file changes" {
+@test "probe runs again only if the file changes" {
 	fake_qemu 10.9.9 "$NO_SIE"
 	refuses 1 "QEMU 10.9.9 .* sie.LCOFIE" "$PROBE" "$QEMU"
 	refuses 1 "QEMU 10.9.9 .* sie.LCOFIE" "$PROBE" "$QEMU"
@@ -81,16 +81,16 @@ fresh_qemu()
 	[ "$(cat "$BIN/runs")" = run ]
 }
 
-@test "QEMU is not built when yours interrupts" {
+@test "QEMU is not built if the user's raises interrupts" {
 	fresh_qemu
 	run -0 offline env RISCV_PMU_QEMU="$QEMU" "$COPY/rig/build/qemu"
 	[ -z "$output" ]
 	[ ! -e "$COPY/build/qemu" ]
 }
 
-@test "QEMU is built when yours does not interrupt" {
+@test "QEMU is built if the user's raises no interrupts" {
 	fake_qemu 10.9.9 "$NO_SIE"
-	# Without a network and with an empty cache it does not come far.
+	# Without network and with an empty cache, the build fails at the download.
 	refuses 1 "cannot reach the Debian mirror" offline env RISCV_PMU_QEMU="$QEMU" "$COPY/rig/build/qemu"
 	grep "sie.LCOFIE cannot be set; using" <<<"$stderr"
 	fake_qemu 10.9.9 "exit 1"
@@ -114,11 +114,11 @@ fresh_qemu()
 
 @test "fetch needs no network with a filled cache" {
 	RISCV_PMU_CACHE=$CACHE run -0 offline "$TOP/rig/build/fetch"
-	# Another process may be using this cache just now.
+	# Another process may hold the lock of this cache.
 	run ! grep -v -e "waiting for another" -e '^$' <<<"$output"
 }
 
-@test "without a network, fetch and what calls it name the remedy" {
+@test "without network, fetch and its callers name the remedy" {
 	local what
 	for what in "fetch opensbi" "kernel riscv-pmu" "firmware stock"; do
 		refuses 1 "cannot reach the Debian mirror.*RISCV_PMU_CACHE" offline "$COPY"/rig/build/$what
@@ -143,7 +143,7 @@ fresh_qemu()
 		env RISCV_PMU_CACHE=/proc/nowhere "$COPY/rig/build/fetch" opensbi
 }
 
-@test "fetch tells a mirror that updates from no network" {
+@test "fetch distinguishes a mirror that is updating from a missing network" {
 	fake apt-get <<-'EOF'
 		case "$*" in
 		*update) echo "E: Failed to fetch main/Packages  Hash Sum mismatch"; exit 100 ;;
@@ -162,7 +162,7 @@ fresh_qemu()
 	cache_is_empty
 }
 
-@test "fetch refuses a package of another hash" {
+@test "fetch refuses a package with another hash" {
 	fake npm <<<"while [ \"\$1\" != --pack-destination ]; do shift; done; echo >\"\$2/speedscope-$SPEEDSCOPE_VERSION.tgz\""
 	refuses 1 "does not have the expected hash.* again" env PATH="$BIN:$PATH" "$COPY/rig/build/fetch" speedscope
 	cache_is_empty
@@ -180,7 +180,7 @@ fresh_qemu()
 	[ ! -e "$COPY/build" ]
 }
 
-@test "builds on a full disk say so and keep nothing incomplete" {
+@test "builds report a full disk and keep nothing incomplete" {
 	local what
 	need_small_disk
 	mkdir "$COPY/build"
@@ -189,7 +189,7 @@ fresh_qemu()
 		run -1 on_small_disk 2m "$COPY/build" sh -c '"$@" || { ls "$0/src" && exit 1; }' "$COPY/build" \
 			env RISCV_PMU_CACHE="$CACHE" "$COPY"/rig/build/$what
 		says "${what% *}.*unpacking.*: failed; the disk of build is full (.* left): free some space, then run it again"
-		# An incomplete tree has another name, and is begun again the next time.
+		# An incomplete tree has another name, and the next build starts again.
 		[ "$(grep -c -e '^linux' -e '^opensbi' <<<"$output")" = 1 ]
 		says '^\(linux-mainline\|opensbi\).part$'
 	done

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154
 #
-# Shared by the tests of the rig; "bats rig/check/rig" runs them all.
+# Shared by the tests of the rig; "bats rig/check/rig" runs all of them.
 #
-# bats ends a test at the first command that fails, but not at one with "!" before it nor
-# at the left side of "&&": so it is "run !" here, and a line for each thing that must hold.
+# bats ends a test at the first command that fails, except a command after "!" or on the left
+# side of "&&". So the tests use "run !", and a line for each condition.
 
 bats_require_minimum_version 1.5.0
 # shellcheck source=rig/lib.sh
@@ -13,7 +13,7 @@ bats_require_minimum_version 1.5.0
 KERNEL=${RIG_KERNEL:-riscv-pmu}
 COPY=${BATS_TEST_TMPDIR:-}/copy
 BIN=${BATS_TEST_TMPDIR:-}/bin
-# The failures here are meant; their logs are not to be kept.
+# The failures are intended; do not keep their logs.
 export GUEST_LOG=${BATS_TEST_TMPDIR:-}/console
 
 guest()
@@ -21,20 +21,20 @@ guest()
 	"$TOP/rig/guest/boot" --kernel "$KERNEL" "$@"
 }
 
-# says PATTERN...: each is in a line of what the last command printed.
+# says PATTERN...: check that each is in a line of the last command's output.
 says()
 {
 	local pattern
 	for pattern in "$@"; do
 		grep -q -e "$pattern" <<<"$output" || {
-			echo "does not say '$pattern'"
+			echo "the output does not have '$pattern'"
 			return 1
 		}
 	done
 }
 
-# refuses STATUS REMEDY COMMAND...: one line on stderr, besides those on progress and those of
-# the log that is shown, is the error, and it has REMEDY.
+# refuses STATUS REMEDY COMMAND...: check the exit status, and that stderr has one line with the
+# error and REMEDY, besides progress messages.
 refuses()
 {
 	local want=$1 remedy=$2 errors
@@ -42,20 +42,20 @@ refuses()
 	run "-$want" --separate-stderr "$@"
 	errors=$(grep -v -e '^\[ *[0-9]* s\] ' <<<"$stderr")
 	grep -q -e "$remedy" <<<"$errors" || {
-		echo "does not say '$remedy'"
+		echo "the error does not have '$remedy'"
 		return 1
 	}
 	[ "$(wc -l <<<"$errors")" = 1 ]
 }
 
-# A checkout with a cache of its own, so that build/ is not touched.
+# Make a checkout with an empty cache, so that tests do not change build/.
 copy_rig()
 {
 	mkdir -p "$COPY" "$COPY.cache/dl"
 	cp -a "$TOP/rig" "$COPY/"
 }
 
-# fake NAME: a program of this name in BIN, from stdin.
+# fake NAME: create a program of this name in BIN, from stdin.
 fake()
 {
 	mkdir -p "$BIN"
@@ -66,7 +66,7 @@ fake()
 	chmod +x "$BIN/$1"
 }
 
-# without TOOL COMMAND...: as on a machine that has all but this.
+# without TOOL COMMAND...: run COMMAND as if TOOL were not installed.
 without()
 {
 	local dir=$BATS_TEST_TMPDIR/without tool=$1
@@ -77,7 +77,7 @@ without()
 	env PATH="$dir" "$@"
 }
 
-# on_small_disk SIZE DIR COMMAND...: with a disk of this size at DIR, which only COMMAND sees.
+# on_small_disk SIZE DIR COMMAND...: run COMMAND with a disk of this size mounted at DIR.
 on_small_disk()
 {
 	# shellcheck disable=SC2016
@@ -87,5 +87,5 @@ on_small_disk()
 need_small_disk()
 {
 	mkdir -p "$BATS_TEST_TMPDIR/disk"
-	on_small_disk 64k "$BATS_TEST_TMPDIR/disk" true || skip "no mount namespace may be made here"
+	on_small_disk 64k "$BATS_TEST_TMPDIR/disk" true || skip "no permission to create a mount namespace"
 }

@@ -11,7 +11,7 @@ GRAFT=$TOP/rig/kernel/graft
 TREE=${BATS_TEST_TMPDIR:-}/tree
 BEFORE=${BATS_TEST_TMPDIR:-}/before
 
-# The part of the kernel trees that graft looks at.
+# Copy the part of the kernel trees that graft uses.
 setup_file()
 {
 	local name TREE
@@ -38,7 +38,7 @@ snapshot()
 	find . -type f -print0 | sort -z | xargs -0 sha256sum
 }
 
-# make_tree [NAME]: pristine.
+# make_tree [NAME]: copy an unmodified tree.
 make_tree()
 {
 	rm -rf "$TREE"
@@ -46,7 +46,7 @@ make_tree()
 	cp "$BATS_FILE_TMPDIR/${1:-linux-mainline}.snapshot" "$BEFORE"
 }
 
-# tree_unchanged [PATTERN]: since BEFORE, but for lines with PATTERN.
+# tree_unchanged [PATTERN]: compare the tree with BEFORE, except lines with PATTERN.
 tree_unchanged()
 {
 	diff <(grep -v -e "${1:-^$}" "$BEFORE") <(snapshot | grep -v -e "${1:-^$}")
@@ -59,7 +59,7 @@ refused_unchanged()
 	tree_unchanged
 }
 
-# spoiled PATTERN COMMAND...: graft refuses the tree after this command in it.
+# spoiled PATTERN COMMAND...: check that graft refuses the tree after COMMAND has changed it.
 spoiled()
 {
 	make_tree
@@ -74,7 +74,7 @@ set_version()
 	sed -i "s/^VERSION = .*/VERSION = $2/; s/^PATCHLEVEL = .*/PATCHLEVEL = $3/" "$TREE/Makefile"
 }
 
-# takes_series SERIES
+# takes_series SERIES: check that graft applies this series.
 takes_series()
 {
 	run -0 "$GRAFT" "$TREE"
@@ -101,7 +101,7 @@ takes_series()
 	tree_unchanged riscv-pmu-graft/
 }
 
-@test "graft refreshes what is stale" {
+@test "graft updates stale files" {
 	make_tree
 	copy_rig
 	mkdir -p "$COPY/drivers/perf/riscv"
@@ -126,12 +126,12 @@ takes_series()
 	[ ! -e "$TREE/tools/ebb/made-by-graft-test.o" ]
 }
 
-@test "graft takes the nearest series that fits" {
+@test "graft applies the nearest series that fits" {
 	set_version linux-mainline-next 7 0
 	takes_series 7.2
 	set_version linux-mainline 6 18
 	takes_series 6.12
-	# Nearer to 6.12, but only the other one fits.
+	# The series for 6.12 is nearer, but only the other one applies.
 	set_version linux-mainline-next 6 12
 	takes_series 7.2
 }
@@ -141,8 +141,8 @@ takes_series()
 	refuses 1 "not a kernel source tree; give one" "$GRAFT" "$TREE"
 	[ -z "$(ls -A "$TREE")" ]
 	refuses 1 "not a kernel source tree; give one" "$GRAFT" "$TREE/nowhere"
-	refuses 2 "which kernel tree? make graft KDIR=" "$GRAFT"
-	refuses 2 "which kernel tree?" "$GRAFT" ""
+	refuses 2 "no kernel tree given; usage: make graft KDIR=" "$GRAFT"
+	refuses 2 "no kernel tree given" "$GRAFT" ""
 	refuses 2 "unknown option --nonsense" "$GRAFT" --nonsense "$TREE"
 }
 
@@ -151,20 +151,20 @@ takes_series()
 	refused_unchanged "this is Linux 5.12, and the driver is for 6.12 to"
 }
 
-@test "graft names the patch and the hunk that do not fit" {
+@test "graft names the patch and the hunk that do not apply" {
 	spoiled "kernel/6.12/0001-.*drivers/perf/Kconfig Hunk #1 FAILED" sed -i '/^config RISCV_PMU_SBI/d' drivers/perf/Kconfig
 	spoiled "see kernel/README.rst.*drivers/perf/Makefile Hunk #1 FAILED" sed -i '/pmu_legacy/p' drivers/perf/Makefile
 	spoiled "0002-.*arch/riscv/kernel/traps.c Hunk #2 FAILED" sed -i '/v_first_use_handler/d' arch/riscv/kernel/traps.c
 }
 
-@test "graft refuses what is missing or in its way" {
+@test "graft refuses missing and conflicting files" {
 	spoiled "riscv_pmu_sbi.c is missing" rm drivers/perf/riscv_pmu_sbi.c
-	spoiled "exists already and is not ours" install -D Makefile drivers/perf/riscv/core.c
+	spoiled "exists already and is not from graft" install -D Makefile drivers/perf/riscv/core.c
 	spoiled "drivers/perf/riscv is not a folder" touch drivers/perf/riscv
 	spoiled "by an older version" install -D Makefile .riscv-pmu-graft/manifest
 }
 
-@test "graft needs its tools before it changes anything" {
+@test "graft checks for its tools before it changes anything" {
 	local tool
 	make_tree
 	for tool in cpio patch rsync; do
@@ -173,16 +173,16 @@ takes_series()
 	tree_unchanged
 }
 
-@test "graft that fails half way is taken back" {
+@test "graft restores the tree after a failure" {
 	make_tree
 	echo 'echo "no such luck"; exit 11' | fake rsync
 	run -11 env PATH="$BIN:$PATH" "$GRAFT" "$TREE"
-	says "no such luck" "failed half way; taking it back"
+	says "no such luck" "failed; restoring the tree"
 	run ! says "disk"
 	tree_unchanged
 }
 
-@test "graft on a full disk is taken back and says so" {
+@test "graft restores the tree and reports a full disk" {
 	need_small_disk
 	make_tree
 	mkdir "$BATS_TEST_TMPDIR/small"
@@ -191,7 +191,7 @@ takes_series()
 		! cat /dev/zero >"$1/filler" || exit 99
 		! "$3" "$1/tree" || exit 98
 		rm "$1/filler" && cp -a "$1/tree" "$2.after"' bash "$BATS_TEST_TMPDIR/small" "$TREE" "$GRAFT"
-	says "No space left on device" "failed half way; taking it back; the disk of .*tree is full .*: free some space, then"
+	says "No space left on device" "failed; restoring the tree; the disk of .*tree is full .*: free some space, then"
 	TREE=$TREE.after
 	tree_unchanged
 }
@@ -208,7 +208,7 @@ takes_series()
 	tree_unchanged
 }
 
-@test "the series applies with git am, whichever tree it is made from" {
+@test "the series applies with git am, from an unmodified and from a grafted tree" {
 	local git=(git -C "$TREE" -c user.name=rig -c user.email=rig@localhost)
 	make_tree
 	run -0 "$TOP/rig/kernel/patches" "$TREE"

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2030,SC2031,SC2054,SC2154
 #
-# Tests of rig/guest/boot, and of the library that programs in a guest are linked with.
+# Tests of rig/guest/boot, and of the EBB library.
 
 # shellcheck source=rig/check/rig/common.bash
 . "$BATS_TEST_DIRNAME/common.bash"
 
-@test "guest passes on the status" {
+@test "guest exits with the status of the command" {
 	run -0 guest true
 	run -7 guest sh -c 'exit 7'
 	run -127 guest no-such-command
@@ -20,7 +20,7 @@
 	printf 'a\r\nb\nc' | cmp - "$BATS_TEST_TMPDIR/out"
 }
 
-@test "guest hands over any argument" {
+@test "guest passes any argument to the command" {
 	# shellcheck disable=SC1003,SC2016
 	local args=("a b" "it's" $'new\nline' 'ü€"$x`\' '' '*' '-n' '%s')
 	run -0 --separate-stderr guest -- printf '<%s>' "${args[@]}"
@@ -32,7 +32,7 @@
 	says "time limit of 3 s"
 }
 
-@test "guest reports what the kernel complains of" {
+@test "guest reports warnings and oopses of the kernel" {
 	run -125 guest sh -c 'echo "WARNING: made by rig/check/rig" >/dev/kmsg'
 	says "made by rig/check/rig"
 	run -125 guest --append panic_on_warn=1 --append init=/nothing --append rdinit=/nothing true
@@ -56,7 +56,7 @@
 	run -127 guest --bare rvpmu
 }
 
-@test "guest names the make target of what is missing" {
+@test "guest names the make target of a missing file" {
 	local boot=$COPY/rig/guest/boot qemu=$COPY/build/qemu/usr/bin/qemu-system-riscv64
 	copy_rig
 	refuses 1 "qemu-system-riscv64 is missing: run make qemu$" "$boot" true
@@ -69,7 +69,7 @@
 	refuses 1 "cpio is missing: run make setup$" without cpio "$TOP/rig/guest/boot" true
 }
 
-@test "guest says that the disk of its initramfs is full" {
+@test "guest reports a full disk while it writes the initramfs" {
 	local disk=$BATS_TEST_TMPDIR/disk
 	need_small_disk
 	refuses 1 "initramfs.*the disk of $disk is full .*: free some space, then" \
@@ -86,13 +86,13 @@
 	refuses 2 "use usr/bin" guest --overlay "$BATS_TEST_TMPDIR/one" true
 }
 
-@test "guest has the harts and the memory asked for" {
+@test "guest has the requested harts and memory" {
 	run -0 guest --smp 3 --mem 512M sh -c 'nproc; grep MemTotal /proc/meminfo'
 	says '^3$'
 	[ "$(awk '/MemTotal/ { print $2 }' <<<"$output")" -lt 524288 ]
 }
 
-@test "guest counts repeat under icount" {
+@test "counts in the guest repeat with icount" {
 	local count=(guest --icount -- perf stat -x, -e instructions:u true) first
 	run -0 "${count[@]}"
 	first=$(cut -d, -f1 <<<"$output")
@@ -101,7 +101,7 @@
 	[ "$(cut -d, -f1 <<<"$output")" = "$first" ]
 }
 
-@test "guests run side by side" {
+@test "guests run in parallel" {
 	guest sh -c 'sleep 1; echo left' >"$BATS_TEST_TMPDIR/left" 2>&1 3>&- &
 	run -0 guest echo right
 	says right
@@ -109,12 +109,12 @@
 	grep left "$BATS_TEST_TMPDIR/left"
 }
 
-@test "guest takes QEMU with it, and leaves nothing behind" {
+@test "guest ends QEMU and removes its files if it is killed" {
 	local pid mark=rig-$$-$RANDOM
 	mkdir "$BATS_TEST_TMPDIR/tmp"
 	TMPDIR=$BATS_TEST_TMPDIR/tmp "$TOP/rig/guest/boot" --kernel "$KERNEL" --qemu -name --qemu "$mark" sleep 60 3>&- &
 	pid=$!
-	# A busy host takes its time to begin: no use in guessing how long.
+	# Wait until QEMU runs, which takes an unknown time on a busy host.
 	timeout 60 sh -c "until pgrep -f 'qemu-system.*[-]name $mark'; do sleep 0.5; done"
 	kill -TERM "$pid"
 	wait "$pid" || true
@@ -122,7 +122,7 @@
 	[ -z "$(ls -A "$BATS_TEST_TMPDIR/tmp")" ]
 }
 
-# The program of the document, as somebody would build and run it who reads that.
+# Build and run the program of the document as the document describes.
 @test "the library for event-based branches works as documented" {
 	local dir=$BATS_TEST_TMPDIR/ebb
 	mkdir -p "$dir/out" "$dir/usr/bin"
