@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cacheline-tracer: a QEMU plugin that reports which cache lines a piece of the
- * guest's code writes on one hart and touches on another.
+ * cacheline-tracer: a QEMU plugin that reports the cache lines that a range of
+ * guest code writes on one hart and accesses on another.
  *
  * Arguments, the addresses in hexadecimal:
  *   begin=ADDR end=ADDR	the code, as virtual addresses
  *   mark=ADDR			a function; each call of it starts or ends the trace
- *   out=FILE			where to write what was found, when QEMU ends
+ *   out=FILE			file for the report, written when QEMU exits
  *
  * It writes "hart N ACCESSES" for each hart that ran the code, and "shared LINE
  * HARTS WRITERS PC" for each line that at least one hart wrote and at least two
- * touched: two masks of harts, and where it was written last.
+ * accessed: two masks of harts, and the pc of the last write.
  *
- * The declarations are those that QEMU's plugin interface, version 4, calls
- * for; Debian has no package with its header.
+ * The declarations are those of QEMU's plugin interface, version 4; Debian has
+ * no package with its header.
  */
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 #include <stdio.h>
 
 #define MAX_HARTS	64
-/* of a cache line */
+/* bytes of a cache line */
 #define LINE_SIZE	64
 #define MAX_LINES	(1 << 16)
 
@@ -66,7 +66,7 @@ static struct line lines[MAX_LINES];
 static uint64_t accesses[MAX_HARTS];
 static bool tracing, full;
 
-/* The entry of a line, or a free one for it; address 0 is never a kernel's. */
+/* Returns the entry of a line, or a free one; the kernel never uses address 0. */
 static struct line *find_line(uint64_t addr)
 {
 	size_t at = (addr * 0x9e3779b97f4a7c15ULL) >> 48;
@@ -159,7 +159,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 		}
 	}
 	if (!begin || !end || !mark || !*out_name) {
-		fprintf(stderr, "cacheline-tracer: begin, end, mark and out are needed\n");
+		fprintf(stderr, "cacheline-tracer: begin, end, mark and out must be given\n");
 		return -1;
 	}
 

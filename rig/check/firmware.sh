@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# Shared by the checks of firmware, which boot it without Linux and print TAP in sections.
+# Shared by the checks that boot firmware without Linux. They print TAP in sections.
 
 FAILED=0
 
-# section NAME COMMAND...: the TAP of one program. A failure is noted in FAILED.
+# section NAME COMMAND...: print the TAP of a program as a section. A failure sets FAILED.
 section()
 {
 	local status=0
@@ -15,7 +15,7 @@ section()
 	echo "# exit: $status"
 }
 
-# build_or_skip FIRMWARE: what the build says of its steps is not TAP.
+# build_or_skip FIRMWARE: build it without printing the build's messages, which are not TAP.
 build_or_skip()
 {
 	local said
@@ -26,7 +26,7 @@ build_or_skip()
 	said=$("$TOP/rig/build/firmware" "$1" 2>&1) || die "$said"
 }
 
-# bare_machine XLEN: leaves in QEMU the command of a machine that has its serial line on stdout.
+# bare_machine XLEN: set QEMU to the command of a machine with its serial line on stdout.
 bare_machine()
 {
 	local root=$BUILD/qemu/usr
