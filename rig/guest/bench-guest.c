@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the PMU costs, in instructions: prints "NAME VALUE" for each measurement.
+ * Measures the costs of the PMU in instructions: prints "NAME VALUE" for each measurement.
  *
- * Under -icount shift=0 with one hart a nanosecond is an instruction, whoever
- * retires it: user, kernel or firmware. So a clock is all that is needed, and
- * nothing here depends on the driver but perf_event_open().
+ * With -icount shift=0 and one hart a nanosecond is an instruction of user mode,
+ * the kernel or the firmware. So a clock suffices to count them, and the program
+ * uses no interface of the driver except perf_event_open().
  *
- * Each measurement runs in a process of its own, which leaves nothing behind
- * for the next; it is repeated, and the smallest result counts.
+ * Each measurement runs in a new process, so that it does not affect the next;
+ * it is repeated, and the smallest result counts.
  *
- * bench-guest [PREFIX]: make only the measurements whose name begins so. bench/run boots
- * the guest with sysctls that lift the limits of the sample rate.
+ * bench-guest [PREFIX]: only make measurements whose name begins with PREFIX. bench/run
+ * boots the guest with sysctls that lift the limits of the sample rate.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -30,7 +30,7 @@
 
 #define MAX_EVENTS	24
 #define REPEATS		5
-#define RING_SIZE	((1 + 512) * 4096)	/* no sample may be lost: none is read in time */
+#define RING_SIZE	((1 + 512) * 4096)	/* has room for all samples of a measurement */
 #define SIZES		{ 1, 2, 4, 6, 8 }
 #define PMU		"/sys/bus/event_source/devices/cpu/"
 #define TLB_MISSES(which, op) \
@@ -43,7 +43,7 @@ struct event {
 	bool user;
 };
 
-/* All events that QEMU 10.0.2 emulates; with a filter, an event needs a counter of its own. */
+/* All events that QEMU 10.0.2 emulates; an event with a filter needs a separate counter. */
 #define NR_EVENTS		5
 static const struct event distinct[] = {
 	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
@@ -57,23 +57,23 @@ static const struct event distinct[] = {
 };
 
 enum kind {
-	DUMMY,		/* what perf's core costs without a PMU */
+	DUMMY,		/* software events, for the costs of perf's core */
 	COUNT,
 	SHARED,		/* four counter configurations, each used by several events */
-	FIRMWARE,	/* the raw events that SBI has for it */
+	FIRMWARE,	/* firmware events of the SBI */
 };
 
-/* What is measured, and with which events, opened how. */
+/* A measurement, and how its events are opened. */
 struct bench {
 	const char *name;		/* %d: the number of events */
 	double (*run)(void);
-	double (*once)(int rounds);	/* what run repeats */
+	double (*once)(int rounds);	/* repeated by run */
 	int rounds;
 	enum kind kind;
 	int sizes[5];			/* numbers of events */
-	bool apart;			/* no group */
+	bool apart;			/* events are not in a group */
 	bool disabled;
-	__u64 period;			/* of all if apart, else of the leader */
+	__u64 period;			/* of all events if apart, otherwise of the leader */
 };
 
 /* With our driver: the kernel writes the counters itself (Ssccfg), or the firmware does (SBI). */
@@ -81,7 +81,7 @@ static bool is_delegated, is_sbi;
 /* The number of fixed counters that events can use: OpenSBI 1.9 offers none. */
 static int nr_fixed;
 
-/* What this process measures. */
+/* The measurement of this process. */
 static const struct bench *bench;
 static char name[32] = "all";
 static int nr_events;
@@ -101,7 +101,7 @@ static long now(void)
 	return ts.tv_sec * 1000000000L + ts.tv_nsec;
 }
 
-/* The mean time of a round. */
+/* The mean time of BODY in nanoseconds. */
 #define time_each(rounds, body) ({ \
 	long _start = now(); \
 	for (int _i = 0; _i < (rounds); _i++) \
@@ -109,7 +109,7 @@ static long now(void)
 	(double)(now() - _start) / (rounds); \
 })
 
-/* The smallest result that another one confirms within 1 %: a lone minimum may be an outlier. */
+/* The smallest result with another one within 1 %; a single minimum may be an outlier. */
 static double smallest(double (*once)(int rounds))
 {
 	double sorted[REPEATS];
@@ -130,7 +130,7 @@ static double smallest(double (*once)(int rounds))
 	     sorted[2]);
 }
 
-/* The first word of a file, or none. */
+/* Reads the first word of a file, or an empty string. */
 static void read_word(const char *path, char word[32])
 {
 	FILE *file = fopen(path, "r");
@@ -140,7 +140,7 @@ static void read_word(const char *path, char word[32])
 		fclose(file);
 }
 
-/* Calls of the firmware for the PMU so far; -1 where the kernel does not tell. */
+/* Number of firmware calls for the PMU; -1 if the kernel does not report it. */
 static long ecalls(void)
 {
 	FILE *file = fopen("/sys/kernel/debug/riscv_pmu/cpu0", "r");
@@ -161,8 +161,7 @@ static long ecalls(void)
  * QEMU counts an event on one programmable counter and one fixed counter. For the same
  * event with another filter, our driver then has no counter, while mainline's starts one
  * that stays at 0. With Ssccfg, use a selector without an event instead: it needs a
- * counter and a configuration of its own. With the SBI, the events that are left over
- * share counters.
+ * separate counter and configuration. With the SBI, the remaining events share counters.
  */
 static struct event event_at(int i)
 {
@@ -204,7 +203,7 @@ static int event_open(const struct bench *how, struct event event, pid_t pid, in
 	return syscall(SYS_perf_event_open, &attr, pid, -1, leader, 0);
 }
 
-/* Cycles and instructions fit twice into a group where they have a fixed counter each. */
+/* If an event has a fixed counter, a group can have it twice. */
 static int find_fixed(void)
 {
 	const struct bench plain = {};
@@ -243,28 +242,28 @@ static void open_events(pid_t pid)
 			continue;
 		map = mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
 		if (map == MAP_FAILED)
-			fail("no ring buffer: %s", strerror(errno));
+			fail("cannot map a ring buffer: %s", strerror(errno));
 		ring = i ? ring : map;
 	}
 }
 
-/* A group that samples has one ring. */
+/* A sampling group has one ring buffer. */
 static void close_group(void)
 {
 	munmap(ring, RING_SIZE);
 	for (int i = 0; i < nr_events; i++)
 		close(fds[i]);
-	/* What is freed only after a grace period is not to be part of the next figure. */
+	/* Wait for RCU callbacks of the close, so that the next measurement does not include them. */
 	usleep(100000);
 }
 
-/* An event that never ran has cost nothing: such a figure would be a lie. */
+/* A measurement is wrong if one of its events never ran. */
 static void verify_events(void)
 {
 	__u64 values[3 + MAX_EVENTS];
 
 	for (int i = 0; i < nr_events; i++) {
-		/* Alone it is value, enabled, running; in a group the number goes first. */
+		/* value, enabled, running; or for a group: number, enabled, running */
 		if (read(fds[i], values, sizeof(values)) < 0)
 			fail("event %d cannot be read: %s", i, strerror(errno));
 		if (!values[2])
@@ -272,7 +271,7 @@ static void verify_events(void)
 	}
 }
 
-/* The samples in a ring that was never emptied, so it starts at 0. */
+/* Counts the samples in a ring buffer; it is never read before, so they start at 0. */
 static long count_samples(void)
 {
 	const char *data = (const char *)ring + ring->data_offset;
@@ -286,9 +285,9 @@ static long count_samples(void)
 		samples += header->type == PERF_RECORD_SAMPLE;
 	}
 	if (ring->data_size - ring->data_head < 4096)
-		fail("the ring buffer is full: make RING_SIZE larger");
+		fail("the ring buffer is full: increase RING_SIZE");
 	if (samples < (long)(2 * bench->rounds / bench->period))
-		fail("only %ld samples", samples);
+		fail("only %ld samples instead of one per period", samples);
 	return samples;
 }
 
@@ -306,7 +305,7 @@ static pid_t start_pong(void)
 	char byte;
 
 	if (pipe(there) || pipe(back) || (pid = fork()) < 0)
-		fail("no process to talk to: %s", strerror(errno));
+		fail("cannot start the second process: %s", strerror(errno));
 	close(pid ? back[1] : there[1]);
 	if (pid)
 		return pid;
@@ -315,7 +314,7 @@ static pid_t start_pong(void)
 	_exit(0);
 }
 
-/* One hart: each round trip switches the other process in and out once. */
+/* On one hart, each round trip switches the other process in and out once. */
 static double pong(int rounds)
 {
 	const int to = there[1], from = back[0];
@@ -328,8 +327,8 @@ static double pong(int rounds)
 }
 
 /*
- * Fair scheduling puts a task's leaving off or not, and searches more or less, by how long
- * tasks have run: a few instructions here would make some dozens there, or save them.
+ * Use SCHED_FIFO: the decisions of the fair scheduler depend on how long tasks have run, so a
+ * few instructions more or less here would change its costs by dozens of instructions.
  */
 static double run_switch(void)
 {
@@ -403,7 +402,7 @@ static double spin(int rounds)
 	return now() - start;
 }
 
-/* Instructions that each sample adds to a loop. */
+/* Instructions of the loop without events. */
 static double plain;
 
 static double sample(int rounds)
@@ -429,8 +428,8 @@ static double run_sample(void)
 }
 
 /*
- * Instructions that each turn adds to a loop, when not all events fit at once.
- * A mean: what a turn costs depends on whose turn it is.
+ * Instructions that each rotation of multiplexed events adds to a loop. This is a
+ * mean, because the costs depend on the events that are scheduled.
  */
 static double run_multiplex(void)
 {
@@ -440,7 +439,7 @@ static double run_multiplex(void)
 	read_word(PMU "perf_event_mux_interval_ms", word);
 	turn = atoi(word) * 1000000.0;
 	if (!turn)
-		fail(PMU "perf_event_mux_interval_ms tells no time");
+		fail(PMU "perf_event_mux_interval_ms has no interval");
 	plain = smallest(spin);
 	open_events(0);
 	for (int i = 0; i < REPEATS; i++)
@@ -450,7 +449,7 @@ static double run_multiplex(void)
 }
 
 static const struct bench benches[] = {
-	/* First: perf's hooks in the scheduler stay on for a while after an event. */
+	/* This must be first: perf's hooks in the scheduler stay enabled for a while after an event. */
 	{ "switch/none", run_switch, pong, 1000 },
 	{ "switch/dummy/%d", run_switch, pong, 1000, DUMMY, SIZES },
 	{ "switch/count/%d", run_switch, pong, 1000, COUNT, SIZES },
@@ -462,9 +461,9 @@ static const struct bench benches[] = {
 	{ "read-dummy/%d", run_calls, read_group, 10000, DUMMY, { 1, 5 } },
 	{ "read/%d", run_calls, read_group, 10000, COUNT, { 1, 5 } },
 	{ "sample/%d", run_sample, sample, 25000000, COUNT, { 1, 4 }, .disabled = true, .period = 5000 },
-	/* It opens its event itself, which is the only one. */
+	/* This opens its only event itself. */
 	{ "open/1", run_calls, open_close, 8000, COUNT },
-	/* The firmware's events 0 to 21, on 16 counters. */
+	/* Firmware events 0 to 21, on 16 counters. */
 	{ "tick/multiplex", run_multiplex, NULL, 100000000, FIRMWARE, { 22 }, .apart = true },
 };
 
@@ -491,7 +490,7 @@ int main(int argc, char **argv)
 	char backend[32];
 
 	if (!getenv("RISCV_PMU_ICOUNT") || sysconf(_SC_NPROCESSORS_ONLN) != 1)
-		fail("a nanosecond is not an instruction: boot the guest with --icount --smp 1");
+		fail("needs one instruction per nanosecond: boot the guest with --icount --smp 1");
 	read_word(PMU "caps/backend", backend);
 	is_delegated = !strcmp(backend, "ssccfg");
 	is_sbi = !strcmp(backend, "sbi");

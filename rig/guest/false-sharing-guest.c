@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * false-sharing-guest count|sample|move: run on each hart a task with events of its own
- * that sleeps and wakes, for rig/check/false-sharing to trace. With "move" the tasks
+ * false-sharing-guest count|sample|move: on each hart, run a task that has its own events
+ * and sleeps and wakes, for the trace of rig/check/false-sharing. With "move", the tasks
  * also move from hart to hart.
  *
- * The trace begins and ends with a read of caps/backend.
+ * A read of caps/backend begins and ends the trace.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -68,12 +68,12 @@ static void open_event(int i, bool sampling)
 
 	if (fd < 0)
 		fail("perf_event_open");
-	/* Nobody reads it: once it is full, samples are dropped. */
+	/* The buffer is never read: when it is full, the kernel drops samples. */
 	if (sampling && mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
 		fail("mmap");
 }
 
-/* How often each task has slept: a busy host gives some harts their first turn late. */
+/* Number of sleeps of each task; on a busy host, some harts start late. */
 static volatile long *rounds;
 
 static void work(int cpu, int cpus, const char *how)

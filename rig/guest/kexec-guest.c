@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leaves Linux by kexec, for a "kernel" of two instructions that waits for ever:
- * gdb then sees from outside what Linux has left behind.
- * Until then a process on each hart reads the time and a counter of its own, without
- * system calls. It must not notice anything; if it does, the kernel's log says so.
+ * Starts a "kernel" of two instructions by kexec, an endless loop, in which gdb examines
+ * the state that Linux has left.
+ * Until then a process on each hart reads the time and the counter of its own event
+ * without system calls, and reports wrong values in the kernel's log.
  */
 
 #define _GNU_SOURCE
@@ -21,14 +21,14 @@
 
 #include "../../tools/include/perf/riscv_pmu_read.h"
 
-/* In the machine's memory, beyond all that Linux needs at the moment. */
+/* Memory that Linux does not use at this time. */
 #define ENTRY		0x90000000UL
 #define TREE		0x92000000UL
 #define PAGE		4096UL
 
 /* wfi; j ENTRY */
 static const uint32_t wait_for_ever[] = { 0x10500073, 0xffdff06f };
-/* machine_kexec() takes no image without a devicetree. Its size is one of whole pages. */
+/* machine_kexec() needs a devicetree. The size must be a multiple of a page. */
 static char tree[256 * 1024];
 
 static int fail(const char *what)
@@ -37,7 +37,7 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* The log reaches the console at once; what is written to a terminal may come too late. */
+/* Writes to the kernel's log, which reaches the console immediately, unlike a terminal. */
 static void tell(const char *text)
 {
 	int fd = open("/dev/kmsg", O_WRONLY);
@@ -55,10 +55,10 @@ static int stay_on(int cpu)
 	return sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* Reads on, until the machine stops; never returns. */
+/* Reads the counter until the machine stops; never returns. */
 static void read_on(int cpu)
 {
-	/* Which nobody samples, so that the counter is not another's too. */
+	/* No other event samples this, so the counter is not shared. */
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HW_CACHE,
 		.size = sizeof(attr),
@@ -90,7 +90,7 @@ static void start_readers(void)
 		if (!fork())
 			read_on(cpu);
 	}
-	/* Time for all of them to begin. The other harts are left to them. */
+	/* Give all readers time to start, and leave the other harts to them. */
 	stay_on(0);
 	sleep(1);
 	tell("kexec-guest starts the kexec\n");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Something to profile: three kinds of work, about 1/2, 1/3 and 1/6 of the
- * instructions, in functions whose names show in perf report.
+ * A workload to profile: three functions with about 1/2, 1/3 and 1/6 of the
+ * instructions.
  *
  * workload [ROUNDS]
  *
- * Built again with -DFRAMES and frame pointers it is workload-fp, whose call
- * chains Linux can walk.
+ * workload-fp is the same program with -DFRAMES and frame pointers, so that
+ * Linux can walk its call chains.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #define WORDS	4096
 
 /*
- * The compiler saves ra only in functions that call others; in a leaf, a walker
- * of frames would take what lies in its place for the caller's frame.
+ * The compiler saves ra only in functions that call others. In a leaf function,
+ * the unwinder would use another value instead of ra.
  */
 static inline void save_ra(void)
 {
