@@ -5,7 +5,7 @@
 #include "fdt.h"
 
 _Static_assert(sizeof(struct sbi_pmu_batch_shmem) <= SBI_PMU_BATCH_SHMEM_SIZE,
-	       "the page that is shared is of 4096 bytes");
+	       "the shared page has 4096 bytes");
 
 bool batch_page_set(void)
 {
@@ -88,7 +88,7 @@ u64 batch_start(ulong event, u64 value)
 static void extension_is_there(void)
 {
 	if (!bootarg_has("batch")) {
-		tap_skip("the boot arguments do not say that this firmware has it");
+		tap_skip("the boot arguments do not have \"batch\"");
 		return;
 	}
 	EXPECT(sbi_call(SBI_EXT_BASE, SBI_BASE_PROBE_EXTENSION, SBI_EXT_PMU_BATCH, 0, 0).value);
@@ -176,7 +176,7 @@ static void counter_that_is_not_there_stops_it_all(void)
 	EXPECT_ERROR(pmu_start(ctr + 1, 1, 0, 0), SBI_ERR_INVALID_PARAM);
 }
 
-/* --- what APPLY does ------------------------------------------------------------ */
+/* --- effects of APPLY ----------------------------------------------------------- */
 
 static void programs_loads_and_starts(void)
 {
@@ -225,14 +225,14 @@ static void stops_and_starts_twice_without_error(void)
 
 static void starts_all_at_one_instant(void)
 {
-	/* Only Smcntrpmf keeps the firmware's ends of the calls out of these. */
+	/* Without Smcntrpmf, these count a part of the firmware in each call. */
 	u64 both = FIXED_CTRS, i, between = machine.smcntrpmf ? between_calls : 4096;
 
 	REQUIRE(batch_page_set());
 	slot_set(CTR_CYCLE, EVENT_CYCLES, 1000);
 	slot_set(CTR_INSTRET, EVENT_INSTRUCTIONS, 1000);
 	batch_page()->load = both;
-	/* They run from boot, unless the harness has stopped them. */
+	/* The counters run from boot, unless the harness has stopped them. */
 	EXPECT_OK(batch_apply(both, both, 0));
 	for (i = 0; i < 10; i++) {
 		EXPECT_OK(batch_apply(0, 0, both));
@@ -296,7 +296,7 @@ static void programs_another_event(void)
 	slot_set(ctr, EVENT_INSTRUCTIONS, 0);
 	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), BIT(ctr)));
 	EXPECT_EQ(counted(ctr, 1000), 2000 + counted_extra);
-	/* And back: it must not go on counting instructions. */
+	/* And back: the counter must not count instructions any more. */
 	slot_set(ctr, EVENT_DTLB_READ_MISS, 0);
 	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), BIT(ctr)));
 	EXPECT_EQ(counted(ctr, 1000), 0);
@@ -340,7 +340,7 @@ static void serves_firmware_counters(void)
 	EXPECT_EQ(pmu_fw_read(ctr).value, 103);
 	sbi_set_timer(ALL_ONES_64);
 	EXPECT_EQ(pmu_fw_read(ctr).value, 103);
-	/* Once without a value, once with one. */
+	/* Start it once without and once with a value. */
 	batch_page()->load = 0;
 	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
 	sbi_set_timer(ALL_ONES_64);
@@ -388,11 +388,11 @@ static void writes_no_other_word(void)
 	EXPECT_EQ(slot(ctr)->event_idx, EVENT_INSTRUCTIONS);
 	EXPECT_EQ(slot(ctr)->event_data, 0);
 	EXPECT_EQ(slot(ctr)->value, MARK);
-	/* load and failed; event_data and the word of event_idx and flags of the slot. */
+	/* load, failed, and of the slot event_data and the word with event_idx and flags. */
 	EXPECT_EQ(batch_page_changes(), 4);
 }
 
-/* What an earlier call has left there is not this one's result. */
+/* The result of an earlier call must not remain. */
 static void failed_is_zero_after_success(void)
 {
 	REQUIRE(batch_page_set());
@@ -449,7 +449,7 @@ static void programming_keeps_a_firmware_counters_value(void)
 	EXPECT_EQ(pmu_fw_read(ctr).value, 8);
 }
 
-/* A slot's flags are all of a 32-bit word; a cached one must not stand for another's. */
+/* A firmware that caches events must compare all bits of the flags. */
 static void same_event_with_other_filters(void)
 {
 	u64 ctr;
@@ -473,37 +473,37 @@ static void same_event_with_other_filters(void)
 #define OVERFLOWS	(NEEDS_BATCH | NEEDS_ICOUNT | NEEDS_SSCOFPMF)
 
 const struct test_case batch_cases[] = {
-	{ "the batch extension is there", extension_is_there, 0 },
+	{ "the firmware has the batch extension", extension_is_there, 0 },
 	{ "the batch extension is of version 0.9", version_is_0_9, NEEDS },
 	{ "the batch extension has no other functions", other_functions_are_refused, NEEDS },
 	{ "SET_SHMEM refuses a page that is not aligned or not accessible to S-mode", bad_page_is_refused, NEEDS },
 	{ "APPLY and RESOLVE need a page", calls_need_a_page, NEEDS },
-	{ "APPLY and RESOLVE look for a page before they look at their arguments",
+	{ "APPLY and RESOLVE check for a page before they check their arguments",
 	  want_of_a_page_comes_first, NEEDS },
-	{ "SET_SHMEM looks at flags, alignment and address, in this order",
+	{ "SET_SHMEM checks flags, alignment and address, in this order",
 	  errors_of_a_page_have_an_order, NEEDS },
 	{ "APPLY with a counter that is not there does nothing",
 	  counter_that_is_not_there_stops_it_all, NEEDS },
 	{ "APPLY programs, loads and starts", programs_loads_and_starts, EXACT },
-	{ "APPLY loads what it starts only", loads_what_is_started_only, EXACT },
-	{ "APPLY stops what is stopped and starts what runs", stops_and_starts_twice_without_error,
+	{ "APPLY loads only counters that it starts", loads_what_is_started_only, EXACT },
+	{ "APPLY stops stopped counters and starts running ones", stops_and_starts_twice_without_error,
 	  NEEDS },
-	{ "APPLY starts and stops cycle and instret at one instant",
+	{ "APPLY starts and stops cycle and instret at the same time",
 	  starts_all_at_one_instant, EXACT | NEEDS_FIXED },
-	{ "APPLY starts and stops programmable counters at one instant",
+	{ "APPLY starts and stops programmable counters at the same time",
 	  programmable_counters_start_at_one_instant, EXACT | NEEDS_SSCOFPMF },
 	{ "APPLY programs another event", programs_another_event, EXACT | NEEDS_SSCOFPMF },
 	{ "APPLY moves an event from one counter to another", event_moves_in_one_call,
 	  EXACT | NEEDS_SSCOFPMF },
 	{ "APPLY programs the same event with other filters", same_event_with_other_filters,
 	  OVERFLOWS | NEEDS_FILTERS },
-	{ "APPLY keeps the value of what it programs", programming_keeps_the_value, EXACT },
+	{ "APPLY keeps the value of a counter that it programs", programming_keeps_the_value, EXACT },
 	{ "APPLY keeps the value of a firmware counter that it programs",
 	  programming_keeps_a_firmware_counters_value, NEEDS },
-	{ "APPLY forgets an event", no_event_forgets, NEEDS },
-	{ "APPLY forgets a firmware event", no_event_forgets_a_firmware_event, NEEDS },
-	{ "APPLY serves firmware counters", serves_firmware_counters, NEEDS },
-	{ "APPLY serves hardware and firmware counters at once",
+	{ "APPLY removes an event", no_event_forgets, NEEDS },
+	{ "APPLY removes a firmware event", no_event_forgets_a_firmware_event, NEEDS },
+	{ "APPLY programs, loads, starts and stops firmware counters", serves_firmware_counters, NEEDS },
+	{ "APPLY handles hardware and firmware counters in one call",
 	  serves_hardware_and_firmware_in_one, NEEDS },
 	{ "APPLY writes no other word of the page", writes_no_other_word, NEEDS },
 	{ "APPLY writes 0 to failed on success", failed_is_zero_after_success, NEEDS },

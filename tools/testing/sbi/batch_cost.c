@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What APPLY costs, in instructions. With -icount shift=0 one is 1 ns, and the
- * board's time base of 10 MHz ticks every 100 of them: over CALLS calls that is
- * a tenth of an instruction a call.
+ * Costs of APPLY, in instructions. With -icount shift=0 an instruction takes 1 ns, and
+ * the board's time base of 10 MHz ticks every 100 instructions: over CALLS calls, the
+ * resolution is a tenth of an instruction per call.
  */
 #include "batch.h"
 #include "case.h"
@@ -11,12 +11,12 @@
 #define CALLS			1000
 #define INSTRUCTIONS_PER_TICK	100
 
-/* What the extension may cost above a trap that does nothing: section 14. */
+/* Maximum costs in addition to a trap that does nothing: section 14. */
 #define COST_CALL		180
 #define COST_COUNTER		30
-/* More for each counter that is programmed too. */
+/* In addition for each counter that is programmed. */
 #define COST_PROGRAM		64
-/* OpenSBI opens the page to M-mode by a PMP entry, and closes it again. */
+/* OpenSBI maps the page for M-mode by a PMP entry, and unmaps it again. */
 #define COST_SMEPMP		520
 
 struct batch {
@@ -35,7 +35,7 @@ static ulong per_call(const struct batch *first, const struct batch *second)
 	return (csr_read(CSR_TIME) - begin) * INSTRUCTIONS_PER_TICK / CALLS;
 }
 
-/* A call that does nothing: the trap, and the way to the base extension. */
+/* Costs of a call that does nothing: the trap, and the dispatch to the base extension. */
 static ulong trap_floor(void)
 {
 	ulong begin, i;
@@ -46,7 +46,7 @@ static ulong trap_floor(void)
 	return (csr_read(CSR_TIME) - begin) * INSTRUCTIONS_PER_TICK / CALLS;
 }
 
-/* Four counters of different events, as a group of perf's has them. */
+/* Four counters with different events, as in a perf group. */
 static u64 four(void)
 {
 	static const ulong events[] = {
@@ -70,7 +70,7 @@ static void judge(const char *what, ulong cost, ulong counters)
 	if (XLEN == 32)
 		may *= 2;
 
-	print("# %s: %lu instructions a call, %lu above a trap's %lu\n", what, cost, cost - floor,
+	print("# %s: %lu instructions per call, %lu more than a trap's %lu\n", what, cost, cost - floor,
 	      floor);
 	EXPECT_IN(cost, floor, floor + may + (machine.smepmp ? COST_SMEPMP : 0));
 }
@@ -99,9 +99,9 @@ static void load_cost(void)
 }
 
 /*
- * One call stops, loads and starts four counters, and programs those of PROGRAM. Before
- * each the counters exchange their events: no firmware gets away with leaving what is
- * as it was.
+ * Costs of a call that stops, loads and starts four counters, and programs those of
+ * PROGRAM. The counters exchange their events before each call, so that the firmware
+ * cannot keep the present configuration.
  */
 static ulong per_exchange(u64 all, u64 program)
 {
@@ -133,14 +133,14 @@ static void program_cost(void)
 	all = four();
 	REQUIRE(all);
 	batch_page()->load = all;
-	/* The first call with an event on a counter takes the long way. */
+	/* The first call with an event on a counter takes longer. */
 	per_exchange(all, all);
 	without = per_exchange(all, 0);
 	with = per_exchange(all, all);
 	each = (with - without) / 4;
-	print("# stop, load and start 4: %lu instructions a call; program them too: %lu, %lu each\n",
+	print("# stop, load and start 4: %lu instructions per call; also program: %lu, %lu each\n",
 	      without, with, each);
-	/* 64-bit CSRs and values are two on RV32. */
+	/* 64-bit CSRs and values are accessed in two halves on RV32. */
 	EXPECT_IN(each, 1, (XLEN == 32 ? 2 : 1) * COST_PROGRAM);
 }
 
@@ -156,8 +156,8 @@ static void nothing_cost(void)
 #define NEEDS	(NEEDS_BATCH | NEEDS_ICOUNT | NEEDS_SSCOFPMF)
 
 const struct test_case batch_cost_cases[] = {
-	{ "APPLY of nothing is little dearer than a trap", nothing_cost, NEEDS },
-	{ "APPLY stops 4 counters, and starts them, within its cost", stop_and_start_cost, NEEDS },
+	{ "APPLY without counters costs little more than a trap", nothing_cost, NEEDS },
+	{ "APPLY stops 4 counters and starts them within its cost", stop_and_start_cost, NEEDS },
 	{ "APPLY loads and starts 4 counters within its cost", load_cost, NEEDS },
 	{ "APPLY programs 4 counters within its cost", program_cost, NEEDS },
 	CASES_END

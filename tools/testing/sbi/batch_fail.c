@@ -142,7 +142,7 @@ static void failed_counter_is_not_loaded(void)
 	EXPECT_EQ(ctr_value(ctr), value);
 }
 
-/* To read it, it is to have an event again. */
+/* To be read, the counter needs an event again. */
 static void value_of_firmware_counter_is(u64 ctr, u64 value)
 {
 	slot_set(ctr, EVENT_FW_SET_TIMER, FAR_VALUE);
@@ -178,7 +178,7 @@ static void firmware_counter_without_event_is_not_loaded(void)
 	value_of_firmware_counter_is(ctr, 7);
 }
 
-/* Of each kind: one that runs, one that has no event, and one that is good. */
+/* A running counter, one without an event, and good ones of both types. */
 static void what_did_not_fail_is_served(void)
 {
 	u64 running, none = lowest(ctrs.fw), hw, fw = none + 1, bad, good;
@@ -218,10 +218,10 @@ static void running_firmware_counter_fails(void)
 	EXPECT_EQ(batch_page()->failed, BIT(ctr));
 	slot_set(ctr, SBI_PMU_BATCH_NO_EVENT, 0);
 	EXPECT_ERROR(batch_apply(0, BIT(ctr), 0), SBI_ERR_FAILED);
-	/* It runs on, with its event. */
+	/* The counter continues to run with its event. */
 	sbi_set_timer(ALL_ONES_64);
 	EXPECT_EQ(pmu_fw_read(ctr).value, 101);
-	/* One that runs, and is in start_mask alone, is no error. */
+	/* A running counter in start_mask only is not an error. */
 	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
 }
 
@@ -238,12 +238,12 @@ static void firmware_counter_without_event_fails(void)
 #define EXACT		(NEEDS_BATCH | NEEDS_ICOUNT)
 
 const struct test_case batch_fail_cases[] = {
-	{ "APPLY does not program a counter that runs, and serves the others",
+	{ "APPLY does not program a running counter, and handles the others",
 	  running_counter_is_not_programmed, EXACT },
-	{ "APPLY does not take the event of a counter that runs",
+	{ "APPLY does not remove the event of a running counter",
 	  running_counter_keeps_its_event, EXACT },
-	{ "APPLY does not load a counter that runs", running_counter_is_not_loaded, EXACT },
-	{ "APPLY says which event can not be counted, and serves the others",
+	{ "APPLY does not load a running counter", running_counter_is_not_loaded, EXACT },
+	{ "APPLY reports events that cannot be counted, and handles the others",
 	  event_that_can_not_be_counted_fails, NEEDS },
 	{ "APPLY gives cycle and instret no other event",
 	  fixed_counter_fails_another_event, NEEDS },
@@ -256,9 +256,9 @@ const struct test_case batch_fail_cases[] = {
 	  failed_firmware_counter_is_not_loaded, NEEDS },
 	{ "APPLY does not load a firmware counter without an event",
 	  firmware_counter_without_event_is_not_loaded, NEEDS },
-	{ "APPLY programs, loads and starts what has not failed", what_did_not_fail_is_served,
+	{ "APPLY programs, loads and starts counters that have not failed", what_did_not_fail_is_served,
 	  EXACT },
-	{ "APPLY does not load or program a firmware counter that runs",
+	{ "APPLY does not load or program a running firmware counter",
 	  running_firmware_counter_fails, NEEDS },
 	{ "APPLY does not start a firmware counter without an event",
 	  firmware_counter_without_event_fails, NEEDS },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Counters that APPLY has programmed: which modes they count, and their overflows. */
+/* Counters that APPLY has programmed: the modes that they count, and their overflows. */
 #include "batch.h"
 #include "case.h"
 
@@ -36,7 +36,7 @@ static void filters_are_heeded_and_other_flags_are_not(void)
 	slot(ctr)->flags = PMU_CFG_SET_SINH;
 	EXPECT_OK(batch_apply(0, BIT(ctr), BIT(ctr)));
 	EXPECT_EQ(counted(ctr, 1000), 0);
-	/* All but SINH: AUTO_START, CLEAR_VALUE, SKIP_MATCH and what has no name. */
+	/* All bits except SINH: AUTO_START, CLEAR_VALUE, SKIP_MATCH and reserved bits. */
 	slot(ctr)->flags = (u32)~PMU_CFG_SET_SINH;
 	EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), 0));
 	EXPECT(!is_running(ctr));
@@ -96,7 +96,7 @@ static void load_clears_overflow_while_pending(void)
 	EXPECT(lcofi_pending());
 }
 
-/* A counter that has run over, and runs; its interrupt is pending. */
+/* A running counter that has overflowed; its interrupt is pending. */
 static u64 overflowed(void)
 {
 	u64 ctr;
@@ -120,7 +120,7 @@ static void start_of_what_runs_keeps_its_overflow(void)
 	EXPECT(has_overflowed(ctr));
 	EXPECT(lcofi_pending());
 	EXPECT(is_running(ctr));
-	/* Neither does STOP clear it, nor a call of another counter. */
+	/* Neither STOP nor a call for another counter clears it. */
 	EXPECT_OK(batch_apply(BIT(ctr) | FIXED_CTRS, 0, FIXED_CTRS));
 	EXPECT(has_overflowed(ctr));
 	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
@@ -148,7 +148,7 @@ static void what_has_no_event_has_not_overflowed(void)
 	programming_clears_overflow(SBI_PMU_BATCH_NO_EVENT);
 }
 
-/* All that APPLY does with a counter. What it may clear, OF, is set at first. */
+/* All operations of APPLY on a counter. OF, which it may clear, is set initially. */
 static void apply_each_way(u64 ctr, bool pending)
 {
 	EXPECT_OK(batch_apply(0, 0, BIT(ctr)));
@@ -186,7 +186,7 @@ static void interrupt_does_not_become_pending(void)
 	apply_each_way(ctr, false);
 }
 
-/* All bits of both, SINH too. */
+/* All bits of both are set, including SINH. */
 static void no_event_ignores_the_rest_of_its_slot(void)
 {
 	u64 ctr = lowest(ctrs.prog), fw = lowest(ctrs.fw), mask, i;
@@ -260,8 +260,8 @@ static void fixed_counters_that_failed_lose_their_filters(void)
 }
 
 /*
- * The supervisor programs a delegated counter that has no event: it can not set MINH,
- * so what it counts of a call is the firmware's part if MINH is lost.
+ * The supervisor programs a delegated counter that has no event. It cannot set MINH, so
+ * the counter counts the firmware in a call if MINH is lost.
  */
 static void delegated_counter_leaves_firmware_out(ulong event, long error)
 {
@@ -292,7 +292,7 @@ static void delegated_counter_that_failed_leaves_firmware_out(void)
 	delegated_counter_leaves_firmware_out(EVENT_BPU_PREFETCH_MISS, SBI_ERR_FAILED);
 }
 
-/* The fault comes after APPLY has cleared mhpmevent, MINH with it. */
+/* The access faults after APPLY has cleared mhpmevent including MINH. */
 static void delegated_counter_leaves_firmware_out_after_a_fault(void)
 {
 	u64 ctr, before;
@@ -338,23 +338,23 @@ const struct test_case batch_filter_cases[] = {
 	{ "cycle and instret that APPLY started never count the firmware",
 	  fixed_counters_leave_firmware_out,
 	  EXACT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
-	{ "APPLY heeds filters and no other flag", filters_are_heeded_and_other_flags_are_not,
+	{ "APPLY applies filters and ignores other flags", filters_are_heeded_and_other_flags_are_not,
 	  OVERFLOWS | NEEDS_FILTERS },
 	{ "a counter that APPLY loaded with -n interrupts after n", interrupts_after_n, OVERFLOWS },
 	{ "a counter interrupts after each load by APPLY",
 	  interrupts_again_after_each_load, OVERFLOWS },
 	{ "APPLY clears an overflow while the interrupt is pending",
 	  load_clears_overflow_while_pending, OVERFLOWS },
-	{ "APPLY leaves the overflow of what runs already",
+	{ "APPLY keeps the overflow of a running counter",
 	  start_of_what_runs_keeps_its_overflow, OVERFLOWS },
-	{ "APPLY clears the overflow of what it programs",
+	{ "APPLY clears the overflow of a counter that it programs",
 	  what_is_programmed_has_not_overflowed, OVERFLOWS },
-	{ "APPLY clears the overflow of what it leaves without an event",
+	{ "APPLY clears the overflow of a counter that it leaves without an event",
 	  what_has_no_event_has_not_overflowed, OVERFLOWS },
-	{ "APPLY does not clear an interrupt that is pending", interrupt_stays_pending, OVERFLOWS },
-	{ "APPLY does not raise an interrupt for an overflow of before",
+	{ "APPLY does not clear a pending interrupt", interrupt_stays_pending, OVERFLOWS },
+	{ "APPLY does not raise an interrupt for an earlier overflow",
 	  interrupt_does_not_become_pending, OVERFLOWS },
-	{ "APPLY ignores flags and event_data of no event",
+	{ "APPLY ignores flags and event_data with event_idx 0",
 	  no_event_ignores_the_rest_of_its_slot, EXACT },
 	{ "APPLY ignores filters of a firmware counter", firmware_counter_has_no_filters, NEEDS },
 	{ "APPLY resets the filters of cycle and instret that fail",

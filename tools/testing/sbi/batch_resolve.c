@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* RESOLVE: which counters can count an event. */
+/* RESOLVE: the counters that can count an event. */
 #include "batch.h"
 #include "case.h"
 
@@ -14,7 +14,7 @@ static void resolves_what_there_is(void)
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		batch_page()->ctrs = MARK;
 		EXPECT_OK(batch_resolve(events[i], 0));
-		/* Without filters these may be left to the fixed counters. */
+		/* Without filters, only the fixed counters may count these. */
 		if (!has_fixed_counter_only(events[i]) || batch_page()->ctrs & ctrs.prog)
 			EXPECT_EQ(batch_page()->ctrs & ctrs.prog, ctrs.prog);
 		EXPECT_EQ(batch_page()->ctrs & ~ctrs.hw, 0);
@@ -71,7 +71,7 @@ static void resolves_firmware_events(void)
 	EXPECT_EQ(batch_page()->ctrs, ctrs.fw);
 }
 
-/* 22 to 255 are reserved, the next are an implementation's, and the last is a platform's. */
+/* 22 to 255 are reserved, up to 65534 implementation-specific; 65535 is a platform's. */
 static void refuses_firmware_events_that_nobody_knows(void)
 {
 	static const ulong codes[] = { 22, 255, 256, 65534, 65535 };
@@ -107,7 +107,7 @@ static void resolve_writes_its_result_only(void)
 	EXPECT_EQ(batch_page_changes(), 1);
 }
 
-/* No counter at all is an error of RESOLVE's. */
+/* RESOLVE returns an error if there is no counter. */
 static u64 resolved(ulong event, u64 data)
 {
 	return batch_resolve(event, data).error ? 0 : batch_page()->ctrs;
@@ -164,20 +164,20 @@ static void event_data_is_for_raw_events(void)
 #define NEEDS		NEEDS_BATCH
 
 const struct test_case batch_resolve_cases[] = {
-	{ "RESOLVE says which counters count an event", resolves_what_there_is, NEEDS },
-	{ "RESOLVE knows what cycle and instret count", resolves_fixed_counters, NEEDS | NEEDS_FIXED },
-	{ "RESOLVE says the same whatever is in use", resolves_whatever_is_in_use, NEEDS },
-	{ "RESOLVE refuses what is not there", resolves_nothing_that_is_not_there, NEEDS },
-	{ "RESOLVE gives all firmware counters to a firmware event", resolves_firmware_events,
+	{ "RESOLVE returns the counters for an event", resolves_what_there_is, NEEDS },
+	{ "RESOLVE returns cycle and instret for their events", resolves_fixed_counters, NEEDS | NEEDS_FIXED },
+	{ "RESOLVE also returns counters that are in use", resolves_whatever_is_in_use, NEEDS },
+	{ "RESOLVE refuses events that do not exist", resolves_nothing_that_is_not_there, NEEDS },
+	{ "RESOLVE returns all firmware counters for a firmware event", resolves_firmware_events,
 	  NEEDS },
-	{ "RESOLVE and APPLY refuse firmware events that nobody knows",
+	{ "RESOLVE and APPLY refuse unknown firmware events",
 	  refuses_firmware_events_that_nobody_knows, NEEDS },
-	{ "RESOLVE finds no counter for no event", no_event_has_no_counter, NEEDS },
-	{ "RESOLVE writes the counters, and nothing where there are none",
+	{ "RESOLVE refuses event_idx 0", no_event_has_no_counter, NEEDS },
+	{ "RESOLVE writes the counters, and nothing if it fails",
 	  resolve_writes_its_result_only, NEEDS },
 	{ "RESOLVE, APPLY and a match agree on each counter and event",
 	  resolve_apply_and_match_agree, NEEDS },
-	{ "RESOLVE and APPLY heed event_data of raw events only", event_data_is_for_raw_events,
+	{ "RESOLVE and APPLY use event_data of raw events only", event_data_is_for_raw_events,
 	  NEEDS },
 	CASES_END
 };

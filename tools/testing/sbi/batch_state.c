@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The batch extension beside others: sections 8 and 9 of its specification. */
+/* The batch extension together with others: sections 8 and 9 of its specification. */
 #include "batch.h"
 #include "case.h"
 
@@ -21,7 +21,7 @@ static void snapshot_and_batch_pages_are_apart(void)
 	EXPECT(is_running(ctr));
 }
 
-/* Where a standard call with these counters would write to it. */
+/* For counters for which a standard call would write to the page. */
 static void apply_leaves_the_snapshot_alone(void)
 {
 	volatile u64 *word = (volatile u64 *)SHARED;
@@ -62,7 +62,7 @@ static void standard_calls_see_what_apply_did(void)
 
 /* --- counters that run without an event ------------------------------------------- */
 
-/* What runs is not programmed; of what has no event this is all that shows. */
+/* A running counter cannot be programmed: the only sign if it has no event. */
 static bool is_started(u64 ctr)
 {
 	slot_set(ctr, SBI_PMU_BATCH_NO_EVENT, 0);
@@ -109,7 +109,7 @@ static void fixed_counter_is_in_use(u64 ctr, ulong event)
 	EXPECT_ERROR(pmu_match(ctr, 1, 0, event, 0), SBI_ERR_NOT_SUPPORTED);
 }
 
-/* The match shows it, and is undone. */
+/* Checks by a match, and undoes it. */
 static void fixed_counter_is_not_in_use(u64 ctr, ulong event)
 {
 	EXPECT_OK(pmu_match(ctr, 1, 0, event, 0));
@@ -155,16 +155,16 @@ static void fixed_counters_are_in_use_meanwhile(void)
 #define EXACT		(NEEDS_BATCH | NEEDS_ICOUNT)
 
 const struct test_case batch_state_cases[] = {
-	{ "the snapshot's page and the batch's are two", snapshot_and_batch_pages_are_apart,
+	{ "the snapshot's page is separate from the batch page", snapshot_and_batch_pages_are_apart,
 	  NEEDS | NEEDS_SNAPSHOT },
 	{ "APPLY does not access the snapshot's page", apply_leaves_the_snapshot_alone,
 	  EXACT | NEEDS_SNAPSHOT },
 	{ "the standard calls see what APPLY did", standard_calls_see_what_apply_did, EXACT },
 	{ "RESET stops a counter that runs without an event", reset_stops_what_has_no_event,
 	  NEEDS },
-	{ "a match does not choose a counter that runs without an event",
+	{ "a match does not select a counter that runs without an event",
 	  match_does_not_choose_what_runs, NEEDS },
-	{ "cycle and instret are in use from their start or event to the next RESET or no event",
+	{ "cycle and instret are in use from START or an event to RESET or event_idx 0",
 	  fixed_counters_are_in_use_meanwhile, NEEDS | NEEDS_FIXED },
 	CASES_END
 };

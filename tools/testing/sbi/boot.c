@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The hart as the firmware hands it over. */
+/* State of the hart after boot. */
 #include "case.h"
 #include "fdt.h"
 #include "pmu.h"
 
-/* What instret_over_ecall() counts in S-mode: csrr, li, li, ecall; QEMU counts an ecall. */
+/* Instructions of instret_over_ecall() in S-mode: csrr, li, li, ecall; QEMU counts an ecall. */
 #define OVER_ECALL	4
 
 static void machine_has_pmu(void)
@@ -60,7 +60,7 @@ static void no_overflow_is_pending(void)
 }
 
 const struct test_case boot_cases[] = {
-	{ "the PMU extension is there, with hardware and firmware counters",
+	{ "the PMU extension has hardware and firmware counters",
 	  machine_has_pmu, AT_BOOT },
 	{ "instret runs at boot, and counts each instruction", instret_runs,
 	  AT_BOOT | NEEDS_ICOUNT },
@@ -70,7 +70,7 @@ const struct test_case boot_cases[] = {
 	  instret_leaves_out_firmware, AT_BOOT | NEEDS_ICOUNT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
 	{ "cycle leaves out what the firmware executes, from boot on",
 	  cycle_leaves_out_firmware, AT_BOOT | NEEDS_ICOUNT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
-	{ "instret leaves out the firmware after a match and a reset",
+	{ "instret does not count the firmware after a match and a reset",
 	  instret_leaves_out_firmware_after_reset,
 	  AT_BOOT | NEEDS_ICOUNT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
 	{ "no overflow interrupt is pending at boot", no_overflow_is_pending, AT_BOOT },

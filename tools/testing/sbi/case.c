@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs the cases, and knows which of them fail on this firmware. */
+/* Runs the cases, with the list of known failures of the firmware. */
 #include "case.h"
 #include "fdt.h"
 #include "pmu.h"
@@ -27,12 +27,12 @@ static const struct {
 	{ NEEDS_FIXED,		"this firmware does not configure cycle and instret on a hart with"
 				" Sscofpmf and without Smcntrpmf, as OpenSBI decided in 65bb705f" },
 	{ NEEDS_SSCTR,		"this hart has no Ssctr" },
-	{ NEEDS_READS,		"only the model tells what it has read" },
+	{ NEEDS_READS,		"only the model can observe reads" },
 	{ NEEDS_RV64,		"this case needs RV64" },
 	{ NEEDS_FILTERS,	"QEMU 10.0.2 on RV32 does not apply filters to the lower half of a counter" },
 };
 
-/* --- what a case says --------------------------------------------------------- */
+/* --- results of a case -------------------------------------------------------- */
 
 void tap_skip(const char *why)
 {
@@ -70,9 +70,9 @@ bool tap_failed(void)
 	return failures;
 }
 
-/* --- what is known of this firmware ------------------------------------------- */
+/* --- known failures of this firmware ------------------------------------------ */
 
-/* A line of the list, "VERDICT NAME": is it of this verdict and name? */
+/* Does a line of the list have this verdict and name? */
 static bool line_is(const char *at, const char *end, const char *verdict, const char *name)
 {
 	size_t length = str_length(verdict);
@@ -136,7 +136,7 @@ void known_check(const struct test_case *const *groups)
 		end = line_end(at);
 		if (line_names_case(at, end, groups))
 			continue;
-		print("Bail out! the initrd has a line that names no case: ");
+		print("Bail out! the initrd names an unknown case: ");
 		for (c = at; c < end; c++)
 			print("%c", *c);
 		print("\n");
@@ -174,7 +174,7 @@ static void judge(const struct test_case *test)
 	} else if (failures) {
 		result(true, test->name, " # SKIP TODO known failure of ", machine.firmware);
 	} else {
-		print("# a known failure does not fail: take it off the list\n");
+		print("# a known failure does not fail: remove it from the list\n");
 		result(false, test->name, "", "");
 	}
 }
@@ -190,10 +190,10 @@ void case_run(const struct test_case *test, u64 have)
 		return;
 	}
 	if (known_as("not-run", test->name)) {
-		result(true, test->name, " # SKIP TODO not to be survived by ", machine.firmware);
+		result(true, test->name, " # SKIP TODO this case hangs ", machine.firmware);
 		return;
 	}
-	/* Where the firmware dies, this says of what. */
+	/* If the firmware hangs, this is the case. */
 	print("# %llu: %s\n", case_number + 1, test->name);
 	if (!(test->needs & AT_BOOT))
 		pmu_reset();
@@ -201,7 +201,7 @@ void case_run(const struct test_case *test, u64 have)
 	test->run();
 	irqs_disable();
 	if (!canaries_live())
-		tap_fail(__FILE__, __LINE__, "pages beside the shared ones live", 0, 1);
+		tap_fail(__FILE__, __LINE__, "pages beside the shared ones are unchanged", 0, 1);
 	judge(test);
 }
 

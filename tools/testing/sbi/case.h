@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What main() asks of the runner of cases. */
+/* Functions to run cases. */
 #ifndef SBI_CONFORMANCE_CASE_H
 #define SBI_CONFORMANCE_CASE_H
 
 #include "tap.h"
 
-/* Every line of the initrd names a case, or the run ends. */
+/* Ends the run if a line of the initrd names no case. */
 void known_check(const struct test_case *const *groups);
-/* Is it the only case to be run, or one of all? */
+/* Is the case selected? */
 bool case_is_wanted(const struct test_case *test);
-/* HAVE are the NEEDS_ that this machine meets. */
+/* HAVE are the requirements (NEEDS_) that this machine meets. */
 void case_run(const struct test_case *test, u64 have);
 bool cases_good(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* NUM_COUNTERS, COUNTER_GET_INFO, FW_READ, and functions that are not there. */
+/* NUM_COUNTERS, COUNTER_GET_INFO, FW_READ, and functions that do not exist. */
 #include "case.h"
 #include "pmu.h"
 
@@ -108,8 +108,8 @@ static void fw_read_hi_refuses_as_fw_read_does(void)
 }
 
 /*
- * SBI 3.0 leaves a1 open on an error. Zero, and what S-mode had there, disclose
- * nothing; another value is a word of the firmware's memory or registers.
+ * In SBI 3.0, a1 is unspecified after an error. Zero and the caller's value of a1
+ * disclose nothing; another value is from the firmware's memory or registers.
  */
 static void error_discloses_nothing(void)
 {
@@ -131,11 +131,11 @@ static void unknown_functions_are_refused(void)
 }
 
 const struct test_case counters_cases[] = {
-	{ "NUM_COUNTERS always says the same", number_is_constant, 0 },
+	{ "NUM_COUNTERS is constant", number_is_constant, 0 },
 	{ "a hardware counter is 64 bits wide and names its CSR",
 	  hardware_counters_name_their_csr, 0 },
 	{ "time is not a counter of the PMU", time_is_not_a_counter, 0 },
-	{ "every counter but time is of hardware or of firmware", firmware_counters_are_marked, 0 },
+	{ "every counter except time is of hardware or of firmware", firmware_counters_are_marked, 0 },
 	{ "COUNTER_GET_INFO refuses a counter that is not there",
 	  info_of_no_counter_is_refused, 0 },
 	{ "COUNTER_GET_INFO does not cut its index to 32 bits", info_index_is_not_cut_off,
@@ -143,10 +143,10 @@ const struct test_case counters_cases[] = {
 	{ "FW_READ and FW_READ_HI read all 64 bits of a firmware counter",
 	  firmware_counter_reads, 0 },
 	{ "FW_READ refuses a hardware counter", fw_read_refuses_hardware_counters, 0 },
-	{ "FW_READ refuses a counter that is not there", fw_read_refuses_no_counter, 0 },
+	{ "FW_READ refuses a counter that does not exist", fw_read_refuses_no_counter, 0 },
 	{ "FW_READ does not cut its index to 32 bits", fw_read_index_is_not_cut_off, NEEDS_RV64 },
 	{ "FW_READ_HI refuses what FW_READ refuses", fw_read_hi_refuses_as_fw_read_does, 0 },
 	{ "an error discloses nothing of the firmware in a1", error_discloses_nothing, 0 },
-	{ "a function that is not there is not supported", unknown_functions_are_refused, 0 },
+	{ "unknown functions are not supported", unknown_functions_are_refused, 0 },
 	CASES_END
 };

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Shared memory addresses without memory: addresses that no device decodes, and
+ * Shared memory at addresses without memory: addresses that no device decodes, and
  * devices that decode a part of a page.
  */
 #include "batch.h"
 #include "case.h"
 
-/* These decode a part of their page (virtio, 0x200 bytes), or can not be written. */
+/* These decode a part of their page (virtio, 0x200 bytes), or are read-only. */
 static const ulong devices[] = {
 	ADDRESS_VIRTIO, ADDRESS_FLASH, ADDRESS_PCIE_ECAM, ADDRESS_RTC, ADDRESS_FW_CFG,
 };
 
-/* 0 is an address like another: firmware must not take it for "no address". */
+/* 0 is a valid address: firmware must not mistake it for "no address". */
 static const ulong unmapped[] = {
 	0, ADDRESS_NOTHING, ADDRESS_FAR, -4096UL,
 };
 
-/* Is the error one of those that these calls may return? */
+/* Is it an error that these calls may return? */
 static bool is_refused(struct sbiret ret)
 {
 	return ret.error == SBI_ERR_INVALID_ADDRESS || ret.error == SBI_ERR_NO_SHMEM ||
@@ -35,7 +35,7 @@ static void info_survives_devices(void)
 		EXPECT(!ret.error || is_refused(ret));
 	}
 	EXPECT_ERROR(pmu_event_info(ADDRESS_VIRTIO, 0, 64, 0), SBI_ERR_INVALID_ADDRESS);
-	/* Its first entries are there; one word of a page does not tell. */
+	/* The device decodes the first entry, so a test of one word would not suffice. */
 	EXPECT_ERROR(pmu_event_info(ADDRESS_VIRTIO + 0x1f0, 0, 2, 0), SBI_ERR_INVALID_ADDRESS);
 }
 
@@ -54,7 +54,7 @@ static void apply_survives_nothing(void)
 	}
 }
 
-/* What a device returns is not specified, so results are not checked: the calls return. */
+/* The results of devices are not specified; only check that the calls return. */
 static void apply_survives_devices(void)
 {
 	u64 all = ctrs.hw | ctrs.fw, i, k;
@@ -70,7 +70,7 @@ static void apply_survives_devices(void)
 	}
 	if (batch_set_shmem(ADDRESS_VIRTIO, 0, 0).error)
 		return;
-	/* Its slot lies beyond what virtio decodes. */
+	/* Virtio does not decode its slot. */
 	EXPECT_ERROR(batch_apply(BIT(18), BIT(18), 0), SBI_ERR_INVALID_ADDRESS);
 }
 
@@ -100,11 +100,11 @@ static void counters_stop_if_the_page_faults(void)
 	EXPECT_ERROR(batch_apply(0, 0, BIT(ctr)), SBI_ERR_INVALID_ADDRESS);
 	EXPECT(!is_running(ctr));
 	EXPECT(is_running(other));
-	/* The page stays set: it is not NO_SHMEM. */
+	/* The page stays set, so the error is not NO_SHMEM. */
 	EXPECT_ERROR(batch_apply(0, 0, 0), SBI_ERR_INVALID_ADDRESS);
 }
 
-/* One counter that runs in each mask, of each kind. */
+/* Each mask has one running counter of hardware and one of firmware. */
 static void counters_of_each_mask_stop_if_the_page_faults(void)
 {
 	u64 hw = lowest(ctrs.prog), fw = lowest(ctrs.fw), first = BIT(hw) | BIT(fw), all, i;
@@ -121,7 +121,7 @@ static void counters_of_each_mask_stop_if_the_page_faults(void)
 		return;
 	}
 	EXPECT_ERROR(batch_apply(first, first << 1, first << 2), SBI_ERR_INVALID_ADDRESS);
-	/* What runs can not be programmed. */
+	/* A running counter could not be programmed. */
 	REQUIRE(batch_page_set());
 	EXPECT_OK(batch_apply(0, all, 0));
 	EXPECT_EQ(batch_page()->failed, 0);
@@ -152,7 +152,7 @@ static void snapshot_survives_nothing(void)
 		snapshot_survives(unmapped[i]);
 }
 
-/* Values of counters that are there lie within what virtio decodes; those of RTC do not. */
+/* Virtio decodes the values of all existing counters; the RTC does not. */
 static void snapshot_survives_devices(void)
 {
 	ulong i;
@@ -204,7 +204,7 @@ static void snapshot_set_shmem_does_not_access(void)
 	EXPECT(fw_cfg_is_rewound());
 }
 
-/* The mask of counters to load is where the data register is. */
+/* The mask of counters to load is at the address of the data register. */
 static void apply_does_not_read_load_without_start(void)
 {
 	u64 ctr = lowest(ctrs.hw);
@@ -215,15 +215,15 @@ static void apply_does_not_read_load_without_start(void)
 	}
 	fw_cfg_rewind();
 	batch_apply(BIT(ctr), 0, 0);
-	/* That has written to the selector, or faulted there. */
+	/* APPLY has written to the selector, or faulted there. */
 	EXPECT(fw_cfg_is_rewound());
 }
 
-/* Slots of counters from 14 on lie beyond what virtio decodes of its page. */
+/* Virtio does not decode the slots of counters from 14 on. */
 #define VIRTIO_DECODES		0x200
 #define BEYOND_VIRTIO		(~(BIT((VIRTIO_DECODES - 0x40) / 32) - 1))
 
-/* The mask of counters to load is where virtio has its magic number and its version. */
+/* The mask of counters to load is at the address of virtio's magic number and version. */
 static void apply_reads_no_slot_without_need(void)
 {
 	u64 load = *(volatile u64 *)ADDRESS_VIRTIO, loaded, other, fw;
@@ -242,7 +242,7 @@ static void apply_reads_no_slot_without_need(void)
 	}
 	EXPECT_OK(batch_apply(loaded | other | BIT(fw), 0, 0));
 	EXPECT_OK(batch_apply(loaded | other, 0, other | BIT(fw)));
-	/* These have to read, and can not. */
+	/* These must read words that fault. */
 	EXPECT_ERROR(batch_apply(0, 0, loaded), SBI_ERR_INVALID_ADDRESS);
 	EXPECT_ERROR(batch_apply(other, other, 0), SBI_ERR_INVALID_ADDRESS);
 }
@@ -296,14 +296,14 @@ const struct test_case device_cases[] = {
 	{ "SET_SHMEM does not access the page", batch_set_shmem_does_not_access, NEEDS_BATCH },
 	{ "APPLY does not read load if start_mask is zero", apply_does_not_read_load_without_start,
 	  NEEDS_BATCH },
-	{ "APPLY reads no value without load, and no slot of what it does not program",
+	{ "APPLY reads no value without load, and no slot of counters that it does not program",
 	  apply_reads_no_slot_without_need, NEEDS_BATCH },
-	{ "APPLY and RESOLVE read the words only that their arguments name",
+	{ "APPLY and RESOLVE only read the words that their arguments name",
 	  no_word_is_read_without_need, NEEDS_BATCH | NEEDS_READS },
 	{ "APPLY returns INVALID_ADDRESS if the page has no memory", apply_survives_nothing, NEEDS_BATCH },
 	{ "RESOLVE returns INVALID_ADDRESS if the page has no memory", resolve_survives_nothing,
 	  NEEDS_BATCH },
-	{ "APPLY stops the counters that it was to start if the page faults",
+	{ "APPLY stops the counters of start_mask if the page faults",
 	  counters_stop_if_the_page_faults, NEEDS_BATCH },
 	{ "APPLY stops the counters of each mask if the page faults",
 	  counters_of_each_mask_stop_if_the_page_faults, NEEDS_BATCH },

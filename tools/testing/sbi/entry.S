@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two more entry points from the firmware: resume after a suspend, and the SSE handler. */
+/* Further entry points for the firmware: resume after a suspend, and the SSE handler. */
 
 #if __riscv_xlen == 32
 #define WORD		4
@@ -20,9 +20,8 @@
 	.text
 
 	/*
-	 * long hart_suspend(ulong type): 0 once the hart has resumed, or an error. A
-	 * non-retentive suspend resumes at hart_resume, with a1 as it was given here
-	 * and no other register.
+	 * long hart_suspend(ulong type): returns 0 after the hart has resumed, or an error.
+	 * A non-retentive suspend resumes at hart_resume, and preserves a1 only.
 	 */
 	.globl	hart_suspend
 hart_suspend:
@@ -56,8 +55,8 @@ hart_resume:
 	ret
 
 	/*
-	 * a7 is what sse_begin() has registered: the address of sse_frame. The firmware
-	 * has saved a6 and a7, and restores them; all others are saved here.
+	 * a7 is the address of sse_frame, which sse_begin() has registered. The firmware
+	 * saves and restores a6 and a7; all other registers are saved here.
 	 */
 	.balign	4
 	.globl	sse_entry
@@ -80,7 +79,7 @@ sse_entry:
 	li	a7, SBI_EXT_SSE
 	li	a6, SBI_SSE_COMPLETE
 	ecall
-	/* The firmware does not come back here. */
+	/* The firmware does not return here. */
 1:	j	1b
 
 	.bss

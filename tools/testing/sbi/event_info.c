@@ -15,7 +15,7 @@ static void set_entry(u64 i, u32 event, u64 data)
 	entries()[i] = (struct pmu_event_info){ event, MARK, data };
 }
 
-/* What is said of EVENT, or ALL_ONES. */
+/* The output for EVENT, or ALL_ONES after an error. */
 static u64 output_of(u32 event, u64 data)
 {
 	set_entry(0, event, data);
@@ -49,7 +49,7 @@ static void firmware_events_are_told(void)
 		EXPECT_EQ(output_of(EVENT_FW(code), 0), 1);
 }
 
-/* The specification has an error for these; to call them unsupported is as good. */
+/* The specification has an error for these; output "unsupported" is accepted, too. */
 static void malformed_events_are_not_supported(void)
 {
 	static const u32 events[] = {
@@ -86,9 +86,9 @@ static void many_entries_are_served_and_no_more(void)
 }
 
 /*
- * With Smepmp the firmware can open a list for itself by one naturally aligned
- * power of two; of one that crosses the middle of the memory's first 128 MiB that
- * would be all of them, and the firmware could not execute its own code.
+ * With Smepmp the firmware may map a list by one naturally aligned range of a power of
+ * two. For a list that crosses the middle of the memory's first 128 MiB this would be all
+ * of them, so that the firmware could not execute its own code.
  */
 static void entries_may_lie_anywhere(void)
 {
@@ -102,7 +102,7 @@ static void entries_may_lie_anywhere(void)
 		EXPECT_EQ(entry[i].output, 1);
 }
 
-/* 64 KiB of entries; a firmware may serve more, but 4096 entries are not many. */
+/* 4096 entries take 64 KiB. Firmware may accept more, but must accept 4096. */
 static void number_of_entries_is_bounded(void)
 {
 	struct pmu_event_info *entry = (struct pmu_event_info *)ADDRESS_MIDDLE;
@@ -130,7 +130,7 @@ static void info_agrees_with_match(void)
 
 		if (event == EVENT_HW_BEYOND)
 			event = EVENT_CACHE(0, 0, 0);
-		/* There is no fourth operation. */
+		/* There are only three operations. */
 		if ((event & 7) >= 6 && event >= EVENT_CACHE(0, 0, 0))
 			continue;
 		ret = pmu_match(0, ctrs.hw, 0, event, 0);
@@ -180,11 +180,11 @@ static void devices_are_refused(void)
 #define NEEDS	NEEDS_EVENT_INFO
 
 const struct test_case event_info_cases[] = {
-	{ "EVENT_GET_INFO says which events there are", supported_events_are_told, NEEDS },
+	{ "EVENT_GET_INFO reports supported events", supported_events_are_told, NEEDS },
 	{ "EVENT_GET_INFO says which events there are not", unsupported_events_are_told, NEEDS },
 	{ "EVENT_GET_INFO says that there are firmware events", firmware_events_are_told, NEEDS },
 	{ "EVENT_GET_INFO supports no malformed event", malformed_events_are_not_supported, NEEDS },
-	{ "EVENT_GET_INFO serves as many entries as it is given, and no more",
+	{ "EVENT_GET_INFO writes the given number of entries, and no more",
 	  many_entries_are_served_and_no_more, NEEDS },
 	{ "EVENT_GET_INFO accepts 4096 entries, and accepts or refuses 4097",
 	  number_of_entries_is_bounded, NEEDS },
@@ -193,7 +193,7 @@ const struct test_case event_info_cases[] = {
 	{ "EVENT_GET_INFO and a match agree on every event", info_agrees_with_match, NEEDS },
 	{ "EVENT_GET_INFO changes no counter", info_changes_no_counter, NEEDS },
 	{ "EVENT_GET_INFO refuses unaligned memory and flags", bad_arguments_are_refused, NEEDS },
-	{ "EVENT_GET_INFO refuses memory that is the firmware's, or beyond XLEN",
+	{ "EVENT_GET_INFO refuses memory of the firmware, or beyond XLEN",
 	  foreign_memory_is_refused, NEEDS },
 	{ "EVENT_GET_INFO refuses a device's registers", devices_are_refused, NEEDS },
 	CASES_END

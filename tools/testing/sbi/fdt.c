@@ -65,7 +65,7 @@ static bool list_has(const struct property *prop, const char *word)
 	return false;
 }
 
-/* Names are told apart by themselves: none of these occurs in two places. */
+/* The path is not checked, because none of these names occurs in two places. */
 static void take_property(const struct property *prop)
 {
 	if (str_equal(prop->name, "bootargs")) {

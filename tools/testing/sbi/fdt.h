@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The little that is asked of a flattened devicetree. */
+/* Properties that are read from the flattened devicetree. */
 #ifndef SBI_CONFORMANCE_FDT_H
 #define SBI_CONFORMANCE_FDT_H
 
 #include "sbi.h"
 
 struct machine {
-	const char *bootargs;	/* "" where there are none */
-	const char *initrd;	/* what is known of which case, and whether only one is to be run */
+	const char *bootargs;	/* "" if there are none */
+	const char *initrd;	/* known failures, and the selected case if any */
 	const char *initrd_end;
 	bool smcntrpmf;
 	bool smepmp;
 	bool ssctr;
 	u64 harts;
-	const char *firmware;	/* its name, for the reader */
+	const char *firmware;	/* its name, for messages */
 };
 
 extern struct machine machine;

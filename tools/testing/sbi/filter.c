@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which modes are counted. */
+/* Filters: the modes that are counted. */
 #include "case.h"
 #include "pmu.h"
 
 /*
- * What S-mode executes from one read to the next of count_over_call(): two calls
- * of functions and an ecall with its arguments. The firmware's part of an ecall
- * is ten times as long.
+ * Maximum number of instructions of S-mode between the two reads of count_over_call():
+ * two function calls and an ecall with its arguments. The firmware's part of an ecall is
+ * ten times as long.
  */
 #define S_MODE_PART	40
 
@@ -47,7 +47,7 @@ static void firmware_is_not_counted_after_reset(void)
 	}
 }
 
-/* S-mode programs the counter by itself, and can not set MINH: the reset has to leave it. */
+/* S-mode programs the counter itself and cannot set MINH: the reset must keep MINH set. */
 static void delegated_counter_leaves_out_firmware(void)
 {
 	u64 ctr = ctr_for(EVENT_INSTRUCTIONS, 0);
@@ -55,7 +55,7 @@ static void delegated_counter_leaves_out_firmware(void)
 	REQUIRE(ctr >= 3 && ctr < 32);
 	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 0));
 	EXPECT_OK(pmu_stop(ctr, 1, PMU_STOP_RESET));
-	/* QEMU's selectors are the SBI's event indices. */
+	/* In QEMU, the selectors are the event indices of the SBI. */
 	delegated_event_write(ctr, EVENT_INSTRUCTIONS);
 	csr_clear(CSR_SCOUNTINHIBIT, BIT(ctr));
 	EXPECT_IN(count_over_call(ctr), 4, S_MODE_PART);
@@ -142,11 +142,11 @@ const struct test_case filter_cases[] = {
 	  NEEDS_ICOUNT | NEEDS_SSCOFPMF | NEEDS_SSCCFG | NEEDS_FILTERS },
 	{ "a counter with SINH does not count S-mode", s_mode_is_left_out, NEEDS | NEEDS_FILTERS },
 	{ "a counter with the other filters counts S-mode", other_filters_leave_s_mode_in, NEEDS },
-	{ "a match replaces the filters of the one before", match_replaces_filters, NEEDS },
+	{ "a match replaces the filters of the previous match", match_replaces_filters, NEEDS },
 	{ "STOP with RESET resets the filters of cycle and instret",
 	  reset_resets_filters_of_fixed_counters,
 	  NEEDS_ICOUNT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
-	{ "cycle and instret heed filters", fixed_counters_filter,
+	{ "cycle and instret apply filters", fixed_counters_filter,
 	  NEEDS_ICOUNT | NEEDS_SMCNTRPMF | NEEDS_FILTERS },
 	CASES_END
 };

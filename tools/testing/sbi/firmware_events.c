@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the firmware counts of itself. */
+/* Firmware events. */
 #include "case.h"
 #include "pmu.h"
 
-/* Sends this hart an SFENCE.VMA, which it counts as received. */
+/* Requests an SFENCE.VMA on this hart, which counts as received. */
 static void sfence_vma(void)
 {
 	sbi_call6(SBI_EXT_RFENCE, SBI_RFENCE_SFENCE_VMA, 0, ALL_ONES, 0, ALL_ONES, 0, 0);
@@ -112,7 +112,7 @@ static void codes_do_not_mix(void)
 	EXPECT_EQ(counted(hw, 1000), 2000 + counted_extra);
 }
 
-/* Who names no platform event of its own has none. */
+/* QEMU's machine has no platform-specific firmware events. */
 static void platform_events_are_refused(void)
 {
 	struct sbiret ret = pmu_match(0, ctrs.fw, 0, EVENT_FW_PLATFORM, 1);
@@ -123,12 +123,12 @@ static void platform_events_are_refused(void)
 const struct test_case firmware_event_cases[] = {
 	{ "a firmware counter counts its event", counts_its_event, 0 },
 	{ "a firmware counter counts no other event", counts_no_other_event, 0 },
-	{ "a firmware counter counts while it is started only", counts_while_started_only, 0 },
+	{ "a firmware counter counts only while it is started", counts_while_started_only, 0 },
 	{ "all firmware counters of one event count it", all_counters_of_an_event_count, 0 },
 	{ "every firmware counter counts", every_firmware_counter_counts, 0 },
 	{ "firmware counters run out one by one", counters_run_out, 0 },
-	{ "hardware and firmware events of one code do not mix", codes_do_not_mix, NEEDS_ICOUNT },
-	{ "a platform's firmware event is refused where the platform has none",
+	{ "hardware and firmware events with the same code are separate", codes_do_not_mix, NEEDS_ICOUNT },
+	{ "a platform firmware event is refused if the platform has none",
 	  platform_events_are_refused, 0 },
 	CASES_END
 };

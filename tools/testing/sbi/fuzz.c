@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Random calls of both extensions, while the shared pages are scribbled on by
- * this hart and, at the very time the firmware reads them, by another. What must
- * hold after them: the firmware answers as before, counters count, and nothing
- * beside the pages was written.
+ * Random calls of both extensions, while this hart and another one write random data
+ * to the shared pages, the latter while the firmware reads them. Afterwards the
+ * firmware must respond as before, counters must count, and nothing beside the pages
+ * may have been written.
  */
 #include "case.h"
 #include "fdt.h"
@@ -14,8 +14,8 @@
 #define SEED		0x2545f4914f6cdd1dULL
 #define HART_STACK	4096
 /*
- * From the last of the addresses these end within the page. Firmware that checks
- * no bound would walk all of the memory with more.
+ * Lists of this length end within the page for all addresses. Firmware without a check
+ * of the bounds would walk all of the memory with longer lists.
  */
 #define TAME_ENTRIES	64
 
@@ -51,14 +51,14 @@ static void scribble(u64 r)
 	volatile u64 *batch = (volatile u64 *)BATCH_SHARED;
 	volatile u64 *snapshot = (volatile u64 *)SHARED;
 
-	/* The masks, the slots of counters that are there, now and then all else. */
+	/* Mostly the masks and the slots of existing counters, sometimes other words. */
 	batch[modulo(r, 3)] = r >> 20;
 	batch[8 + modulo(r >> 8, 140)] = r >> (r & 31);
 	batch[(r >> 16) % 512] = r;
 	snapshot[(r >> 8) % 512] = r;
 }
 
-/* A counter's steps, not random ones: they must not disturb the sequence of calls. */
+/* Uses a sequence of its own, so that the calls remain reproducible. */
 static void hart_scribbles(void)
 {
 	u64 n = 1;
@@ -123,7 +123,7 @@ static u64 any_mask(void)
 	}
 }
 
-/* Not one that pmu_match() and its like would have to split. */
+/* A mask that pmu_match() and similar functions need not split. */
 static ulong any_register_mask(void)
 {
 	return any_mask();
@@ -168,7 +168,7 @@ static ulong any_address(bool tame)
 	static const ulong unmapped[] = {
 		0, ADDRESS_NOTHING, 0x40000000, -16UL, -4096UL, ADDRESS_FAR, BIT(XLEN - 9),
 		BIT(XLEN - 1),
-		/* Devices that decode a part of a page, or the half of what a word is. */
+		/* Devices that decode a part of a page, or of a word. */
 		ADDRESS_VIRTIO, ADDRESS_VIRTIO + 0x1f0, ADDRESS_RTC, ADDRESS_FLASH,
 		ADDRESS_PCIE_ECAM,
 	};
@@ -203,7 +203,7 @@ static ulong any_entries(bool tame)
 
 /* --- calls ---------------------------------------------------------------------------- */
 
-/* SKIP_MATCH and CLEAR_VALUE of an event that is not the counter's: not where it is tame. */
+/* With TAME, no SKIP_MATCH, which could use an event that the counter cannot count. */
 static void call_match(bool tame)
 {
 	ulong flags = any_flags();
@@ -267,14 +267,14 @@ static void call_batch(bool tame)
 		batch_set_shmem(BATCH_SHARED, 0, 0);
 		break;
 	default:
-		/* Masks of counters that are there, for most: others do nothing at all. */
+		/* Mostly masks of existing counters, because other calls only return an error. */
 		batch_apply(any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES_64),
 			    any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES_64),
 			    any_mask() & (below(8) ? ctrs.hw | ctrs.fw : ALL_ONES_64));
 	}
 }
 
-/* Interrupts are let in now and then; a storm of them ends the run. */
+/* Enables interrupts for a moment; too many of them end the run. */
 static void let_interrupts_in(void)
 {
 	irqs.count = 0;
@@ -284,7 +284,7 @@ static void let_interrupts_in(void)
 	irqs_disable();
 }
 
-/* --- what holds after them --------------------------------------------------------------- */
+/* --- checks after the calls -------------------------------------------------------------- */
 
 static void firmware_answers_as_before(void)
 {
@@ -322,7 +322,7 @@ static void counters_count_again(void)
 	}
 }
 
-/* A counter of cycles that is stopped must not raise what nobody asked for. */
+/* Stopped counters must not raise interrupts. */
 static void no_storm_is_left(void)
 {
 	pmu_reset();
@@ -356,7 +356,7 @@ static void fuzz(bool tame)
 	if (scribbles)
 		hart_take_back();
 	else
-		print("# without another hart\n");
+		print("# there is no other hart to write to the pages\n");
 	if (sse)
 		sse_end();
 	firmware_answers_as_before();
@@ -374,7 +374,7 @@ static void tame_call_is_survived(void)
 	fuzz(true);
 }
 
-/* --- what takes two harts ------------------------------------------------------------------ */
+/* --- cases with two harts ------------------------------------------------------------------ */
 
 static void ipi_is_counted_by_all_its_counters(void)
 {
@@ -383,7 +383,7 @@ static void ipi_is_counted_by_all_its_counters(void)
 	REQUIRE(a != ALL_ONES && b != ALL_ONES);
 	EXPECT_OK(pmu_start(0, BIT(a) | BIT(b), 0, 0));
 	REQUIRE(hart_set_off());
-	/* HART_START is done by an IPI: what it counted is where both begin. */
+	/* HART_START sends an IPI, too: both counters begin with its count. */
 	EXPECT_EQ(pmu_fw_read(a).value, pmu_fw_read(b).value);
 	sent = pmu_fw_read(a).value;
 	EXPECT_OK(sbi_call(SBI_EXT_IPI, 0, 3, 0, 0));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What firmware may not survive: arguments that wrap, and memory that is not
- * there. Last of all, the gentlest first: a firmware that falls for one has been
- * asked all else.
+ * Arguments that may hang the firmware: sets and ranges that wrap, and addresses
+ * without memory. These cases run after all others, the least dangerous first.
  */
 #include "case.h"
 #include "pmu.h"
 
-/* With the highest bit of the mask these wrap to a counter that is there. */
+/* With the highest bit of the mask, these wrap to an existing counter. */
 static const struct {
 	ulong base;
 	ulong mask;
@@ -70,7 +69,7 @@ static void wrapping_set_is_not_skipped_to(void)
 				       EVENT_FW_SET_TIMER, 0), SBI_ERR_INVALID_PARAM);
 }
 
-/* A firmware that indexes its firmware counters by a hardware counter clears others. */
+/* Firmware that uses the index of a hardware counter for firmware counters clears others. */
 static void skip_match_clears_no_other_counter(void)
 {
 	u64 i, first = lowest(ctrs.fw);
@@ -112,7 +111,7 @@ static void info_beyond_memory_is_refused(void)
 	EXPECT_ERROR(pmu_event_info(-16UL, 0, 2, 0), SBI_ERR_INVALID_ADDRESS);
 }
 
-/* Few entries, so that it is the range that is refused. */
+/* Few entries, so that the range is the reason of the error. */
 static void wrapping_list_is_refused(void)
 {
 	EXPECT_ERROR(pmu_event_info(-16UL, 0, 2, 0), SBI_ERR_INVALID_ADDRESS);
@@ -120,7 +119,7 @@ static void wrapping_list_is_refused(void)
 	EXPECT_ERROR(pmu_event_info(-4096UL, 0, 4096, 0), SBI_ERR_INVALID_ADDRESS);
 }
 
-/* Sixteen times these wrap to nothing, to one entry and to a page. */
+/* Multiplied by 16, these wrap to zero, to one entry and to a page. */
 static void info_size_does_not_wrap(void)
 {
 	static const ulong nr[] = {
@@ -136,7 +135,7 @@ static void info_size_does_not_wrap(void)
 	EXPECT_EQ(entry->output, 0xfffffffe);
 }
 
-/* No wrapping, but an end far beyond the memory, and a firmware that is gone for long. */
+/* The list does not wrap, but ends far beyond the memory; scanning it would take very long. */
 static void info_size_is_within_memory(void)
 {
 	EXPECT_REFUSED(pmu_event_info(SHARED, 0, XLEN == 64 ? BIT(40) : BIT(26), 0));

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Does this firmware's PMU do what the SBI says?
+ * Checks that the PMU of a firmware conforms to the SBI.
  *
- * A program for S-mode with nothing under it but the firmware: it calls every
- * function of the SBI PMU extension (SBI 3.0, chapter 11) and of the PMU batch
- * extension with right, wrong and hostile arguments, counts loops of a known
- * length with what it was given, takes the overflow interrupts, and says by TAP
- * on the firmware's console what holds. rig/check/sbi builds and runs it:
+ * The program runs in S-mode, directly on the firmware: it calls every function
+ * of the SBI PMU extension (SBI 3.0, chapter 11) and of the PMU batch extension
+ * with valid, invalid and hostile arguments, counts loops of a known length,
+ * takes the overflow interrupts, and prints the results as TAP on the firmware's
+ * console. rig/check/sbi builds and runs it:
  *
  *   qemu-system-riscv64 -M virt -icount shift=0 -bios FW -kernel conformance.elf
  *
- * or the same of 32 bits.
+ * or the same with qemu-system-riscv32.
  *
  * -append takes
- *   icount             counts are exact (as they are with -icount shift=0)
- *   batch              the PMU batch extension is there: it is a failure if it is not
- *   fuzz               only the random calls, which are not to be run with icount
- *   fuzz.count=N       how many (1000000)
- *   fuzz.seed=N        other ones
- *   fuzz.unmapped=1     also with addresses where there is nothing, and with devices
+ *   icount             counts are exact (as with -icount shift=0)
+ *   batch              fail if the firmware has no PMU batch extension
+ *   fuzz               only the random calls, which must not be run with icount
+ *   fuzz.count=N       number of random calls (1000000)
+ *   fuzz.seed=N        seed of the random calls
+ *   fuzz.unmapped=1    also use addresses of devices, and without memory
  *   fuzz.sse=1         with overflows as SSE events
- * and -initrd the known failures of this firmware, a line each: "fails NAME" or
+ * and -initrd the known failures of this firmware, one per line: "fails NAME" or
  * "not-run NAME" (known/); a known failure that does not fail is a failure. A line
- * "only NAME" leaves out all other cases.
+ * "only NAME" selects a single case.
  *
- * One file is one group of cases. A case is a sentence that holds, a function
- * that tries it, and what it can not do without; it finds all counters at zero,
- * stopped and without an event (but for those of boot.c), and leaves them as it likes.
+ * One file is one group of cases. A case is a sentence that must hold, a function
+ * that tests it, and its requirements. When it starts, all counters are zero, stopped
+ * and have no event (except for boot.c); it may leave them in any state.
  */
 #include "case.h"
 #include "fdt.h"
@@ -58,7 +58,7 @@ static const struct test_case *const all_groups[] = {
 	NULL
 };
 
-/* Fuzzing comes last, and on its own, where it is run at all. */
+/* The random calls run only alone, with "fuzz". */
 static bool is_chosen(const struct test_case *group)
 {
 	return (group == fuzz_cases) == bootarg_has("fuzz");
@@ -165,7 +165,7 @@ void start_c(ulong hart, const void *fdt)
 			planned += cases_of(*group);
 	print("1..%llu\n", planned);
 	for (group = all_groups; *group; group++) {
-		/* It configures counters, so the cases of boot.c come first. */
+		/* The check configures counters, so the cases of boot.c run before it. */
 		if (*group != boot_cases && fixed_counters_can_be_configured())
 			have |= NEEDS_FIXED;
 		if (is_chosen(*group))

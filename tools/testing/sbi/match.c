@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* COUNTER_CONFIG_MATCHING: which counter, and what becomes of it. */
+/* COUNTER_CONFIG_MATCHING: the selected counter and its configuration. */
 #include "case.h"
 #include "pmu.h"
 
@@ -53,12 +53,12 @@ static void fixed_counter_is_given_once(void)
 	pmu_stop(CTR_CYCLE, 1, PMU_STOP_RESET);
 	EXPECT_OK(pmu_match(0, BIT(CTR_CYCLE), 0, EVENT_CYCLES, 0));
 	pmu_stop(CTR_CYCLE, 1, PMU_STOP_RESET);
-	/* To start it is to use it. */
+	/* A started counter is in use. */
 	EXPECT_OK(pmu_start(CTR_CYCLE, 1, 0, 0));
 	EXPECT_ERROR(pmu_match(0, BIT(CTR_CYCLE), 0, EVENT_CYCLES, 0), SBI_ERR_NOT_SUPPORTED);
 }
 
-/* Each takes one of the counters, until they are gone. */
+/* Each match takes one of the counters, until none is left. */
 static void fixed_counter_is_not_pushed(void)
 {
 	struct sbiret ret;
@@ -104,7 +104,7 @@ static void base_counts_for_firmware(void)
 
 	EXPECT_EQ(ret.error, SBI_SUCCESS);
 	EXPECT_EQ(ret.value, first);
-	/* The first two of these are a hardware counter's and the busy one's. */
+	/* The first two of these are a hardware counter and the one in use. */
 	ret = pmu_match(first - 1, 7, 0, EVENT_FW_SET_TIMER, 0);
 	EXPECT_EQ(ret.error, SBI_SUCCESS);
 	EXPECT_EQ(ret.value, first + 1);
@@ -129,7 +129,7 @@ static void hardware_event_takes_hardware_counter(void)
 static void unsupported_event_is_refused(void)
 {
 	EXPECT_ERROR(pmu_match(0, ctrs.hw, 0, EVENT_BPU_PREFETCH_MISS, 0), SBI_ERR_NOT_SUPPORTED);
-	/* The board has no raw events. */
+	/* QEMU's board has no raw events. */
 	EXPECT_ERROR(pmu_match(0, ctrs.hw, 0, EVENT_RAW, 1), SBI_ERR_NOT_SUPPORTED);
 	EXPECT_ERROR(pmu_match(0, ctrs.hw, 0, EVENT_RAW_V2, 1), SBI_ERR_NOT_SUPPORTED);
 }
@@ -147,7 +147,7 @@ static void malformed_event_is_refused(void)
 	EXPECT_REFUSED(pmu_match(0, ctrs.fw, 0, EVENT_FW(255), 0));
 }
 
-/* One call a case: what a firmware takes stays taken. */
+/* If the firmware accepts one of these, the counter stays in use. */
 static void event_has_20_bits(void)
 {
 	EXPECT_REFUSED(pmu_match(0, ctrs.hw, 0, BIT(20) | EVENT_CYCLES, 0));
@@ -172,7 +172,7 @@ static void set_beyond_the_last_is_refused(void)
 	EXPECT_ERROR(pmu_match(nr, 1, 0, EVENT_FW_SET_TIMER, 0), SBI_ERR_INVALID_PARAM);
 	EXPECT_ERROR(pmu_match(nr - 1, 3, 0, EVENT_FW_SET_TIMER, 0), SBI_ERR_INVALID_PARAM);
 	EXPECT_ERROR(pmu_match(0, BIT(nr), 0, EVENT_FW_SET_TIMER, 0), SBI_ERR_INVALID_PARAM);
-	/* From a counter that is there to one that is not. */
+	/* From an existing counter to one that does not exist. */
 	EXPECT_ERROR(pmu_match(nr < XLEN ? 3 : nr - XLEN + 1, ALL_ONES, 0, EVENT_DTLB_READ_MISS, 0),
 		     SBI_ERR_INVALID_PARAM);
 	EXPECT_ERROR(pmu_match(BIT(XLEN / 2), 1, 0, EVENT_CYCLES, 0), SBI_ERR_INVALID_PARAM);
@@ -298,7 +298,7 @@ static void skip_match_takes_the_first(void)
 	EXPECT(is_running(first + 1));
 }
 
-/* kvm-unit-tests expects this error as well. */
+/* kvm-unit-tests expects this error, too. */
 static void skip_match_refuses_a_counter_never_configured(void)
 {
 	u64 i;
@@ -345,22 +345,22 @@ static void unknown_flags_are_refused(void)
 const struct test_case match_cases[] = {
 	{ "a match finds a counter of the mask that then counts", finds_a_counter_of_the_mask, 0 },
 	{ "a match leaves the counter stopped", match_leaves_the_counter_stopped, 0 },
-	{ "each programmable counter can be asked for", finds_each_programmable_counter, 0 },
-	{ "cycle and instret can be asked for", fixed_counters_can_be_asked_for, NEEDS_FIXED },
+	{ "a match selects each programmable counter on request", finds_each_programmable_counter, 0 },
+	{ "a match selects cycle and instret on request", fixed_counters_can_be_asked_for, NEEDS_FIXED },
 	{ "cycle and instret count their own event only",
 	  fixed_counters_count_their_event_only, 0 },
 	{ "a match does not return a fixed counter that is in use", fixed_counter_is_given_once, NEEDS_FIXED },
 	{ "cycle is not given to who has not asked for it", fixed_counter_is_not_pushed, 0 },
-	{ "a counter that is in use is not matched again", busy_counter_is_left_out, 0 },
+	{ "a match does not select a counter that is in use", busy_counter_is_left_out, 0 },
 	{ "the mask is relative to the base for hardware counters", base_counts_for_hardware, 0 },
 	{ "the mask is relative to the base for firmware counters", base_counts_for_firmware, 0 },
 	{ "a firmware event takes no hardware counter", firmware_event_takes_firmware_counter, 0 },
 	{ "a hardware event takes no firmware counter", hardware_event_takes_hardware_counter, 0 },
 	{ "an event that no counter counts is not supported", unsupported_event_is_refused, 0 },
-	{ "an event that is malformed is refused", malformed_event_is_refused, 0 },
+	{ "a malformed event is refused", malformed_event_is_refused, 0 },
 	{ "an event has 20 bits, and what is beyond is refused", event_has_20_bits, 0 },
 	{ "an empty set of counters is refused by a match", empty_set_is_refused, 0 },
-	{ "a set with a counter that is not there is refused by a match",
+	{ "a set with a counter that does not exist is refused by a match",
 	  set_beyond_the_last_is_refused, 0 },
 	{ "CLEAR_VALUE clears a counter of cycles", clear_value_clears_cycles, 0 },
 	{ "CLEAR_VALUE clears a counter of a cache event", clear_value_clears_cache_event, 0 },
@@ -368,7 +368,7 @@ const struct test_case match_cases[] = {
 	{ "AUTO_START starts a counter of cycles", auto_start_starts_cycles, 0 },
 	{ "AUTO_START starts a counter of a cache event", auto_start_starts_cache_event, 0 },
 	{ "AUTO_START starts a firmware counter", auto_start_starts_firmware_event, 0 },
-	{ "AUTO_START leaves the value as it is", auto_start_leaves_the_value, NEEDS_ICOUNT },
+	{ "AUTO_START does not change the value", auto_start_leaves_the_value, NEEDS_ICOUNT },
 	{ "SKIP_MATCH programs the event it is given", skip_match_programs_a_new_event,
 	  NEEDS_ICOUNT },
 	{ "SKIP_MATCH programs the filters it is given", skip_match_programs_filters,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Counters that run over, and their interrupt. */
+/* Overflows and their interrupt. */
 #include "case.h"
 #include "pmu.h"
 
-/* Long enough for QEMU's timer to be noticed: it is looked at between blocks of code. */
+/* Long enough for QEMU's timer, which QEMU checks between blocks of code only. */
 #define LATE	2000
 
 static u64 started(u64 value)
@@ -24,7 +24,7 @@ static void overflow_interrupts_after_n(void)
 	irqs_enable();
 	ctr = started(-10000ULL);
 	REQUIRE(ctr != ALL_ONES);
-	/* 2 instructions a turn: a little before, nothing. */
+	/* Two instructions per turn: shortly before the overflow, no interrupt. */
 	loop_for(qemu_applies_filters() ? 4900 : 4000);
 	EXPECT_EQ(irqs.count, 0);
 	EXPECT(!has_overflowed(ctr));
@@ -89,7 +89,7 @@ static void overflowed_counter_is_quiet_until_started(void)
 	EXPECT_EQ(irqs.count, 1);
 }
 
-/* Another counter's overflow is pending: this one's OF is cleared all the same. */
+/* START clears OF even if an overflow interrupt is pending. */
 static void start_clears_overflow_while_pending(void)
 {
 	u64 ctr = started(-1000ULL);
@@ -118,7 +118,7 @@ static void counter_started_while_pending_interrupts(void)
 	EXPECT(has_overflowed(ctr));
 }
 
-/* It has no value to start from: OF is to be clear since the match. */
+/* START loads no value, so OF must be clear after the match. */
 static void counter_matched_while_pending_interrupts(void)
 {
 	u64 first = started(-1000ULL), ctr;
@@ -134,8 +134,8 @@ static void counter_matched_while_pending_interrupts(void)
 }
 
 /*
- * The same for one that has never overflowed, was stopped and goes on. Of another
- * event: QEMU interrupts for one counter of an event only.
+ * The same for a counter that has not overflowed, was stopped and continues. It has
+ * another event, because QEMU raises interrupts for one counter of an event only.
  */
 static void counter_that_goes_on_while_pending_interrupts(void)
 {
@@ -169,7 +169,7 @@ static void started_in_vain_still_interrupts(void)
 	EXPECT(has_overflowed(ctr));
 }
 
-/* The same while an overflow is pending, with OF of the one that runs not set. */
+/* The same for a counter that has overflowed: OF stays set. */
 static void started_in_vain_while_pending_keeps_its_overflow(void)
 {
 	u64 ctr = started(-1000ULL);
@@ -210,12 +210,12 @@ static void match_clears_nothing_that_is_pending(void)
 const struct test_case overflow_cases[] = {
 	{ "a counter started with -n interrupts after n, once",
 	  overflow_interrupts_after_n, NEEDS },
-	{ "a counter that has run over goes on counting",
+	{ "a counter continues to count after an overflow",
 	  overflow_does_not_stop_the_counter, NEEDS },
-	{ "an overflow is pending, and shown by scountovf, also once stopped",
+	{ "an overflow is pending and in scountovf, also after a stop",
 	  overflow_is_pending_and_shown, NEEDS },
-	{ "a counter interrupts as often as it is started anew", overflows_again, NEEDS },
-	{ "a counter that has run over is quiet until it is started",
+	{ "a counter interrupts each time it is started again", overflows_again, NEEDS },
+	{ "a counter that has overflowed does not interrupt until it is started",
 	  overflowed_counter_is_quiet_until_started, NEEDS },
 	{ "START clears an overflow while the interrupt is pending",
 	  start_clears_overflow_while_pending, NEEDS },
@@ -228,9 +228,9 @@ const struct test_case overflow_cases[] = {
 	{ "a START in vain does not silence a counter", started_in_vain_still_interrupts, NEEDS },
 	{ "a START in vain does not lose an overflow",
 	  started_in_vain_while_pending_keeps_its_overflow, NEEDS },
-	{ "a counter that is stopped in time does not interrupt",
+	{ "a counter that is stopped before its overflow does not interrupt",
 	  counter_that_is_stopped_does_not_interrupt, NEEDS },
-	{ "a match of another counter leaves overflows alone",
+	{ "a match of another counter does not clear overflows",
 	  match_clears_nothing_that_is_pending, NEEDS },
 	CASES_END
 };

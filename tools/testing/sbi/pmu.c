@@ -3,7 +3,7 @@
 #include "pmu.h"
 #include "tap.h"
 
-/* A storm: nothing here raises as many. */
+/* No case raises as many interrupts. */
 #define IRQS_MAX	1000
 #define CANARY		0x5a5a5a5aa5a5a5a5ULL
 
@@ -14,16 +14,16 @@ u64 between_calls;
 u8 shared_pages[3 * PAGE_SIZE] __aligned(PAGE_SIZE);
 u8 batch_pages[3 * PAGE_SIZE] __aligned(PAGE_SIZE);
 
-/* A read that traps is stepped over. */
+/* The trap handler skips the instruction. */
 static volatile bool trap_is_expected;
 
-/* As start.S has saved them; x0's and x2's places are not used. */
+/* Registers that start.S has saved; x[0] and x[2] are not used. */
 struct trap_frame {
 	ulong x[34];
 };
 
 #ifndef SBI_MODEL
-/* GCC may call these for what C says without them. */
+/* GCC may generate calls to these. */
 void *memset(void *to, int c, size_t n);
 void *memcpy(void *to, const void *from, size_t n);
 
@@ -58,7 +58,7 @@ static void interrupt_handle(ulong number)
 	irqs.scountovf = csr_read(CSR_SCOUNTOVF);
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (++irqs.count > IRQS_MAX)
-		bail_out("a storm of overflow interrupts, scountovf %#llx", irqs.scountovf);
+		bail_out("too many overflow interrupts, scountovf %#llx", irqs.scountovf);
 }
 
 void trap_handle(struct trap_frame *frame);
@@ -101,7 +101,7 @@ bool scountovf_is_readable(void)
 	return readable;
 }
 
-/* siselect names counter 3 (Smcdeleg); what is not there traps. */
+/* siselect selects counter 3 (Smcdeleg); CSRs that do not exist trap. */
 #define SISELECT_CTR		0x40
 
 bool counters_are_delegated(void)
@@ -165,8 +165,8 @@ void lcofi_clear(void)
 /* --- calls that name a set of counters ------------------------------------------ */
 
 /*
- * Makes of a mask that no register holds one that begins with its lowest counter,
- * and returns what is still beyond: those from BASE + XLEN on.
+ * Shifts a mask that is too wide for a register so that it begins with its lowest
+ * counter, and returns the rest: the counters from BASE + XLEN on.
  */
 static ulong mask_split(ulong *base, u64 *mask)
 {
@@ -258,11 +258,11 @@ noinline u64 counted(unsigned int ctr, ulong n)
 	return ctr_read_csr(ctr) - before;
 }
 
-/* instret runs as the firmware has left it, and no call of the firmware is between. */
+/* instret runs from boot, and there is no call of the firmware in between. */
 void pmu_calibrate(void)
 {
 	counted_extra = counted(CTR_INSTRET, 0);
-	/* What this program executes of its own; without filters the firmware's part too. */
+	/* Instructions of this program; without filters also those of the firmware. */
 	between_calls = scountovf_is_readable() && qemu_applies_filters() ? 128 : 4096;
 }
 
@@ -276,8 +276,8 @@ u64 ctr_value(unsigned int ctr)
 }
 
 /*
- * Firmware may leave counter 3 at its last value, to find its width. QEMU with
- * -icount dies when a cache event then runs over on a hart without Sscofpmf.
+ * Firmware may leave counter 3 at its last value, to determine its width. QEMU with
+ * -icount aborts when a cache event then overflows on a hart without Sscofpmf.
  */
 static void ctr_zero(u64 ctr)
 {
@@ -288,8 +288,8 @@ static void ctr_zero(u64 ctr)
 }
 
 /*
- * Once a counter has run from a small number, QEMU 10.0.2 loses its next overflow
- * on RV32: it is to be this one.
+ * After a counter has run from a small value, QEMU 10.0.2 loses its next overflow on
+ * RV32: this raises the overflow that is lost.
  */
 static void ctr_overflow(u64 ctr)
 {
@@ -300,7 +300,7 @@ static void ctr_overflow(u64 ctr)
 	pmu_stop(ctr, 1, PMU_STOP_RESET);
 }
 
-/* One by one: a firmware that stops half way through a mask gets as clean as another. */
+/* Reset counters one by one, because some firmware stops in the middle of a mask. */
 void pmu_reset(void)
 {
 	u64 i;

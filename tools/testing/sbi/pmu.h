@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the cases share: the hart's counters, traps, memory. */
+/* Shared by the cases: the hart's counters, traps, memory. */
 #ifndef SBI_CONFORMANCE_PMU_H
 #define SBI_CONFORMANCE_PMU_H
 
@@ -50,7 +50,7 @@ void csr_clear(unsigned int csr, ulong bits);
 #define CTR_INSTRET		2
 #define FIXED_CTRS		(BIT(CTR_CYCLE) | BIT(CTR_INSTRET))
 
-/* QEMU's virt board: what is in its memory map. */
+/* Memory map of QEMU's virt board. */
 #define ADDRESS_NOTHING		0x00080000UL	/* between the boot ROM and the test finisher */
 #define ADDRESS_UART		0x10000000UL
 #define ADDRESS_VIRTIO		0x10001000UL
@@ -59,10 +59,10 @@ void csr_clear(unsigned int csr, ulong bits);
 #define ADDRESS_FLASH		0x20000000UL
 #define ADDRESS_PCIE_ECAM	0x30000000UL
 #define ADDRESS_FIRMWARE	0x80000000UL
-#define ADDRESS_MIDDLE		0x84000000UL	/* of 128 MiB: nothing of QEMU's is near */
-#define ADDRESS_FAR		(XLEN == 64 ? BIT(50) : 0xc0000000)	/* nothing either */
+#define ADDRESS_MIDDLE		0x84000000UL	/* of 128 MiB; QEMU places nothing near it */
+#define ADDRESS_FAR		(XLEN == 64 ? BIT(50) : 0xc0000000)	/* no memory, too */
 
-/* What NUM_COUNTERS and COUNTER_GET_INFO have said. */
+/* Results of NUM_COUNTERS and COUNTER_GET_INFO. */
 struct counters {
 	u64 nr;
 	u64 hw;			/* all, by index */
@@ -71,15 +71,15 @@ struct counters {
 	ulong info[64];
 };
 
-/* What LCOFI interrupts have left behind. */
+/* State of the LCOFI interrupts. */
 struct irqs {
 	volatile u64 count;
-	volatile u64 scountovf;	/* as the last found it */
+	volatile u64 scountovf;	/* at the last interrupt */
 };
 
 extern struct counters ctrs;
 extern struct irqs irqs;
-/* A page between two that are nobody's, in each place. */
+/* Each is a shared page between two pages that must not change. */
 extern u8 shared_pages[3 * PAGE_SIZE] __aligned(PAGE_SIZE);
 extern u8 batch_pages[3 * PAGE_SIZE] __aligned(PAGE_SIZE);
 #define SHARED		((ulong)&shared_pages[PAGE_SIZE])
@@ -90,12 +90,12 @@ void loop_for(ulong n);
 ulong instret_over_ecall(void);
 ulong cycle_over_ecall(void);
 
-/* What counted() counts besides its loop. */
+/* Instructions of counted() besides its loop. */
 extern u64 counted_extra;
 /*
- * At most that much is counted from the firmware's start of a counter to its stop
- * besides a loop: what S-mode executes between two calls, a few dozen; without
- * filters also the ends of the firmware's own part, some hundreds each.
+ * Upper bound for the instructions that are counted besides a loop from the start of
+ * a counter to its stop: a few dozen of S-mode between two calls; without filters also
+ * some hundreds of the firmware at each end.
  */
 extern u64 between_calls;
 
@@ -105,20 +105,20 @@ void pmu_reset(void);
 
 /* The index of the lowest bit; MASK is not 0. */
 u64 lowest(u64 mask);
-/* A counter that counts EVENT, found among all; ALL_ONES where there is none. */
+/* A counter that can count EVENT, or ALL_ONES if there is none. */
 u64 ctr_for(ulong event, ulong flags);
 u64 fw_ctr_for(ulong event);
 bool is_running(u64 ctr);
-/* What CTR has counted in a loop of N turns: 2 * N + counted_extra. */
+/* The count of CTR over a loop of N turns: 2 * N + counted_extra. */
 u64 counted(unsigned int ctr, ulong n);
 u64 ctr_value(unsigned int ctr);
-/* START with VALUE, a loop, STOP, and what CTR then holds beyond VALUE. */
+/* START with VALUE, a loop, STOP; returns the value of CTR minus VALUE. */
 u64 started_for(unsigned int ctr, u64 value, ulong n);
 
 /*
- * What QEMU 10.0.2 does on RV32 only: it keeps no mode out of the lower half of a
- * counter of cycles or instructions, and while that one runs it carries nothing
- * into the upper one. Both are right from a stop on, but for what was not left out.
+ * Defects of QEMU 10.0.2 on RV32: it does not apply filters to the lower half of a
+ * counter of cycles or instructions, and does not carry into the upper half while
+ * the counter runs. After a stop both halves are right, apart from the filters.
  */
 static inline bool qemu_applies_filters(void)
 {
@@ -130,11 +130,11 @@ static inline bool qemu_carries(void)
 	return XLEN == 64;
 }
 
-/* Does this read trap? */
+/* Is the CSR readable without a trap? */
 bool sctrctl_is_readable(void);
 bool scountovf_is_readable(void);
 
-/* Counters that S-mode programs by itself (Smcdeleg, Ssccfg). */
+/* Can S-mode program counters itself (Smcdeleg, Ssccfg)? */
 bool counters_are_delegated(void);
 void delegated_event_write(u64 ctr, u64 event);
 /* Does COUNTER_CONFIG_MATCHING accept cycle and instret? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SBI as its specification has it (3.0; chapter 11 for the PMU), and what
- * this program, with no library under it, needs of C.
+ * Definitions of the SBI specification (3.0; chapter 11 for the PMU), and basic
+ * definitions for a program without a C library.
  */
 #ifndef SBI_CONFORMANCE_SBI_H
 #define SBI_CONFORMANCE_SBI_H
@@ -12,7 +12,7 @@
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
-/* What a register holds. */
+/* A register. */
 typedef unsigned long ulong;
 
 #include <asm/sbi_pmu_batch.h>
@@ -54,7 +54,7 @@ typedef unsigned long ulong;
 #define SBI_EXT_SSE			0x535345
 #define SBI_EXT_SRST			0x53525354
 #define SBI_EXT_DBCN			0x4442434E
-/* Nobody's: of the experimental range. */
+/* Not in use: an ID of the experimental range. */
 #define SBI_EXT_NOBODYS			0x08FFFFFF
 
 #define SBI_EXT_PMU			0x504D55
@@ -122,7 +122,7 @@ struct sbiret {
 };
 
 #ifdef SBI_MODEL
-/* On the host: the ecall is one of the model (model/hart.c). */
+/* On the host, the model handles the ecall (model/hart.c). */
 struct sbiret sbi_call6(ulong ext, ulong fid, ulong arg0, ulong arg1, ulong arg2, ulong arg3,
 			ulong arg4, ulong arg5);
 
@@ -160,7 +160,7 @@ static inline struct sbiret sbi_call(ulong ext, ulong fid, ulong arg0, ulong arg
 	return sbi_call6(ext, fid, arg0, arg1, arg2, 0, 0, 0);
 }
 
-/* What of VALUE is in the second register of a pair; RV64 has no pairs. */
+/* The part of VALUE in the second register of a pair; 0 on RV64, which has no pairs. */
 static inline ulong high_half(u64 value)
 {
 	return XLEN == 32 ? value >> 32 : 0;
@@ -172,15 +172,15 @@ static inline struct sbiret pmu_get_info(ulong ctr)
 }
 
 /*
- * Masks have 64 bits here, and XLEN bits in a call: pmu.c makes of one that is too
- * long for a register a call with another base, or two. One that is not too long is
- * handed over as it is, as is any base.
+ * Masks have 64 bits here, and XLEN bits in a call. For a mask that is too wide for a
+ * register, pmu.c makes a call with another base, or two calls. Other masks and all bases
+ * are passed unchanged.
  */
 struct sbiret pmu_match(ulong base, u64 mask, ulong flags, ulong event, u64 data);
 struct sbiret pmu_start(ulong base, u64 mask, ulong flags, u64 value);
 struct sbiret pmu_stop(ulong base, u64 mask, ulong flags);
 
-/* The lower half of a counter, on RV32. */
+/* On RV32, reads the lower half of a counter. */
 static inline struct sbiret pmu_fw_read(ulong ctr)
 {
 	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_FW_READ, ctr, 0, 0);
@@ -227,8 +227,8 @@ static inline struct sbiret sbi_set_timer(u64 when)
 }
 
 /*
- * Divides N by a number of 16 bits, and returns the rest. On RV32 the compiler has
- * it done by a library, which is not here.
+ * Divides N by a 16-bit number, and returns the remainder. On RV32 the compiler would
+ * call a library function, which this program lacks.
  */
 static inline u32 divide(u64 *n, u32 by)
 {

@@ -10,7 +10,7 @@ static volatile struct pmu_snapshot *page(void)
 	return (volatile struct pmu_snapshot *)SHARED;
 }
 
-/* The page with MARK all over it, and in use. */
+/* Fills the page with MARK and sets it. */
 static bool page_set(void)
 {
 	volatile u64 *word = (volatile u64 *)SHARED;
@@ -120,7 +120,7 @@ static void start_loads_the_values(void)
 	EXPECT_OK(pmu_stop(0, BIT(a) | BIT(b), 0));
 	EXPECT_IN(ctr_value(a), 0xfedcba9876543210, 0xfedcba9876543210 + between_calls);
 	EXPECT_IN(ctr_value(b), 42, 42 + between_calls);
-	/* Read only: it is as it was. */
+	/* START only reads the page. */
 	EXPECT_EQ(page()->value[a], 0xfedcba9876543210);
 	EXPECT_EQ(page()->value[b], 42);
 	EXPECT_EQ(page()->overflowed, MARK);
@@ -198,7 +198,7 @@ static void stopped_counter_keeps_its_place(void)
 	EXPECT(page()->value[0] == MARK || page()->value[0] == ctr_value(ctr));
 }
 
-/* With a programmable counter: cycle and instret have their event for good. */
+/* Uses a programmable counter, because cycle and instret never lose their event. */
 static void snapshot_and_reset_go_together(void)
 {
 	u64 ctr = ctr_for(EVENT_DTLB_READ_MISS, 0);
@@ -214,12 +214,12 @@ static void snapshot_and_reset_go_together(void)
 #define NEEDS	NEEDS_SNAPSHOT
 
 const struct test_case snapshot_cases[] = {
-	{ "the snapshot flags need shared memory, and do nothing without", flags_need_memory, 0 },
+	{ "the snapshot flags need shared memory, and have no effect without", flags_need_memory, 0 },
 	{ "snapshot memory can be set, disabled and set again", memory_is_set_and_disabled, NEEDS },
-	{ "snapshot memory must be aligned, S-mode's and memory", bad_memory_is_refused, NEEDS },
+	{ "snapshot memory must be aligned, accessible to S-mode and memory", bad_memory_is_refused, NEEDS },
 	{ "STOP saves the exact values", stop_saves_the_values, NEEDS | NEEDS_ICOUNT },
 	{ "STOP saves no other value", stop_saves_nothing_else, NEEDS },
-	{ "the places of the values are relative to the base", indices_are_relative_to_the_base,
+	{ "the indices of the values are relative to the base", indices_are_relative_to_the_base,
 	  NEEDS | NEEDS_ICOUNT | NEEDS_SSCOFPMF },
 	{ "START loads the values, and writes nothing", start_loads_the_values,
 	  NEEDS | NEEDS_ICOUNT },
@@ -227,8 +227,8 @@ const struct test_case snapshot_cases[] = {
 	{ "overflows are in the bitmap, relative to the base", overflow_is_in_the_bitmap,
 	  NEEDS | NEEDS_ICOUNT | NEEDS_SSCOFPMF },
 	{ "the bitmap is zero without Sscofpmf", bitmap_is_zero_without_sscofpmf, NEEDS },
-	{ "START refuses a value and a snapshot at once", both_start_flags_are_refused, NEEDS },
-	{ "a snapshot of a stopped counter says so, and lies not", stopped_counter_keeps_its_place,
+	{ "START refuses both a value and a snapshot", both_start_flags_are_refused, NEEDS },
+	{ "a snapshot of a stopped counter returns an error, and no wrong value", stopped_counter_keeps_its_place,
 	  NEEDS },
 	{ "STOP saves before it resets", snapshot_and_reset_go_together, NEEDS },
 	CASES_END

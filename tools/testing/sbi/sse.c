@@ -16,8 +16,8 @@
 #define SSE_CONFIG_ONESHOT	1
 
 /*
- * More than any case raises, but the random calls: the handler then stops everything,
- * so that the run goes on.
+ * Only the random calls raise more events: the handler then stops all counters, so that
+ * the run continues.
  */
 #define EVENTS_MAX		2000
 
@@ -44,7 +44,7 @@ static struct sbiret sse_call(ulong fid, ulong arg0, ulong arg1, ulong arg2)
 	return sbi_call(SBI_EXT_SSE, fid, arg0, arg1, arg2);
 }
 
-/* CONFIG outlives the registration, so it is always written. */
+/* CONFIG is kept after SSE_UNREGISTER, so it is always written. */
 static bool sse_register(void (*action)(void), ulong config)
 {
 	static ulong attribute;
@@ -108,7 +108,7 @@ static void event_is_not_repeated(void)
 
 static u64 first_ctr, second_ctr;
 
-/* The other counter overflows after the handler has looked, and before it calls STOP. */
+/* The other counter overflows after the handler has read scountovf and before it calls STOP. */
 static void stop_first_after_overflow_of_second(void)
 {
 	if (sse_events > 1)
@@ -130,7 +130,7 @@ static void stop_loses_no_overflow(void)
 	sse_end();
 }
 
-/* A ONESHOT event is disabled once its handler has completed. */
+/* A ONESHOT event is disabled when its handler has completed. */
 static void oneshot_event_loses_no_overflow(void)
 {
 	REQUIRE(sse_register(NULL, SSE_CONFIG_ONESHOT));
@@ -167,12 +167,12 @@ static void apply_rearms_in_the_handler(void)
 	EXPECT(first_ctr != ALL_ONES);
 	for (turns = 0; sse_events < EVENTS && turns < 2 * EVENTS; turns++)
 		loop_for(1000);
-	/* The last turn may have had two more. */
+	/* The last turn may have raised two more. */
 	EXPECT_IN(sse_events, EVENTS, EVENTS + 2);
 	batch_apply(BIT(first_ctr), 0, 0);
 	/*
-	 * From one event to the next: 1000 counted instructions, less those that the
-	 * handler executes after APPLY. One turn has 2000 outside of the handler.
+	 * Instructions from one event to the next: 1000, minus those that the handler
+	 * executes after APPLY. One turn has 2000 outside of the handler.
 	 */
 	EXPECT_IN(turns, EVENTS / 4, EVENTS);
 	sse_end();
@@ -181,7 +181,7 @@ static void apply_rearms_in_the_handler(void)
 #define NEEDS	(NEEDS_SSE | NEEDS_ICOUNT | NEEDS_SSCOFPMF)
 
 const struct test_case sse_cases[] = {
-	/* Both derive how much is counted from what S-mode executes: M-mode must be left out. */
+	/* The expected counts include S-mode only, so the counters must have filters. */
 	{ "an overflow raises an SSE event", overflow_is_an_event, NEEDS | NEEDS_FILTERS },
 	{ "an SSE event is not repeated if its handler makes no PMU call",
 	  event_is_not_repeated, NEEDS },

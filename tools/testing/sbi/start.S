@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the firmware enters, where traps do, and what C can not say: the reads
+ * Entry points for the firmware and for traps, and code that C cannot express: reads
  * of counters by number, and loops of a known length.
  */
 
@@ -30,7 +30,7 @@ _start:
 	csrw	sscratch, zero
 	tail	start_c
 
-	/* Another hart: a1 is where its stack ends, which also holds what it runs. */
+	/* Entry of another hart: a1 is the end of its stack, which holds the function to call. */
 	.text
 	.globl	hart_start
 hart_start:
@@ -64,7 +64,7 @@ trap_entry:
 
 	/*
 	 * u64 ctr_read_csr(unsigned int ctr): each entry of the table is 1 << ENTRY
-	 * bytes. On RV32 the lower half may run over between the two reads.
+	 * bytes. On RV32 the lower half may overflow between the two reads.
 	 */
 	.altmacro
 #if __riscv_xlen == 32
@@ -108,9 +108,9 @@ loop_for:
 2:	ret
 
 	/*
-	 * ulong instret_over_ecall(void), ulong cycle_over_ecall(void): what is counted
-	 * from one read to the next, with a call of the firmware that does nothing
-	 * (sbi_get_spec_version) between: the first read, two li and the ecall.
+	 * ulong instret_over_ecall(void), ulong cycle_over_ecall(void): the count from
+	 * one read to the next, with a call of the firmware that does nothing
+	 * (sbi_get_spec_version) in between: the first read, two li and the ecall.
 	 */
 	.macro	over_ecall name, csr
 	.globl	\name

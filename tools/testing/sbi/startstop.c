@@ -25,7 +25,7 @@ static void instructions_are_counted_exactly(void)
 	counts_exactly(EVENT_INSTRUCTIONS);
 }
 
-/* Without Sscofpmf OpenSBI gives instructions to instret alone. */
+/* Without Sscofpmf, OpenSBI counts instructions with instret only. */
 static void every_counter_counts(void)
 {
 	u64 i, extra = 0;
@@ -74,7 +74,7 @@ static void start_goes_on_from_there(void)
 	REQUIRE(ctr != ALL_ONES);
 	started_for(ctr, 0, 1000);
 	value = ctr_value(ctr);
-	/* The value is not one to be set. */
+	/* Without SET_INIT_VALUE, the value is ignored. */
 	EXPECT_OK(pmu_start(ctr, 1, 0, BIT(60)));
 	loop_for(1000);
 	EXPECT_OK(pmu_stop(ctr, 1, 0));
@@ -163,7 +163,7 @@ static void mask_starts_and_stops_all(void)
 	sbi_set_timer(ALL_ONES_64);
 	EXPECT_OK(pmu_stop(0, BIT(a) | BIT(b) | BIT(c), 0));
 	EXPECT_IN(ctr_value(a), 2500, 2500 + 2 * between_calls);
-	/* Without filters they count what the firmware does from the first to the last. */
+	/* Without filters they also count the firmware between the first and the last start. */
 	if (scountovf_is_readable() && qemu_applies_filters())
 		EXPECT_EQ(ctr_value(a), ctr_value(b));
 	EXPECT_EQ(ctr_value(c), 501);
@@ -182,7 +182,7 @@ static void mask_is_relative_to_the_base(void)
 	EXPECT_OK(pmu_stop(base, 2, 0));
 }
 
-/* Three counters, the middle, the first or the last of which runs already. */
+/* Of three counters the first, the middle or the last runs already. */
 static void start_serves_the_others(void)
 {
 	u64 base = lowest(ctrs.prog), bad;
@@ -291,25 +291,25 @@ const struct test_case startstop_cases[] = {
 	  NEEDS_ICOUNT | NEEDS_SSCOFPMF },
 	{ "cycle and instret start, count and stop", fixed_counters_count, NEEDS_ICOUNT },
 	{ "a stopped counter keeps its value", stopped_counter_keeps_its_value, 0 },
-	{ "START without a value goes on from where it stopped", start_goes_on_from_there,
+	{ "START without a value continues from the present value", start_goes_on_from_there,
 	  NEEDS_ICOUNT },
 	{ "START sets all 64 bits of a value", start_sets_all_64_bits, NEEDS_ICOUNT },
-	{ "a counter that runs is not started again, nor its value changed",
+	{ "a running counter is not started again, and keeps its value",
 	  started_counter_can_not_be_started, 0 },
 	{ "a firmware counter is started once and stopped once",
 	  firmware_counter_starts_and_stops_once, 0 },
 	{ "START and STOP refuse a counter without an event", stop_and_start_need_an_event, 0 },
-	{ "STOP with RESET forgets the event", reset_forgets_the_event, 0 },
-	{ "STOP with RESET forgets the event of a counter that is stopped",
+	{ "STOP with RESET removes the event", reset_forgets_the_event, 0 },
+	{ "STOP with RESET removes the event of a stopped counter",
 	  reset_of_a_stopped_counter_forgets_too, 0 },
-	{ "one START and one STOP serve all of a mask", mask_starts_and_stops_all, NEEDS_ICOUNT },
-	{ "START and STOP take the mask relative to the base", mask_is_relative_to_the_base, 0 },
+	{ "START and STOP handle all counters of a mask", mask_starts_and_stops_all, NEEDS_ICOUNT },
+	{ "the mask of START and STOP is relative to the base", mask_is_relative_to_the_base, 0 },
 	{ "START says that one ran, and starts the others", start_serves_the_others, 0 },
 	{ "STOP says that one was stopped, and stops the others", stop_serves_the_others, 0 },
 	{ "START and STOP say that one has no event, and serve the others",
 	  start_and_stop_serve_those_with_an_event, 0 },
 	{ "an empty set of counters is refused by START and STOP", empty_set_is_refused, 0 },
-	{ "a set with a counter that is not there is refused by START and STOP",
+	{ "a set with a counter that does not exist is refused by START and STOP",
 	  set_beyond_the_last_is_refused, 0 },
 	{ "START and STOP refuse flags that are reserved", unknown_flags_are_refused, 0 },
 	CASES_END

@@ -11,7 +11,7 @@
 
 long hart_suspend(ulong type);
 
-/* With interrupts off the timer wakes the hart, and does not interrupt it. */
+/* With interrupts off, the timer wakes the hart without an interrupt. */
 static long suspend(ulong type)
 {
 	long error;

@@ -10,7 +10,7 @@
 static char line[LINE_MAX];
 static size_t line_used;
 
-/* The console is the firmware's; where it has none, nothing is said. */
+/* Without a console of the firmware, nothing is printed. */
 static void line_flush(void)
 {
 	size_t done = 0;
@@ -107,7 +107,7 @@ void print(const char *format, ...)
 void power_off(bool good)
 {
 	line_flush();
-	/* Shutdown; no reason, or a failure of the system. */
+	/* Shutdown, with reason "none" or "system failure". */
 	sbi_call(SBI_EXT_SRST, 0, 0, !good, 0);
 	for (;;)
 		wait_for_interrupt();

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Cases, what they expect, and TAP on the firmware's console. */
+/* Test cases, their expectations, and TAP on the firmware's console. */
 #ifndef SBI_CONFORMANCE_TAP_H
 #define SBI_CONFORMANCE_TAP_H
 
 #include "sbi.h"
 
-/* What a case can not do without; tap_needs() finds it. */
+/* Requirements of a case; main.c determines which of them are met. */
 #define NEEDS_ICOUNT		BIT(0)	/* QEMU counts instructions: counts are exact */
 #define NEEDS_SSCOFPMF		BIT(1)
 #define NEEDS_SMCNTRPMF		BIT(2)
 #define NEEDS_EVENT_INFO	BIT(3)
 #define NEEDS_SNAPSHOT		BIT(4)
 #define NEEDS_BATCH		BIT(5)
-#define NEEDS_HART		BIT(6)	/* a second one */
+#define NEEDS_HART		BIT(6)	/* a second hart */
 #define NEEDS_SSCTR		BIT(7)
 #define NEEDS_RV64		BIT(8)
-#define NEEDS_FILTERS		BIT(9)	/* that are heeded where the hart has them */
+#define NEEDS_FILTERS		BIT(9)	/* QEMU applies the hart's filters */
 #define NEEDS_SSE		BIT(10)
 #define NEEDS_SSCCFG		BIT(11)	/* counters delegated to S-mode */
 #define NEEDS_FIXED		BIT(12)	/* cycle and instret can be configured */
-#define NEEDS_READS		BIT(13)	/* what the firmware reads can be told */
-/* The counters are to be as the firmware has left them. */
+#define NEEDS_READS		BIT(13)	/* the firmware's reads can be observed */
+/* Do not reset the counters before the case. */
 #define AT_BOOT			BIT(31)
 
 struct test_case {
@@ -31,7 +31,7 @@ struct test_case {
 
 #define CASES_END	{ NULL, NULL, 0 }
 
-/* %s, %c, and %d, %u and %x of a long or a long long, with # or without; no widths. */
+/* Supports %s, %c, and %d, %u and %x with l or ll, with or without #; no widths. */
 __printf(1, 2) void print(const char *format, ...);
 __printf(1, 2) void __noreturn bail_out(const char *format, ...);
 void __noreturn power_off(bool good);
@@ -56,7 +56,7 @@ bool tap_failed(void);
 			tap_fail(__FILE__, __LINE__, #got, got_, want_);	\
 	} while (0)
 
-/* From low to high, both included, also where that wraps. */
+/* The value must be from low to high, inclusive; the range may wrap. */
 #define EXPECT_IN(got, low, high)					\
 	do {								\
 		u64 got_ = (u64)(got), low_ = (low), high_ = (high);	\
@@ -73,7 +73,7 @@ bool tap_failed(void);
 			tap_fail_ret(__FILE__, __LINE__, #call, ret_);	\
 	} while (0)
 
-/* What a1 has on an error is unspecified (SBI 3.0, chapter 3). */
+/* The value of a1 is unspecified after an error (SBI 3.0, chapter 3). */
 #define EXPECT_ERROR(call, want)					\
 	do {								\
 		struct sbiret ret_ = (call);				\
@@ -82,7 +82,7 @@ bool tap_failed(void);
 			tap_fail_ret(__FILE__, __LINE__, #call " is not " #want, ret_);	\
 	} while (0)
 
-/* One error or another; a specification that names both leaves it open. */
+/* Accepts any error, for cases in which the specification permits several. */
 #define EXPECT_REFUSED(call)						\
 	do {								\
 		struct sbiret ret_ = (call);				\
@@ -91,7 +91,7 @@ bool tap_failed(void);
 			tap_fail_ret(__FILE__, __LINE__, #call, ret_);	\
 	} while (0)
 
-/* For what the rest of a case stands on. */
+/* For preconditions of the rest of a case. */
 #define REQUIRE(condition)						\
 	do {								\
 		if (!(condition)) {					\

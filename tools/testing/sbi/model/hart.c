@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The hart, and how the program sees it: its CSRs, traps, loops and calls. */
+/* The simulated hart: its CSRs, traps, loops and calls. */
 #include "hart.h"
 #include "../pmu.h"
 #include "sbi_impl.h"
 
 #define INSTRUCTIONS_PER_TICK	100
 
-/* Saving and restoring all registers, in start.S and in the firmware. */
+/* Instructions to save or restore all registers, in start.S and in the firmware. */
 #define TRAP_INSTRUCTIONS	64
 #define MACHINE_INSTRUCTIONS	80
 
@@ -35,7 +35,7 @@ static u64 width_mask(unsigned int i)
 	return BIT(i) & HART_FIXED ? ALL_ONES_64 : ALL_ONES_64 >> (64 - hart_profile->width);
 }
 
-/* The bits of the event's CSR that the hart has: others are zero for good. */
+/* The bits of the event's CSR that the hart implements; others are zero. */
 static u64 event_bits(unsigned int i)
 {
 	if (BIT(i) & HART_FIXED)
@@ -60,7 +60,7 @@ static bool is_counting(unsigned int i)
 	       has_event(i) && !(hart.event[i] & filter);
 }
 
-/* A counter whose OF is set does not interrupt again; fixed ones have none. */
+/* A counter with OF set raises no interrupt; fixed counters have no OF. */
 static void overflow(unsigned int i)
 {
 	if (!hart_profile->sscofpmf || BIT(i) & HART_FIXED || hart.event[i] & HPMEVENT_OF)
@@ -69,7 +69,7 @@ static void overflow(unsigned int i)
 	hart.overflow_pending = true;
 }
 
-/* How many of N instructions there are up to the first overflow. */
+/* The number of instructions until the first overflow, at most N. */
 static u64 instructions_to_overflow(u64 n)
 {
 	unsigned int i;
@@ -158,7 +158,7 @@ u64 hart_inhibit_read(void)
 	return hart.inhibit;
 }
 
-/* What follows the write is the first to be counted, or not. */
+/* The write takes effect with the next instruction. */
 void hart_inhibit_write(u64 inhibit)
 {
 	hart_execute(1);
@@ -211,7 +211,7 @@ void hart_timer_set(u64 when)
 	hart.timer = when;
 }
 
-/* No instruction is executed, and no cycle counted. */
+/* Executes no instructions, and counts no cycles. */
 void hart_wait(void)
 {
 	u64 until = hart.timer * INSTRUCTIONS_PER_TICK;
@@ -220,7 +220,7 @@ void hart_wait(void)
 		hart.instructions = until;
 }
 
-/* Anything may be in them; so there is. */
+/* Counters may have any value after a reset, so they get one that is not zero. */
 void hart_counters_reset(void)
 {
 	unsigned int i;
@@ -252,7 +252,7 @@ static ulong scountovf(void)
 	return overflows;
 }
 
-/* A delegated counter's event, without what only M-mode may see. */
+/* Does siselect select the event of a delegated counter? */
 static bool delegated_event(unsigned int *ctr)
 {
 	*ctr = hart.siselect - SISELECT_CTR;
@@ -356,7 +356,7 @@ void csr_clear(unsigned int csr, ulong bits)
 	hart_execute(1);
 }
 
-/* --- what start.S and entry.S have ----------------------------------------------------- */
+/* --- replacements for start.S and entry.S ---------------------------------------------- */
 
 static struct sbiret ecall(ulong ext, ulong fid, const ulong *args)
 {
@@ -374,14 +374,14 @@ struct sbiret sbi_call6(ulong ext, ulong fid, ulong arg0, ulong arg1, ulong arg2
 	const ulong args[] = { arg0, arg1, arg2, arg3, arg4, arg5 };
 	struct sbiret ret;
 
-	/* Eight registers, and the ecall. */
+	/* Set eight registers, and the ecall. */
 	hart_execute(9);
 	ret = ecall(ext, fid, args);
 	hart_execute(1);
 	return ret;
 }
 
-/* From the call to the read, and from there to the return. */
+/* Instructions from the call to the read, and from the read to the return. */
 u64 ctr_read_csr(unsigned int ctr)
 {
 	u64 value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The simulated hart: counters, their overflow interrupt, and time, which passes in
- * instructions. As with QEMU's -icount a cycle is an instruction.
+ * The simulated hart: counters, their overflow interrupt, and time, whose unit is an
+ * instruction. As with QEMU's -icount, a cycle is an instruction.
  */
 #ifndef SBI_MODEL_HART_H
 #define SBI_MODEL_HART_H
@@ -21,7 +21,7 @@ struct profile {
 #define HART_FIXED		(BIT(0) | BIT(2))
 #define HART_PROGRAMMABLE	0x7fff8ULL
 
-/* mhpmevent, and where the hart has Smcntrpmf mcyclecfg and minstretcfg. */
+/* mhpmevent; with Smcntrpmf also mcyclecfg and minstretcfg */
 #define HPMEVENT_OF		BIT(63)
 #define HPMEVENT_MINH		BIT(62)
 #define HPMEVENT_SINH		BIT(61)
@@ -30,7 +30,7 @@ struct profile {
 #define HPMEVENT_VUINH		BIT(58)
 #define HPMEVENT_FILTERS	(HPMEVENT_MINH | HPMEVENT_SINH | HPMEVENT_UINH | \
 				 HPMEVENT_VSINH | HPMEVENT_VUINH)
-/* This hart's selectors. TLB misses are of one kind: its programs cause none. */
+/* Selectors of this hart. One is enough for TLB misses, because programs cause none. */
 #define HPMEVENT_SELECTOR	(HPMEVENT_VUINH - 1)
 #define SELECTOR_CYCLES		1
 #define SELECTOR_INSTRUCTIONS	2
@@ -39,7 +39,7 @@ struct profile {
 extern const struct profile *hart_profile;
 
 void hart_boot(const struct profile *profile);
-/* What a non-retentive suspend leaves of the counters. */
+/* Sets the counters to their state after a non-retentive suspend. */
 void hart_counters_reset(void);
 void hart_execute(u64 n);
 
@@ -50,7 +50,7 @@ void hart_leave_machine_mode(void);
 void hart_wait(void);
 void hart_timer_set(u64 when);
 
-/* The accesses of M-mode to its CSRs, an instruction each. */
+/* Accesses of M-mode to its CSRs; each takes an instruction. */
 u64 hart_inhibit_read(void);
 void hart_inhibit_write(u64 inhibit);
 u64 hart_counter_read(unsigned int i);
@@ -58,21 +58,21 @@ void hart_counter_write(unsigned int i, u64 value);
 u64 hart_event_read(unsigned int i);
 void hart_event_write(unsigned int i, u64 event);
 
-/* Overflows become the firmware's interrupt, instead of the supervisor's (mideleg). */
+/* Overflows interrupt the firmware instead of the supervisor (mideleg). */
 void hart_overflows_to_machine(bool to_machine);
 bool hart_overflow_is_pending(void);
 void hart_overflow_clear(void);
 
-/* --- physical memory: false where the access faults ------------------------------ */
+/* --- physical memory: accesses return false if they fault ------------------------ */
 
 void memory_init(void);
-/* May the supervisor both read and write all of this, be it memory or not? */
+/* May the supervisor read and write the whole range, whether it is memory or not? */
 bool memory_is_allowed(u64 address, u64 size);
 bool memory_read64(u64 address, u64 *value);
 bool memory_read32(u64 address, u32 *value);
 bool memory_write64(u64 address, u64 value);
 
-/* --- what the program has for start.S and entry.S to call, and they for it ---------- */
+/* --- interface between the program and start.S or entry.S --------------------------- */
 
 struct trap_frame;
 void trap_handle(struct trap_frame *frame);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The only file that includes headers of the C library: sbi.h has names of its own. */
+/* Only this file includes headers of the C library, which conflict with sbi.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "host.h"
 
-/* The linker's. */
+/* Symbols of the linker. */
 extern char __executable_start[], end[];
 
 void host_write(const char *text, size_t length)

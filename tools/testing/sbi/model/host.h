@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the model needs of the host's C library. */
+/* Functions of the host's C library that the model uses. */
 #ifndef SBI_MODEL_HOST_H
 #define SBI_MODEL_HOST_H
 
@@ -9,9 +9,9 @@
 void host_write(const char *text, size_t length);
 /* Does not return. */
 void host_exit(int status);
-/* Memory at ADDRESS, where the program expects a device. */
+/* Maps memory at ADDRESS, where the program expects a device. */
 bool host_map(unsigned long address, size_t size);
-/* Where the program's own memory begins and ends. */
+/* Begin and end of the program's memory. */
 unsigned long host_image_begin(void);
 unsigned long host_image_end(void);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Does a second implementation, written from the specification alone, answer the cases
- * of the PMU batch extension as the firmware does? This runs them on the host, against
- * a model of a hart and of an SBI implementation:
+ * Runs the cases of the PMU batch extension on the host, with a model of a hart and of
+ * an SBI implementation that was written from the specification only. It must pass the
+ * same cases as the firmware:
  *
  *   model PROFILE
  *
- * It is what main.c, start.S and entry.S are to the program that boots: the cases are
+ * This replaces main.c, start.S and entry.S of the program that boots; the cases are in
  * the same files. rig/check/sbi-model builds and runs it.
  */
 #include "host.h"
@@ -15,7 +15,7 @@
 #include "../fdt.h"
 #include "../pmu.h"
 
-/* Harts of rig/guest/cpu-profiles, and one whose counters are not of 64 bits. */
+/* Harts of rig/guest/cpu-profiles, and one with counters of less than 64 bits. */
 static const struct profile profiles[] = {
 	{ "base",	false,	false,	false,	64 },
 	{ "sscofpmf",	true,	false,	false,	64 },
@@ -23,7 +23,7 @@ static const struct profile profiles[] = {
 	{ "narrow",	true,	true,	false,	40 },
 };
 
-/* Cost cases measure a firmware, and the model is none. */
+/* Without the cases that measure costs, which the model does not have. */
 static const struct test_case *const groups[] = {
 	batch_cases,
 	batch_fail_cases,
@@ -74,9 +74,9 @@ static void run(void)
 	const struct test_case *test;
 	u64 planned = 0, have;
 
-	/* Section 10: all of these cases are of an extension that is there. */
+	/* Section 10: the cases need the extension. */
 	if (!is_there(SBI_EXT_PMU_BATCH))
-		bail_out("sbi_probe_extension says that there is no PMU batch extension");
+		bail_out("sbi_probe_extension does not report the PMU batch extension");
 	pmu_discover();
 	pmu_calibrate();
 	have = what_there_is();

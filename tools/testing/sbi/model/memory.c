@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The physical addresses: the program's memory, which lies where the host has it, and
- * of QEMU's virt board the devices that the cases name.
+ * Physical memory: the program's memory, at its address on the host, and the devices of
+ * QEMU's virt board that the cases use.
  */
 #include "hart.h"
 #include "../batch.h"
@@ -13,18 +13,18 @@
 
 enum kind {
 	MEMORY,
-	/* The root domain keeps it from the supervisor. */
+	/* The root domain denies the supervisor access. */
 	REFUSED,
-	/* Reads are zero, and writes are lost. */
+	/* Reads return zero, and writes are ignored. */
 	REGISTERS,
 	REGISTERS_32,
-	/* No backend: only the registers that name the transport are not zero. */
+	/* Without a backend, only the registers that identify the transport are not zero. */
 	VIRTIO,
 	READ_ONLY,
 	FW_CFG,
 };
 
-/* What lies between them is nothing's, and faults. */
+/* Accesses to addresses between the regions fault. */
 static struct region {
 	u64 base, size;
 	enum kind kind;
@@ -58,7 +58,7 @@ bool memory_was_read(u64 offset)
 	return watch.read[offset / 8];
 }
 
-/* The data register has a name's first byte, until it is read. */
+/* The data register has the first byte of a name until it is read. */
 static u8 *fw_cfg_data(void)
 {
 	return (u8 *)ADDRESS_FW_CFG;
@@ -97,8 +97,8 @@ static const struct region *region_of(u64 address, u64 size)
 }
 
 /*
- * The program's own accesses are not seen here. So it finds the device rewound, unless
- * the firmware has read the data since the program wrote to the selector.
+ * Accesses of the program are direct. The program finds the device rewound unless the
+ * firmware has read the data register after the program wrote to the selector.
  */
 static bool fw_cfg_read(u64 address, u64 *value)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The extensions beside PMU and SSE, as far as the program calls them. */
+/* Extensions other than PMU and SSE, as far as the program uses them. */
 #include "host.h"
 #include "sbi_impl.h"
 
 #define SPEC_VERSION		(3UL << 24)
-/* Nobody's: of those that are not registered. */
+/* Not a registered ID. */
 #define IMPL_ID			0x08FFFFFF
 
 #define SUSPEND_RETENTIVE	0UL
@@ -53,7 +53,7 @@ static struct sbiret time_handle(ulong fid, const ulong *args)
 	return sbi_value(0);
 }
 
-/* Section 5.1 of the batch extension: a non-retentive suspend loses page and counters. */
+/* Section 5.1 of the batch extension: a non-retentive suspend loses the page and counters. */
 static struct sbiret hsm_handle(ulong fid, const ulong *args)
 {
 	if (fid != SBI_HSM_HART_SUSPEND)
@@ -69,7 +69,7 @@ static struct sbiret hsm_handle(ulong fid, const ulong *args)
 	return sbi_value(0);
 }
 
-/* The console writes what is in memory that the program has named. */
+/* Writes the memory that the program passes to the console. */
 static struct sbiret console_handle(ulong fid, const ulong *args)
 {
 	if (fid)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The PMU batch extension, from Documentation/arch/riscv/sbi-pmu-batch.rst alone: the
- * sections that are named here are that document's.
+ * The PMU batch extension, written from Documentation/arch/riscv/sbi-pmu-batch.rst only;
+ * comments refer to sections of that document.
  */
 #include "sbi_impl.h"
 
@@ -33,8 +33,8 @@ static u64 slot_address(unsigned int i)
 /* --- section 5: SET_SHMEM ------------------------------------------------------------- */
 
 /*
- * In the order of the table. The model has memory for its state, and never fails for want
- * of it. Section 11: the page is one range that does not wrap.
+ * Checks are in the order of the table. The model never lacks memory for its state.
+ * Section 11: the page is one range that does not wrap.
  */
 static struct sbiret set_shmem(ulong low, ulong high, ulong flags)
 {
@@ -79,7 +79,7 @@ static bool program(struct call *call)
 		if (call->program & BIT(i) && counter_is_running(i))
 			fresh &= ~BIT(i);
 	call->failed |= call->program & ~fresh;
-	/* All lose their events first, so that an event may move. */
+	/* Remove all events first, so that an event can move. */
 	for (i = 0; i < NR_COUNTERS; i++)
 		if (fresh & BIT(i))
 			counter_forget(i);
@@ -101,7 +101,7 @@ static bool load_counter(unsigned int i)
 	return true;
 }
 
-/* Section 6.5: one that runs already runs on, and OF stays as it is. */
+/* Section 6.5: a running counter continues to run, and OF does not change. */
 static bool make_ready(struct call *call, unsigned int i)
 {
 	bool is_loaded = call->load & BIT(i);
@@ -136,7 +136,7 @@ static bool load_and_start(struct call *call)
 
 /* --- section 6: APPLY ------------------------------------------------------------------------ */
 
-/* Section 6.1: what a fault leaves of the counters. */
+/* Section 6.1: state of the counters after a fault. */
 static void abandon(u64 all, u64 program_mask)
 {
 	unsigned int i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The SBI implementation of the model: what its parts have of each other. */
+/* The SBI implementation of the model: interfaces between its files. */
 #ifndef SBI_MODEL_SBI_IMPL_H
 #define SBI_MODEL_SBI_IMPL_H
 
@@ -41,12 +41,12 @@ u64 event_counters(ulong event, u64 data);
 bool counter_is_running(unsigned int i);
 bool counter_has_event(unsigned int i);
 void counter_forget(unsigned int i);
-/* False if the counter can not count the event: then it is as it was. */
+/* Returns false if the counter cannot count the event, and does not change it. */
 bool counter_configure(unsigned int i, ulong event, u64 data, ulong flags);
 void counter_load(unsigned int i, u64 value);
 /* Hardware counters by one write to mcountinhibit. */
 void counters_stop(u64 mask);
-/* MASK has stopped counters only; OF is clear, and the caller may have loaded them. */
+/* The counters of MASK are stopped and have OF clear; the caller may have loaded them. */
 void counters_start(u64 mask);
 void counter_clear_overflow(unsigned int i);
 
@@ -55,12 +55,12 @@ void counter_clear_overflow(unsigned int i);
 struct sbiret batch_handle(ulong fid, const ulong *args);
 void batch_forget_page(void);
 
-/* --- sbi_sse.c: the event of an overflow ----------------------------------------------- */
+/* --- sbi_sse.c: the overflow event ----------------------------------------------------- */
 
 struct sbiret sse_handle_call(ulong fid, const ulong *args);
-/* The overflow interrupt of M-mode: it is the event, once. */
+/* Turns a pending overflow interrupt of M-mode into the event. */
 void sse_take_overflow(void);
-/* Back in S-mode: enters the handler if there is an event to be handled. */
+/* After the return to S-mode: enters the handler if an event is pending. */
 void sse_inject(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Counters as both extensions see them, and the PMU extension (SBI 3.0, chapter 11)
- * without EVENT_GET_INFO.
+ * Counters for both extensions, and the PMU extension (SBI 3.0, chapter 11) without
+ * EVENT_GET_INFO.
  */
 #include "sbi_impl.h"
 
@@ -24,7 +24,7 @@
 #define CSR_OF_COUNTERS		0xc00
 #define FIRMWARE_INFO		BIT(63)
 
-/* What this platform's hart can count. */
+/* Events of this platform's hart. */
 static const struct {
 	ulong event;
 	u64 selector;
@@ -38,18 +38,18 @@ static const struct {
 };
 
 /*
- * EVENT of a fixed counter is its own for good; IN_USE says that it was asked for, or
+ * A fixed counter always has its own event; IN_USE is set if it was configured or
  * started.
  */
 static struct {
 	bool in_use;
 	ulong event;
-	/* Of firmware counters. */
+	/* For firmware counters only. */
 	bool running;
 	u64 value;
 } counters[NR_COUNTERS];
 
-/* The snapshot memory's address, or all ones. */
+/* Address of the snapshot memory, or all ones. */
 static u64 snapshot = ALL_ONES_64;
 
 static bool is_fixed(unsigned int i)
@@ -65,8 +65,8 @@ static bool is_firmware(unsigned int i)
 /* --- events ------------------------------------------------------------------------ */
 
 /*
- * Event_idx 0 is one that no counter can count. Of firmware events this platform has
- * none of its own.
+ * No counter can count event_idx 0. This platform has no platform-specific firmware
+ * events.
  */
 bool event_is_valid(ulong event, u64 data)
 {
@@ -91,8 +91,8 @@ bool event_is_valid(ulong event, u64 data)
 }
 
 /*
- * What cycle and instret are left to do alone, and what they are not configured for, is
- * this implementation's choice, as sections 6.3 and 7 of the batch extension allow it.
+ * Sections 6.3 and 7 of the batch extension allow an implementation to count an event
+ * with fixed counters only, or not to configure fixed counters.
  */
 static u64 usable_counters(u64 able)
 {
@@ -228,7 +228,7 @@ void pmu_count_firmware_event(ulong event)
 			counters[i].value++;
 }
 
-/* Cycle and instret run; the others are stopped, and no counter counts M-mode. */
+/* cycle and instret run; the others are stopped, and no counter counts M-mode. */
 void pmu_boot(void)
 {
 	unsigned int i;
@@ -250,7 +250,7 @@ struct set {
 	u64 counters;	/* by index */
 };
 
-/* False if it is empty, or has a counter that does not exist. */
+/* Returns false if the set is empty or has a counter that does not exist. */
 static bool set_from(struct set *set, ulong base, ulong mask)
 {
 	if (!mask || base >= NR_COUNTERS)
@@ -299,7 +299,7 @@ static struct sbiret get_info(ulong i)
 			 ((is_fixed(i) ? 64 : hart_profile->width) - 1) << 12);
 }
 
-/* Is it free? Cycle and instret run from boot on. */
+/* Is the counter free? cycle and instret run from boot on. */
 static bool can_be_matched(unsigned int i)
 {
 	return !counters[i].in_use && (is_fixed(i) || !counter_is_running(i));
@@ -316,7 +316,7 @@ static int find_counter(u64 set, ulong event, u64 data)
 	return SBI_ERR_NOT_SUPPORTED;
 }
 
-/* SKIP_MATCH: the first, which must have been configured before. */
+/* SKIP_MATCH: the first counter, which must have been configured before. */
 static int first_counter(u64 set, ulong event, u64 data)
 {
 	unsigned int i;
@@ -423,7 +423,7 @@ static struct sbiret stop(const ulong *args)
 		return sbi_error(SBI_ERR_NO_SHMEM);
 	able = with_event_of(set.counters);
 	ran = running_of(able);
-	/* Section 9 of the batch extension: RESET also stops what runs without an event. */
+	/* Section 9 of the batch extension: RESET also stops counters without an event. */
 	counters_stop(flags & PMU_STOP_RESET ? set.counters : ran);
 	if (flags & PMU_STOP_TAKE_SNAPSHOT)
 		saved = save_to_snapshot(&set);
@@ -478,7 +478,7 @@ struct sbiret pmu_handle(ulong fid, const ulong *args)
 	case SBI_PMU_COUNTER_FW_READ:
 		return fw_read(args[0]);
 	case SBI_PMU_COUNTER_FW_READ_HI:
-		/* The upper half is there on RV32 only. */
+		/* Only RV32 has an upper half. */
 		ret = fw_read(args[0]);
 		return sbi_error(ret.error);
 	case SBI_PMU_SNAPSHOT_SET_SHMEM:

@@ -26,7 +26,7 @@ static struct sbiret hart_mask(bool unmask)
 	return sbi_value(0);
 }
 
-/* Of its attributes only CONFIG can be written here. */
+/* Only the attribute CONFIG can be written. */
 static struct sbiret write_attribute(const ulong *args)
 {
 	if (args[1] != SSE_ATTR_CONFIG || args[2] != 1)
@@ -82,10 +82,10 @@ void sse_take_overflow(void)
 	event.pending = true;
 }
 
-/* What entry.S does: the handler, and the call that says that it has completed. */
+/* Replacement for entry.S: the handler, and the call of SSE_COMPLETE. */
 ulong sse_frame[32];
 
-/* With the registers to be saved and restored. */
+/* Includes the instructions to save and restore the registers. */
 void sse_entry(void)
 {
 	hart_execute(ENTRY_INSTRUCTIONS);
