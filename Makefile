@@ -77,7 +77,7 @@ patches:
 
 clean:
 	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/sbi build/selftests build/dkms \
-		build/patches build/log build/check build/bench* build/flamegraph* build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
+		build/mutants build/patches build/log build/check build/bench* build/flamegraph* build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
 
 distclean:
 	@rm -rf build

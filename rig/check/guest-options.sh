@@ -23,6 +23,7 @@ guest_options()
 	@ebb) echo "--icount --qemu -icount --qemu sleep=on" ;;
 	@iommu-*) echo "--icount --iommu ${1#@iommu-}" ;;
 	@kunit) echo "--append kunit.enable=1 --append kunit.filter_glob=riscv_pmu*" ;;
+	@*) die "rig/check/guest-options.sh has no $1" ;;
 	*) echo "$1" ;;
 	esac
 }
