@@ -7,7 +7,62 @@
 #ifndef _RISCV_PMU_COUNTER_H
 #define _RISCV_PMU_COUNTER_H
 
-#include "internal.h"
+#include <linux/minmax.h>
+
+#include "pmu.h"
+
+/* counter.c */
+void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed);
+u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+bool riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter);
+
+/* assign.c */
+int riscv_pmu_assignment_find(const struct riscv_pmu_assignment *assign,
+			      const struct riscv_pmu_request *req);
+void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign, unsigned int ctr,
+			      const struct riscv_pmu_request *req);
+void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int from,
+			       unsigned int to);
+int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *ev);
+void riscv_pmu_event_exclude_ctr(struct riscv_pmu_event *ev, unsigned int ctr);
+
+/* stop.c */
+void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+
+/* apply.c */
+int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_event *ev);
+u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+
+#define RISCV_PMU_MAX_IDENTICAL	16
+
+/**
+ * riscv_pmu_max_identical() - how many identical events of one owner run at once on a hart
+ * @req:	what they ask for
+ *
+ * They could all share one counter. But programs open the same event again and again,
+ * until one does not run all the time, to learn how many counters there are (LTP's
+ * perf_event_open02, for one): without a limit they would never learn. Groups that each
+ * have the same event, as perf's metrics do, stay below it.
+ *
+ * Return: as many as there are counters for them, or 16 if that is more.
+ */
+static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_request *req)
+{
+	return max_t(unsigned long, hweight64(req->ctrs), RISCV_PMU_MAX_IDENTICAL);
+}
 
 /**
  * riscv_pmu_counter_read() - a counter as it stands
@@ -58,6 +113,31 @@ static inline u64 riscv_pmu_counter_count(struct riscv_pmu *pmu, struct riscv_pm
 
 	return hart->running & BIT_ULL(ctr) ? riscv_pmu_counter_update(pmu, counter, ctr) :
 					      counter->count;
+}
+
+/**
+ * riscv_pmu_counter_holds() - whether a counter holds a config
+ * @hart:	this hart
+ * @ctr:	the counter
+ * @cfg:	the config
+ *
+ * Return: true if it does.
+ */
+static inline bool riscv_pmu_counter_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
+					   const struct riscv_pmu_config *cfg)
+{
+	return hart->programmed & BIT_ULL(ctr) &&
+	       riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, cfg);
+}
+
+/**
+ * riscv_pmu_counter_invalidate() - make events that were attached to a counter search again
+ * @hart:	this hart
+ * @ctr:	the counter, whose config is lost or about to be replaced
+ */
+static inline void riscv_pmu_counter_invalidate(struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	hart->counter[ctr].gen = ++hart->gen;
 }
 
 /**
@@ -129,6 +209,20 @@ static inline u64 riscv_pmu_event_take_delta(struct riscv_pmu_event *ev, u64 now
 	u64 delta = now - ev->prev_count;
 
 	ev->prev_count = now;
+	return delta;
+}
+
+/**
+ * riscv_pmu_event_take_pending_delta() - what an event has counted on earlier counters
+ * @ev:	an attached event
+ *
+ * Return: the delta from counters that it was moved away from, or that failed.
+ */
+static inline u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
+{
+	u64 delta = ev->pending_delta;
+
+	ev->pending_delta = 0;
 	return delta;
 }
 
@@ -242,6 +336,59 @@ static inline void riscv_pmu_event_rearm(struct riscv_pmu_hart *hart,
 	ev->overflow_point = ev->prev_count + left;
 	if (riscv_pmu_event_needs_irq(ev))
 		hart->dirty |= BIT_ULL(ev->ctr);
+}
+
+/**
+ * riscv_pmu_event_distance() - events until an event's overflow point
+ * @counter:	its counter, up to date
+ * @ev:	an attached event
+ *
+ * Return: at least 1; U64_MAX if it has no overflow point.
+ */
+static __always_inline u64
+riscv_pmu_event_distance(const struct riscv_pmu_counter *counter, const struct riscv_pmu_event *ev)
+{
+	s64 left;
+
+	if (!riscv_pmu_event_needs_irq(ev) || ev->state == RISCV_PMU_EVENT_STOPPED)
+		return U64_MAX;
+
+	left = ev->state == RISCV_PMU_EVENT_PENDING ? ev->period_left :
+							 ev->overflow_point - counter->count;
+	return max(left, 1);
+}
+
+/**
+ * riscv_pmu_counter_distance() - events until the nearest overflow point of a counter's events
+ * @counter:	the counter, up to date
+ *
+ * Return: at least 1; U64_MAX if there is no overflow point.
+ */
+static __always_inline u64 riscv_pmu_counter_distance(const struct riscv_pmu_counter *counter)
+{
+	const struct riscv_pmu_event *ev;
+	u64 first = U64_MAX;
+
+	list_for_each_entry(ev, &counter->events, node)
+		first = min(first, riscv_pmu_event_distance(counter, ev));
+
+	return first;
+}
+
+/**
+ * riscv_pmu_counter_is_in_time() - whether a counter will overflow within a distance
+ * @counter:	the counter, just read
+ * @left:	the distance
+ *
+ * Return: false also if it overflows in more than half of its range: then it has overflowed
+ * already, or is not meant to.
+ */
+static __always_inline bool
+riscv_pmu_counter_is_in_time(const struct riscv_pmu_counter *counter, u64 left)
+{
+	u64 until = -counter->raw & counter->mask;
+
+	return until && until <= min(left, counter->mask >> 1);
 }
 
 #endif /* _RISCV_PMU_COUNTER_H */

@@ -9,7 +9,8 @@
 #include <linux/init.h>
 #include <linux/seq_file.h>
 
-#include "internal.h"
+#include "entries.h"
+#include "pmu.h"
 #include "sbi_call.h"
 
 static void debugfs_show_stats(struct seq_file *m, const struct riscv_pmu_stats *stats)

@@ -44,8 +44,9 @@
 
 #include <uapi/linux/riscv_pmu.h>
 
+#include "counter.h"
 #include "ebb.h"
-#include "internal.h"
+#include "update.h"
 
 /**
  * struct ebb - a task with event-based branches
@@ -118,7 +119,7 @@ static unsigned int ebb_hpm(const struct perf_event *event)
 
 static bool ebb_is_wanted(const struct perf_event *event)
 {
-	return event->pmu->event_init == riscv_pmu_event_init &&
+	return event->pmu->event_idx == riscv_pmu_user_idx &&
 	       event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
 }
 
@@ -143,7 +144,7 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 	return event->attach_state & PERF_ATTACH_TASK ? 0 : -EINVAL;
 }
 
-/* A period that does not end, see core_period() in core.c. */
+/* A period that does not end, see riscv_pmu_event_period(). */
 #define EBB_NEVER	S64_MAX
 
 /*
@@ -460,7 +461,7 @@ static void ebb_resume(struct ebb *ebb)
 				continue;
 			/* Paused, as in irq.c. The group is exclusive: no other event uses it. */
 			riscv_pmu_hart_pause(pmu, hart, ctrs & -ctrs & hart->running);
-			riscv_pmu_start(ev->event, 0);
+			ev->event->pmu->start(ev->event, 0);
 		}
 	}
 	riscv_pmu_commit_update(pmu, hart);

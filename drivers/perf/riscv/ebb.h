@@ -3,7 +3,9 @@
 #ifndef _RISCV_PMU_EBB_H
 #define _RISCV_PMU_EBB_H
 
-#include "internal.h"
+#include "pmu.h"
+
+struct perf_event;
 
 int riscv_pmu_ebb_check(const struct perf_event *event);
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart);

@@ -330,3 +330,15 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	event->cfg.inh = inh | RISCV_PMU_INH_M;
 	return 0;
 }
+
+/**
+ * riscv_pmu_config_is_equal() - whether two configs are the same to the hardware
+ * @a:		one
+ * @b:		the other
+ *
+ * Return: true if one counter can hold both.
+ */
+bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b)
+{
+	return a->event_idx == b->event_idx && a->event_data == b->event_data && a->inh == b->inh;
+}

@@ -87,5 +87,6 @@ int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_a
 			  struct riscv_pmu_config *cfg);
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			    bool in_kernel, struct riscv_pmu_request *event);
+bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b);
 
 #endif /* _RISCV_PMU_EVENT_H */

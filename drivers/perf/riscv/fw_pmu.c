@@ -19,8 +19,9 @@
 #include <asm/sbi.h>
 
 #include "event.h"
+#include "entries.h"
 #include "fault.h"
-#include "internal.h"
+#include "pmu.h"
 
 #define FW_PMU_NAME		"sbi_fw"
 

@@ -3,23 +3,46 @@
  * Harts that come up and go down, and that lose their counters in between.
  */
 
-#include <linux/atomic.h>
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
 #include <linux/cpu_pm.h>
 #include <linux/cpuhotplug.h>
 #include <linux/init.h>
 #include <linux/notifier.h>
+#include <linux/printk.h>
 #include <linux/reboot.h>
 #include <linux/smp.h>
-#include <linux/workqueue.h>
 
 #include <asm/pmu_csr.h>
 
+#include "counter.h"
 #include "csr.h"
-#include "internal.h"
+#include "entries.h"
+#include "update.h"
+
+/*
+ * Checks that a hart that comes up has the counters of its PMU. A hart that was offline at boot
+ * was assigned to the PMU of the harts with an equal devicetree node. If its delegated counters
+ * differ, it is removed from that PMU. Returns NULL if the hart has none.
+ */
+static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+
+	if (!pmu || riscv_pmu_csr_confirm())
+		return pmu;
+
+	cpumask_clear_cpu(cpu, &pmu->cpus);
+	riscv_pmu_set_of(cpu, NULL);
+	per_cpu_ptr(pmu->harts, cpu)->pmu = NULL;
+	pr_warn("hart %u was offline at boot, and the firmware delegates other counters to it than to the harts with the same devicetree node: no PMU on this hart. Boot with all harts online, or correct the devicetree\n",
+		cpu);
+	return NULL;
+}
 
 static int hotplug_start_hart(unsigned int cpu)
 {
-	struct riscv_pmu *pmu = riscv_pmu_confirm(cpu);
+	struct riscv_pmu *pmu = hotplug_confirm(cpu);
 
 	if (!pmu) {
 		/* Firmware may have let user space read the counters. The vDSO needs the time. */
@@ -123,65 +146,6 @@ static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action
 static struct notifier_block hotplug_reboot_nb = {
 	.notifier_call = hotplug_reboot_notify,
 };
-
-/* --- stopping unused counters --- */
-
-/* Delay between the close of the last event and the stop of the counters. */
-#define HOTPLUG_UNUSED_JIFFIES	HZ
-
-static atomic_t hotplug_nr_events = ATOMIC_INIT(0);
-
-static void hotplug_stop_unused(void *unused)
-{
-	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
-
-	if (pmu && !riscv_pmu_this_hart(pmu)->shut_down)
-		riscv_pmu_hart_stop_unused(pmu, riscv_pmu_this_hart(pmu));
-}
-
-/* Only harts with running unused counters get an IPI, to spare idle and isolated ones. */
-static bool hotplug_has_unused(int cpu, void *unused)
-{
-	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
-
-	return pmu && riscv_pmu_hart_unused(pmu, per_cpu_ptr(pmu->harts, cpu));
-}
-
-static void hotplug_stop_all_unused(struct work_struct *work)
-{
-	if (!atomic_read(&hotplug_nr_events))
-		on_each_cpu_cond(hotplug_has_unused, hotplug_stop_unused, NULL, 1);
-}
-
-static DECLARE_DELAYED_WORK(hotplug_unused_work, hotplug_stop_all_unused);
-
-/**
- * riscv_pmu_event_opened() - an event was opened
- *
- * Context: any.
- */
-void riscv_pmu_event_opened(void)
-{
-	atomic_inc(&hotplug_nr_events);
-}
-
-/**
- * riscv_pmu_event_closed() - an event was closed
- *
- * One second after the last close the counters of all harts are stopped. The delay avoids
- * IPIs if another event is opened soon.
- *
- * Context: any.
- */
-void riscv_pmu_event_closed(void)
-{
-	if (!atomic_dec_and_test(&hotplug_nr_events))
-		return;
-
-	/* Not mod_delayed_work(): the queue it would need is another one in Linux 7.2. */
-	cancel_delayed_work(&hotplug_unused_work);
-	schedule_delayed_work(&hotplug_unused_work, HOTPLUG_UNUSED_JIFFIES);
-}
 
 /**
  * riscv_pmu_hotplug_init() - bring the counters of every hart to a known state, now and later

@@ -10,7 +10,8 @@
 
 #include <asm/sbi.h>
 
-#include "internal.h"
+#include "entries.h"
+#include "pmu.h"
 
 static struct riscv_pmu *sysfs_dev_to_pmu(struct device *dev)
 {

@@ -11,7 +11,9 @@
 #include <linux/bits.h>
 
 #include "../counter.h"
-#include "../internal.h"
+#include "../entries.h"
+#include "../pmu.h"
+#include "../update.h"
 
 /* The machine: cycle and instret, programmable counters, firmware counters; some above 31. */
 #define FAKE_FIXED	(BIT_ULL(0) | BIT_ULL(2))

@@ -658,7 +658,7 @@ static void one_opener_runs_as_many_identical_events_as_counters(struct kunit *t
 /*
  * The period has just ended when the sampling event leaves, and the counter
  * runs on. If it is ever started again it must not be from the few events since,
- * QEMU 10.0.2 could hang (see program.c).
+ * QEMU 10.0.2 could hang (see apply.c).
  */
 static void counter_that_overflowed_starts_far_from_either_end(struct kunit *test)
 {

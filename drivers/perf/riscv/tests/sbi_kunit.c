@@ -28,7 +28,7 @@
 
 #include "../backend.h"
 #include "../csr.h"
-#include "../internal.h"
+#include "../pmu.h"
 #include "../sbi_call.h"
 #include "../sbi_method.h"
 

@@ -18,7 +18,7 @@
 #include "../backend.h"
 #include "../csr.h"
 #include "../event.h"
-#include "../internal.h"
+#include "../pmu.h"
 #include "../sbi_call.h"
 
 /* cycle, instret and four programmable counters */

@@ -1118,9 +1118,9 @@ static void timed_interrupt(struct fake_pmu *fake, unsigned int ctr, u32 gap, u3
 	u32 now = hart->irq_ended + gap;
 
 	fake_advance(fake, fake_until_wrap(fake, ctr));
-	riscv_pmu_irq_begin(&fake->pmu, hart, now, fake->mode == RISCV_PMU_INH_U);
+	riscv_pmu_throttle_begin_irq(&fake->pmu, hart, now, fake->mode == RISCV_PMU_INH_U);
 	interrupt(fake);
-	riscv_pmu_irq_end(hart, now, now + ticks);
+	riscv_pmu_throttle_end_irq(hart, now, now + ticks);
 }
 
 /* What the interrupt takes: the handler of the sampling event lets time pass. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * State of one hart's PMU, and what the core's files offer each other.
+ * State of one hart's PMU.
  *
  * A counter that holds a config keeps counting, and its count is extended to 64 bits in
  * software. Events are attached to counters; a sampling event has an overflow point.
@@ -10,8 +10,8 @@
  * All of struct riscv_pmu_hart and of the events attached to it belongs to
  * its hart: it is touched there alone, with interrupts off. No locks.
  */
-#ifndef _RISCV_PMU_INTERNAL_H
-#define _RISCV_PMU_INTERNAL_H
+#ifndef _RISCV_PMU_PMU_H
+#define _RISCV_PMU_PMU_H
 
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -48,7 +48,7 @@ enum riscv_pmu_event_state {
  * @state:	enum riscv_pmu_event_state
  * @sampling:	it has an overflow point
  * @polled:	no counter can interrupt for it, so a timer checks the overflow point
- * @user:	its own process has mapped it and may read the counter (user.c)
+ * @user:	its own process has mapped it and may read the counter (user_page.c)
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
  * @clean:	the counter holds nothing that other tasks have counted
  * @maps:	how often it is mapped by its own process
@@ -74,7 +74,7 @@ enum riscv_pmu_event_state {
  * @task:	the mapped events of its task
  * @user_ctrs:	counters of @req whose index may appear in its mapped page
  * @opener:	tgid of the process that opened the event; a reference is held
- * @event:	the perf event; only core.c, irq.c and user.c use it
+ * @event:	the perf event; for the layers above the counters
  *
  * What a context switch uses comes first, in one cache line.
  */
@@ -264,24 +264,6 @@ struct riscv_pmu_hart {
 	u32			irq_cost;
 };
 
-#define RISCV_PMU_MAX_IDENTICAL	16
-
-/**
- * riscv_pmu_max_identical() - how many identical events of one owner run at once on a hart
- * @req:	what they ask for
- *
- * They could all share one counter. But programs open the same event again and again,
- * until one does not run all the time, to learn how many counters there are (LTP's
- * perf_event_open02, for one): without a limit they would never learn. Groups that each
- * have the same event, as perf's metrics do, stay below it.
- *
- * Return: as many as there are counters for them, or 16 if that is more.
- */
-static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_request *req)
-{
-	return max_t(unsigned long, hweight64(req->ctrs), RISCV_PMU_MAX_IDENTICAL);
-}
-
 static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)
 {
 	return this_cpu_ptr(pmu->harts);
@@ -302,144 +284,14 @@ static inline unsigned int riscv_pmu_min_width(const struct riscv_pmu *pmu, u64 
 	return width;
 }
 
-/* program.c: counters and events */
-void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b);
-int riscv_pmu_assignment_find(const struct riscv_pmu_assignment *assign,
-			      const struct riscv_pmu_request *req);
-void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign, unsigned int ctr,
-			      const struct riscv_pmu_request *req);
-void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int from,
-			       unsigned int to);
-int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_event *ev);
-u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev);
-void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed);
-u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_event *ev);
-void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+#define RISCV_PMU_MAX_CPU_TYPES	4
 
-/* core.c: perf's callbacks, for implementations that replace only some */
-int riscv_pmu_event_init(struct perf_event *event);
-int riscv_pmu_add(struct perf_event *event, int flags);
-void riscv_pmu_del(struct perf_event *event, int flags);
-void riscv_pmu_start(struct perf_event *event, int flags);
-void riscv_pmu_stop(struct perf_event *event, int flags);
-void riscv_pmu_read(struct perf_event *event);
-void riscv_pmu_event_update(struct perf_event *event);
-bool riscv_pmu_event_set_period(struct perf_event *event);
-int riscv_pmu_check_period(struct perf_event *event, u64 value);
-void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+/* One for each CPU type; most machines have one. */
+extern struct riscv_pmu riscv_pmu_types[RISCV_PMU_MAX_CPU_TYPES];
+extern unsigned int riscv_pmu_nr_types;
+
 struct riscv_pmu *riscv_pmu_get(void);
 struct riscv_pmu *riscv_pmu_of(unsigned int cpu);
-struct riscv_pmu *riscv_pmu_confirm(unsigned int cpu);
+void riscv_pmu_set_of(unsigned int cpu, struct riscv_pmu *pmu);
 
-static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event *event)
-{
-	return event->pmu_private;
-}
-
-/**
- * riscv_pmu_event_add_delta() - add to an event's count
- * @event:	the event
- * @delta:	what it has counted since the last time
- */
-static inline void riscv_pmu_event_add_delta(struct perf_event *event, u64 delta)
-{
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-
-	local64_add(delta, &event->count);
-	if (!ev->sampling)
-		return;
-
-	local64_sub(delta, &event->hw.period_left);
-	ev->period_count += delta;
-}
-
-/**
- * riscv_pmu_event_period_left() - events until a sampling event's next overflow point
- * @event:	the event, its count up to date
- *
- * Return: at least 1, and at least the event's minimum period.
- */
-static inline u64 riscv_pmu_event_period_left(const struct perf_event *event)
-{
-	return max3((s64)local64_read(&event->hw.period_left),
-		    (s64)to_riscv_pmu_event(event)->min_period, 1LL);
-}
-
-/* txn.c */
-void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags);
-int riscv_pmu_commit_txn(struct pmu *pmu);
-void riscv_pmu_cancel_txn(struct pmu *pmu);
-int riscv_pmu_group_validate(struct perf_event *event);
-
-/* irq.c */
-void riscv_pmu_irq_probe(struct riscv_pmu *pmu);
-void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			       struct pt_regs *regs);
-void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				     struct riscv_pmu_event *ev, struct pt_regs *regs);
-void riscv_pmu_irq_begin(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u32 now,
-			 bool in_user);
-u64 riscv_pmu_irq_end(struct riscv_pmu_hart *hart, u32 began, u32 now);
-u64 riscv_pmu_irq_cost_ns(const struct riscv_pmu_hart *hart);
-
-/* poll.c */
-u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now,
-			struct pt_regs *regs);
-void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart);
-void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart);
-void riscv_pmu_poll_probe(struct riscv_pmu *pmu);
-
-/* hotplug.c */
-int riscv_pmu_hotplug_init(void);
-void riscv_pmu_event_opened(void);
-void riscv_pmu_event_closed(void);
-
-/* debugfs.c */
-#ifdef CONFIG_DEBUG_FS
-void riscv_pmu_debugfs_init(void);
-#else
-static inline void riscv_pmu_debugfs_init(void) { }
-#endif
-
-/* fw_pmu.c */
-#ifdef CONFIG_RISCV_PMU_SBI
-int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type);
-#else
-static inline int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type) { return 0; }
-#endif
-
-/* sysfs.c */
-extern const struct attribute_group *riscv_pmu_attr_groups[];
-
-/* user.c */
-void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
-void riscv_pmu_user_open(struct perf_event *event);
-void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
-bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_user_hide(struct perf_event *event);
-void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm);
-void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm);
-void riscv_pmu_user_forget(struct perf_event *event);
-int riscv_pmu_user_idx(struct perf_event *event);
-int riscv_pmu_user_init(void);
-
-#endif /* _RISCV_PMU_INTERNAL_H */
+#endif /* _RISCV_PMU_PMU_H */

@@ -9,11 +9,12 @@
 #include <linux/slab.h>
 
 #include "counter.h"
-#include "internal.h"
+#include "sched.h"
+#include "update.h"
 
 /* Adds an event of this PMU to an imagined hart that has nothing else to do. */
-static int txn_place(struct riscv_pmu_assignment *assign, const struct pmu *pmu,
-		     const struct perf_event *event)
+static int group_place(struct riscv_pmu_assignment *assign, const struct pmu *pmu,
+		       const struct perf_event *event)
 {
 	const struct riscv_pmu_request *req;
 	struct riscv_pmu_sched_path path;
@@ -38,20 +39,20 @@ static int txn_place(struct riscv_pmu_assignment *assign, const struct pmu *pmu,
 	return 0;
 }
 
-static bool txn_is_identical(const struct perf_event *a, const struct perf_event *b)
+static bool group_is_identical(const struct perf_event *a, const struct perf_event *b)
 {
 	return a->pmu == b->pmu && riscv_pmu_config_is_equal(&to_riscv_pmu_event(a)->req.cfg,
 							     &to_riscv_pmu_event(b)->req.cfg);
 }
 
 /* Whether a group with one more of this event would have more than can run at once. */
-static bool txn_has_too_many(const struct perf_event *event)
+static bool group_has_too_many(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	unsigned int nr = 1 + txn_is_identical(event, leader);
+	unsigned int nr = 1 + group_is_identical(event, leader);
 
 	for_each_sibling_event(sibling, leader)
-		nr += txn_is_identical(event, sibling);
+		nr += group_is_identical(event, sibling);
 
 	return nr > riscv_pmu_max_identical(&to_riscv_pmu_event(event)->req);
 }
@@ -72,18 +73,18 @@ int riscv_pmu_group_validate(struct perf_event *event)
 
 	if (leader == event)
 		return 0;
-	if (txn_has_too_many(event))
+	if (group_has_too_many(event))
 		return -EINVAL;
 
 	assign = kzalloc(sizeof(*assign), GFP_KERNEL);
 	if (!assign)
 		return -ENOMEM;
 
-	err = txn_place(assign, event->pmu, leader);
+	err = group_place(assign, event->pmu, leader);
 	for_each_sibling_event(sibling, leader)
-		err = err ?: txn_place(assign, event->pmu, sibling);
+		err = err ?: group_place(assign, event->pmu, sibling);
 
-	return err ?: txn_place(assign, event->pmu, event);
+	return err ?: group_place(assign, event->pmu, event);
 }
 
 /**
@@ -112,7 +113,7 @@ void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 		hart->latch_on_read = true;
 }
 
-static void txn_end(struct pmu *pmu)
+static void group_end(struct pmu *pmu)
 {
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
 	unsigned int flags = hart->txn;
@@ -133,7 +134,7 @@ static void txn_end(struct pmu *pmu)
  */
 int riscv_pmu_commit_txn(struct pmu *pmu)
 {
-	txn_end(pmu);
+	group_end(pmu);
 	return 0;
 }
 
@@ -145,5 +146,5 @@ int riscv_pmu_commit_txn(struct pmu *pmu)
  */
 void riscv_pmu_cancel_txn(struct pmu *pmu)
 {
-	txn_end(pmu);
+	group_end(pmu);
 }

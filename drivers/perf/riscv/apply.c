@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Compares the configs that are wanted with those that the counters hold, and applies the
+ * difference as one batch.
+ *
+ * Everything here runs on the hart that it is about, with interrupts off.
+ */
+
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+
+#include "batch.h"
+#include "counter.h"
+
+/* What the events of one counter need, together. */
+struct apply_goal {
+	bool	run;
+	bool	has_overflow_point;
+	u64	left;
+};
+
+/* A pending event counts from the counter's present count on. */
+static void apply_activate_event(const struct riscv_pmu_counter *counter,
+				 struct riscv_pmu_event *ev)
+{
+	ev->gen = counter->gen;
+	ev->prev_count = counter->count - ev->pending_delta;
+	ev->pending_delta = 0;
+	ev->overflow_point = counter->count + ev->period_left;
+	ev->state = RISCV_PMU_EVENT_ACTIVE;
+}
+
+static __always_inline struct apply_goal apply_activate_events(struct riscv_pmu_counter *counter)
+{
+	struct apply_goal goal = { .left = S64_MAX };
+	struct riscv_pmu_event *ev;
+
+	list_for_each_entry(ev, &counter->events, node) {
+		s64 left;
+
+		if (ev->state == RISCV_PMU_EVENT_STOPPED)
+			continue;
+		if (ev->state == RISCV_PMU_EVENT_PENDING)
+			apply_activate_event(counter, ev);
+		goal.run = true;
+		if (!riscv_pmu_event_needs_irq(ev))
+			continue;
+		goal.has_overflow_point = true;
+		left = ev->overflow_point - counter->count;
+		goal.left = left < 1 ? 1 : min_t(u64, goal.left, left);
+	}
+
+	return goal;
+}
+
+/*
+ * The value from which a counter overflows after @left events. The distance is at most half of
+ * the counter's range, so that the count is still right if the interrupt is late. It is at most
+ * 2^62, because QEMU 10.0.2 adds what exceeds 2^63 ns since its boot to the next overflow.
+ */
+static u64 apply_start_value(const struct riscv_pmu_counter *counter, u64 left)
+{
+	return -min3(left, counter->mask >> 1, (u64)S64_MAX / 2) & counter->mask;
+}
+
+/*
+ * Whether a counter need not be written for an overflow point @left events away. If it overflows
+ * early, its interrupt writes it; that costs more than the call that is saved here. So accept
+ * only counters that overflow after at least half of the distance.
+ */
+static __always_inline bool apply_counter_suits(const struct riscv_pmu_counter *counter, u64 left)
+{
+	u64 until = -counter->raw & counter->mask;
+
+	return riscv_pmu_counter_is_in_time(counter, left) &&
+	       until >= min(left, counter->mask >> 1) / 2;
+}
+
+/* Adds to the batch that @ctr has to be stopped or released before it is written. */
+static void apply_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    unsigned int ctr)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+	u64 bit = BIT_ULL(ctr);
+
+	if (hart->stale & bit)
+		batch->release |= hart->programmed & bit;
+	else if ((hart->armed | hart->reload) & bit ||
+		 riscv_pmu_counter_has_overflow_point(&hart->counter[ctr]))
+		batch->stop |= bit;
+}
+
+/*
+ * First half of an apply: stops. If a counter that is still used has to be stopped, stop it now,
+ * since the second half needs its count. Otherwise stops and starts are one batch.
+ */
+static void apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+
+	riscv_pmu_batch_clear(batch);
+	for (ctrs &= hart->running | hart->stale; ctrs; ctrs &= ctrs - 1)
+		apply_plan_stop(pmu, hart, __ffs64(ctrs));
+
+	batch->stop &= hart->running & ~batch->release;
+	if (batch->stop & hart->wanted.sched.used)
+		riscv_pmu_batch_stop_now(pmu, hart);
+	else
+		riscv_pmu_hart_note_released(hart, batch->release);
+}
+
+/* Adds the config to the batch, if the counter does not hold it. */
+static void apply_plan_config(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      unsigned int ctr)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+
+	if (!(hart->stale & BIT_ULL(ctr)))
+		return;
+
+	batch->program |= BIT_ULL(ctr);
+	batch->setup[ctr].cfg = hart->wanted.cfg[ctr];
+	hart->loaded &= ~BIT_ULL(ctr);
+	riscv_pmu_counter_invalidate(hart, ctr);
+}
+
+/* Adds the value from which a counter starts to the batch. */
+static void apply_plan_load(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    unsigned int ctr, u64 value)
+{
+	hart->batch.load |= BIT_ULL(ctr);
+	hart->loaded |= BIT_ULL(ctr);
+	hart->batch.setup[ctr].value = value;
+	/* With riscv_pmu.width= the hardware is wider, and has to overflow at that width. */
+	if (pmu->clamped_ctrs & BIT_ULL(ctr))
+		hart->batch.setup[ctr].value |= ~hart->counter[ctr].mask;
+	hart->counter[ctr].raw = value;
+}
+
+/*
+ * The value from which a counter without an overflow point starts, and whether its present value
+ * is close enough to that. A counter that does not interrupt may overflow at any time. A narrow
+ * one that does has to overflow within half of its range, so that the interrupt may be late by
+ * the other half. The overflow of a wide one should be far away, but not in the other half of
+ * the range: QEMU 10.0.2 then computes a time in the past, and with two such counters and
+ * -icount it loops forever.
+ */
+static bool apply_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 raw, u64 *start)
+{
+	u64 mask = riscv_pmu_ctr_mask(pmu, ctr);
+	u64 half = (mask >> 1) + 1;
+	u64 room = half;
+
+	if (!(pmu->irq_ctrs & BIT_ULL(ctr))) {
+		*start = 0;
+	} else if (pmu->ctr[ctr].width < 64) {
+		*start = half;
+	} else {
+		*start = half + half / 2;
+		room = half / 4;
+	}
+
+	return ((raw - *start) & mask) < room;
+}
+
+/* Adds the start of a counter to the batch, from a value that overflows at its overflow point. */
+static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     unsigned int ctr)
+{
+	struct riscv_pmu_counter *counter = &hart->counter[ctr];
+	u64 bit = BIT_ULL(ctr);
+	bool loaded = hart->loaded & bit;
+	struct apply_goal goal;
+	u64 start;
+
+	riscv_pmu_counter_count(pmu, hart, ctr);
+	goal = apply_activate_events(counter);
+	hart->armed &= ~bit;
+	if (!goal.run || hart->running & bit)
+		return;
+
+	hart->batch.start |= bit;
+	if (goal.has_overflow_point) {
+		u64 value = apply_start_value(counter, goal.left);
+
+		hart->armed |= bit;
+		if (!loaded || (counter->raw & counter->mask) != value)
+			apply_plan_load(pmu, hart, ctr, value);
+	} else if (pmu->fixed_ctrs & ~(pmu->irq_ctrs | hart->reload) & bit) {
+		/*
+		 * It may be running, and can not be written then; it does not interrupt. If
+		 * it is programmed now, it is read after that, in apply_note_begun().
+		 */
+		if (!loaded && !(hart->batch.program & bit))
+			counter->raw = riscv_pmu_counter_read(pmu, ctr);
+		hart->loaded |= bit;
+	} else if (!apply_has_room(pmu, ctr, counter->raw, &start) || !loaded) {
+		apply_plan_load(pmu, hart, ctr, start);
+	}
+}
+
+/* The hardware refused these configs: stop the events, and exclude the counters. */
+static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	hart->programmed &= ~ctrs;
+	hart->running &= ~ctrs;
+	hart->armed &= ~ctrs;
+	hart->stale |= ctrs & hart->wanted.sched.used;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		struct riscv_pmu_event *ev;
+
+		riscv_pmu_counter_invalidate(hart, ctr);
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
+			if (ev->state == RISCV_PMU_EVENT_ACTIVE)
+				ev->pending_delta = hart->counter[ctr].count - ev->prev_count;
+			riscv_pmu_event_exclude_ctr(ev, ctr);
+			riscv_pmu_event_stop(hart, ev);
+		}
+	}
+}
+
+/* Counters that have just been given a config and started, from an unknown value. */
+static void apply_note_begun(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 begun)
+{
+	for (; begun; begun &= begun - 1) {
+		unsigned int ctr = __ffs64(begun);
+
+		hart->counter[ctr].raw = riscv_pmu_counter_read(pmu, ctr);
+	}
+}
+
+/* Second half of an apply: applies the batch, and updates the state. */
+static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+	u64 stop = batch->stop;
+	u64 failed;
+
+	batch->stop |= hart->paused;
+	hart->paused = 0;
+	if (!(batch->stop | batch->release | batch->program | batch->start))
+		return 0;
+
+	riscv_pmu_batch_apply(pmu, hart);
+	riscv_pmu_hart_note_stopped(pmu, hart, stop);
+	failed = batch->failed;
+	apply_note_begun(pmu, hart, batch->program & batch->start & ~(batch->load | failed));
+	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		hart->counter[ctr].cfg = batch->setup[ctr].cfg;
+	}
+	hart->programmed |= batch->program;
+	hart->stale &= ~batch->program;
+	hart->running |= batch->start;
+	hart->stats.configs += hweight64(batch->program);
+	if (failed)
+		apply_fail(hart, failed);
+
+	return failed;
+}
+
+/**
+ * riscv_pmu_hart_validate() - program an event's config without starting it
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ev:	a newly attached event
+ *
+ * This lets add() fail for an event that the firmware refuses. A counter that has accepted the
+ * config on any hart is not tried again: all harts of a PMU have the same counters.
+ *
+ * Context: during an update, interrupts off.
+ * Return: 0, or -EIO if the counter has refused, and is excluded.
+ */
+int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_event *ev)
+{
+	u64 bit = BIT_ULL(ev->ctr);
+
+	if (!(hart->stale & bit))
+		ev->accepted |= bit;
+	if (ev->accepted & bit)
+		return 0;
+
+	apply_stop(pmu, hart, bit);
+	apply_plan_config(pmu, hart, ev->ctr);
+	if (apply_commit(pmu, hart))
+		return -EIO;
+
+	ev->gen = hart->counter[ev->ctr].gen;
+	ev->accepted |= bit;
+	return 0;
+}
+
+/* Activates pending events of running counters that have just been read. */
+static __always_inline void apply_activate_pending(struct riscv_pmu_hart *hart, u64 joined)
+{
+	for (; joined; joined &= joined - 1) {
+		struct riscv_pmu_counter *counter = &hart->counter[__ffs64(joined)];
+		struct riscv_pmu_event *ev;
+
+		list_for_each_entry(ev, &counter->events, node) {
+			if (ev->state != RISCV_PMU_EVENT_PENDING)
+				continue;
+			ev->prev_count = counter->count;
+			ev->overflow_point = counter->count + ev->period_left;
+			ev->state = RISCV_PMU_EVENT_ACTIVE;
+		}
+	}
+}
+
+/* Stops, programs and starts what has to change. */
+static u64 apply_dirty(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 dirty)
+{
+	apply_stop(pmu, hart, dirty);
+	for (; dirty; dirty &= dirty - 1) {
+		unsigned int ctr = __ffs64(dirty);
+
+		apply_plan_config(pmu, hart, ctr);
+		apply_plan_start(pmu, hart, ctr);
+	}
+
+	return apply_commit(pmu, hart);
+}
+
+/* The events that were pending may have been removed again. */
+static __always_inline bool apply_counter_can_continue(const struct riscv_pmu_counter *counter)
+{
+	u64 left = riscv_pmu_counter_distance(counter);
+
+	return left == U64_MAX || apply_counter_suits(counter, left);
+}
+
+/*
+ * Whether a running counter with a new overflow point need not be written. Mostly this is so: an
+ * event that returns to its hart often finds its counter as far from the overflow as before,
+ * or a little nearer.
+ */
+static bool apply_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
+{
+	const struct riscv_pmu_counter *counter = &hart->counter[ctr];
+
+	if (hart->reload & BIT_ULL(ctr))
+		return false;
+
+	return hart->armed & BIT_ULL(ctr) ? apply_counter_can_continue(counter) :
+					    !riscv_pmu_counter_has_overflow_point(counter);
+}
+
+static u64 apply_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
+{
+	u64 unsuited = 0;
+
+	for (; timed; timed &= timed - 1) {
+		if (!apply_suits(hart, __ffs64(timed)))
+			unsuited |= timed & -timed;
+	}
+
+	return unsuited;
+}
+
+/* Counters that have to be changed. */
+static u64 apply_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
+{
+	u64 dirty = hart->dirty | (hart->pending & ~joined);
+	/* Stopped and unused: an event was stopped at its overflow, and removed. */
+	u64 idle = dirty & ~(hart->wanted.sched.used | hart->running);
+
+	hart->armed &= ~idle;
+	return dirty & ~idle;
+}
+
+/*
+ * The usual end of a context switch: the counters of all pending events run already.
+ * Does nothing if there is more to do than to read them.
+ */
+static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 joined = hart->pending;
+
+	if (joined & (~hart->running | hart->stale) ||
+	    hart->pending_irq & (~hart->armed | hart->reload))
+		return false;
+
+	hart->latched = false;
+	for (u64 ctrs = joined; ctrs; ctrs &= ctrs - 1) {
+		unsigned long ctr = __ffs64(ctrs);
+
+		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
+		if (hart->pending_irq & ctrs & -ctrs &&
+		    !apply_counter_can_continue(&hart->counter[ctr]))
+			return false;
+	}
+
+	hart->pending = 0;
+	hart->pending_irq = 0;
+	apply_activate_pending(hart, joined);
+	return true;
+}
+
+static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 joined, timed, dirty, failed = 0;
+
+	hart->latched = false;
+	joined = hart->pending & hart->running & ~(hart->dirty | hart->stale);
+	timed = joined & hart->pending_irq;
+	if (timed) {
+		riscv_pmu_hart_update_counts(pmu, hart, timed);
+		timed = apply_find_unsuited(hart, timed);
+		riscv_pmu_hart_pause(pmu, hart, timed);
+		joined &= ~timed;
+	}
+	hart->loaded &= ~hart->reload;
+	dirty = apply_find_dirty(hart, joined);
+	hart->dirty = 0;
+	hart->pending = 0;
+	hart->pending_irq = 0;
+	if (dirty | hart->paused)
+		failed = apply_dirty(pmu, hart, dirty);
+	/* Last, right after the others were started: all events start at nearly the same time. */
+	riscv_pmu_hart_update_counts(pmu, hart, joined);
+	apply_activate_pending(hart, joined);
+	hart->reload = 0;
+	return failed;
+}
+
+/*
+ * The usual end of an overflow: one counter was stopped, which holds its config and only needs
+ * the next overflow point. The counting members of its group are pending on running counters.
+ */
+static bool apply_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
+{
+	if (dirty & (dirty - 1) || dirty & (hart->running | hart->stale))
+		return false;
+	if (hart->pending_irq || hart->pending & (~hart->running | hart->stale))
+		return false;
+
+	return dirty & hart->armed & hart->wanted.sched.used;
+}
+
+static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				unsigned int ctr)
+{
+	struct apply_goal goal = apply_activate_events(&hart->counter[ctr]);
+	u64 bit = BIT_ULL(ctr), joined = hart->pending;
+
+	if (unlikely(!goal.has_overflow_point))
+		return apply_all(pmu, hart);
+
+	hart->dirty = 0;
+	hart->pending = 0;
+	hart->batch.stop = hart->paused;
+	hart->batch.release = 0;
+	hart->batch.program = 0;
+	hart->batch.start = bit;
+	hart->batch.load = 0;
+	hart->batch.failed = 0;
+	hart->paused = 0;
+	apply_plan_load(pmu, hart, ctr, apply_start_value(&hart->counter[ctr], goal.left));
+	riscv_pmu_batch_apply(pmu, hart);
+	hart->running |= bit;
+	if (unlikely(hart->batch.failed))
+		apply_fail(hart, bit);
+	if (joined) {
+		riscv_pmu_hart_update_counts(pmu, hart, joined);
+		apply_activate_pending(hart, joined);
+	}
+
+	return hart->batch.failed;
+}
+
+/*
+ * The overflow of a counter that counting events share: it has kept running, and is reloaded in
+ * one step, to keep the gap in their counts short.
+ */
+static bool apply_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
+			     u64 dirty)
+{
+	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->paused)
+		return false;
+	if ((hart->pending_irq | hart->reload) & ~dirty)
+		return false;
+	if (hart->pending & (~hart->running | hart->stale))
+		return false;
+	/* Only counters that interrupt are shared with sampling events. */
+	if (dirty & ~pmu->irq_ctrs)
+		return false;
+
+	return dirty & hart->reload & hart->running & hart->wanted.sched.used & ~hart->stale;
+}
+
+/* The value from which it overflows at the nearest overflow point, or late if it has none. */
+static u64 apply_reload_value(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      unsigned int ctr)
+{
+	const struct riscv_pmu_counter *counter = &hart->counter[ctr];
+	u64 left = riscv_pmu_counter_distance(counter), value;
+
+	if (left != U64_MAX) {
+		hart->armed |= BIT_ULL(ctr);
+		return apply_start_value(counter, left);
+	}
+
+	hart->armed &= ~BIT_ULL(ctr);
+	apply_has_room(pmu, ctr, counter->raw, &value);
+	return value;
+}
+
+static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				 unsigned int ctr)
+{
+	struct riscv_pmu_counter *counter = &hart->counter[ctr];
+	u64 bit = BIT_ULL(ctr), joined = hart->pending & ~bit, raw = counter->raw, was = raw;
+	int err;
+
+	hart->latched = false;
+	hart->dirty = 0;
+	hart->pending = 0;
+	hart->pending_irq = 0;
+	hart->reload = 0;
+	riscv_pmu_batch_clear(&hart->batch);
+	hart->batch.stop = bit;
+	hart->batch.start = bit;
+	apply_plan_load(pmu, hart, ctr, apply_reload_value(pmu, hart, ctr));
+	err = pmu->ops.reload(pmu, ctr, hart->batch.setup[ctr].value, &was);
+	counter->count += (was - raw) & counter->mask;
+	apply_activate_events(counter);
+	hart->stats.batches++;
+	trace_apply(&hart->batch);
+	if (unlikely(err))
+		apply_fail(hart, bit);
+	riscv_pmu_hart_update_counts(pmu, hart, joined);
+	apply_activate_pending(hart, joined);
+	return err ? bit : 0;
+}
+
+/**
+ * riscv_pmu_hart_apply() - program the hardware as wanted
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Counters without changes, and counting events that are attached to a running counter,
+ * cost no hardware access beyond a read.
+ *
+ * Return: counters that have refused their config; their events are stopped.
+ */
+u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 dirty = hart->dirty;
+
+	if (!dirty && apply_continue(pmu, hart))
+		return 0;
+	if (unlikely(hart->reload) && apply_can_reload(pmu, hart, dirty))
+		return apply_reload(pmu, hart, __ffs64(dirty));
+
+	return apply_can_rearm(hart, dirty) ? apply_rearm(pmu, hart, __ffs64(dirty)) :
+						apply_all(pmu, hart);
+}

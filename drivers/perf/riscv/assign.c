@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Assigns events to counters: an event returns to the counter that still holds its config, shares
+ * the counter of an identical event, takes a free one, or moves others to make room.
+ *
+ * Everything here runs on the hart that it is about, with interrupts off.
+ */
+
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+
+#include "counter.h"
+#include "sched.h"
+
+/**
+ * riscv_pmu_assignment_find() - find a counter in use that has the wanted config
+ * @assign:	the configs in use
+ * @req:	the new event
+ *
+ * Return: a counter that the new event can share, or -ENOENT.
+ */
+int riscv_pmu_assignment_find(const struct riscv_pmu_assignment *assign,
+			      const struct riscv_pmu_request *req)
+{
+	for (u64 ctrs = assign->sched.used & req->ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &req->cfg))
+			return ctr;
+	}
+
+	return -ENOENT;
+}
+
+/**
+ * riscv_pmu_assignment_add() - note that one more event uses a counter
+ * @assign:	the configs in use
+ * @ctr:	a free counter, or one that riscv_pmu_assignment_find() found
+ * @req:	the new event
+ */
+void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign, unsigned int ctr,
+			      const struct riscv_pmu_request *req)
+{
+	struct riscv_pmu_sched *sched = &assign->sched;
+
+	if (sched->used & BIT_ULL(ctr)) {
+		sched->may[ctr] &= req->ctrs;
+		return;
+	}
+
+	sched->used |= BIT_ULL(ctr);
+	sched->may[ctr] = req->ctrs;
+	assign->cfg[ctr] = req->cfg;
+}
+
+/**
+ * riscv_pmu_assignment_move() - note that a config moves to another counter
+ * @assign:	the configs in use
+ * @from:	where it was; free afterwards
+ * @to:		where it goes; free, or in use for the same config
+ */
+void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int from,
+			       unsigned int to)
+{
+	struct riscv_pmu_sched *sched = &assign->sched;
+
+	sched->may[to] = sched->used & BIT_ULL(to) ? sched->may[to] & sched->may[from] :
+						     sched->may[from];
+	sched->used &= ~BIT_ULL(from);
+	sched->used |= BIT_ULL(to);
+	assign->cfg[to] = assign->cfg[from];
+}
+
+/*
+ * Free counters in the order of preference for a new event: those that hold its config; fixed
+ * ones, to keep the programmable ones for events that need them; those without a config.
+ */
+#define ASSIGN_NR_PREFERRED	3
+
+static void assign_preferred(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
+			     const struct riscv_pmu_request *req, u64 prefer[ASSIGN_NR_PREFERRED])
+{
+	prefer[0] = 0;
+	prefer[1] = pmu->fixed_ctrs;
+	prefer[2] = ~hart->programmed;
+
+	for (u64 ctrs = req->ctrs & hart->programmed & ~hart->wanted.sched.used; ctrs;
+	     ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, &req->cfg))
+			prefer[0] |= BIT_ULL(ctr);
+	}
+}
+
+/*
+ * Updates the stale bit of a counter in use. Events can not return to a stale counter, although
+ * it still holds their config.
+ */
+static void assign_check_stale(struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	if (riscv_pmu_counter_holds(hart, ctr, &hart->wanted.cfg[ctr])) {
+		hart->stale &= ~BIT_ULL(ctr);
+	} else {
+		hart->stale |= BIT_ULL(ctr);
+		riscv_pmu_counter_invalidate(hart, ctr);
+	}
+}
+
+/*
+ * Moves an event to another counter. Its delta so far and the distance to its overflow point
+ * are kept. Polling starts again, because the last polled count is the old counter's.
+ */
+static void assign_move_event(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
+			      unsigned int to, u64 now)
+{
+	ev->ctr = to;
+	ev->counter = &hart->counter[to];
+	if (ev->polled && ev->state != RISCV_PMU_EVENT_STOPPED) {
+		ev->polled_ns = 0;
+		hart->polled |= BIT_ULL(to);
+	}
+	/* The new counter has counted for others: it is written before user space may read it. */
+	if (unlikely(ev->user) && ev->state != RISCV_PMU_EVENT_STOPPED) {
+		ev->clean = false;
+		hart->user_shown = true;
+	}
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
+		return;
+
+	ev->pending_delta = now - ev->prev_count;
+	ev->period_left = ev->overflow_point - now;
+	ev->state = RISCV_PMU_EVENT_PENDING;
+}
+
+/* Moves all events of a counter to another one, which is free or has the same config. */
+static void assign_move_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				unsigned int from, unsigned int to)
+{
+	u64 now = hart->latched ? hart->counter[from].count :
+				  riscv_pmu_counter_count(pmu, hart, from);
+	struct riscv_pmu_event *ev;
+
+	list_for_each_entry(ev, &hart->counter[from].events, node)
+		assign_move_event(hart, ev, to, now);
+	list_splice_init(&hart->counter[from].events, &hart->counter[to].events);
+	riscv_pmu_assignment_move(&hart->wanted, from, to);
+	hart->stale &= ~BIT_ULL(from);
+	assign_check_stale(hart, to);
+	hart->stats.moved++;
+	hart->dirty |= BIT_ULL(from) | BIT_ULL(to);
+}
+
+/* Delay before all counters are tried again after each of them has refused an event. */
+#define ASSIGN_RETRY_JIFFIES	max(HZ / 10, 1)
+
+/* If all counters have refused an event, they are tried again on another hart, or later. */
+static void assign_retry(const struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+{
+	if (ev->hart != hart || time_after_eq(jiffies, ev->retry))
+		ev->candidates = ev->req.ctrs;
+}
+
+/**
+ * riscv_pmu_event_exclude_ctr() - exclude a counter from the next search
+ * @ev:	an event
+ * @ctr:	a counter that has refused its config
+ */
+void riscv_pmu_event_exclude_ctr(struct riscv_pmu_event *ev, unsigned int ctr)
+{
+	ev->accepted &= ~BIT_ULL(ctr);
+	ev->candidates &= ~BIT_ULL(ctr);
+	ev->retry = jiffies + ASSIGN_RETRY_JIFFIES;
+}
+
+/* Updates the constraint of each counter in use: the counters that suit all of its events. */
+static void assign_update_constraints(struct riscv_pmu_hart *hart)
+{
+	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		const struct riscv_pmu_event *ev;
+		u64 may = ~0ULL;
+
+		list_for_each_entry(ev, &hart->counter[ctr].events, node)
+			may &= ev->candidates;
+		hart->wanted.sched.may[ctr] = may;
+	}
+}
+
+/* Whether a counter has sampling events, for which it has to be written. */
+static bool assign_is_sampled(const struct riscv_pmu_counter *counter)
+{
+	const struct riscv_pmu_event *ev;
+
+	list_for_each_entry(ev, &counter->events, node) {
+		if (riscv_pmu_event_needs_irq(ev))
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * struct assign_same - counters in use that hold the config of a new event
+ * @ctrs:	all such counters
+ * @alike:	one whose events all count if the new event counts, or that samples if it
+ *		samples; -ENOENT if none. Sharing it loses no events
+ * @other:	any other of @ctrs, or -ENOENT. Sharing it loses the events between stop and
+ *		start at each overflow
+ * @nr:		events of @ctrs that have the same opener as the new event
+ */
+struct assign_same {
+	u64		ctrs;
+	int		alike;
+	int		other;
+	unsigned int	nr;
+};
+
+static unsigned int assign_count_opener(const struct riscv_pmu_counter *counter,
+					const struct pid *opener)
+{
+	const struct riscv_pmu_event *ev;
+	unsigned int nr = 0;
+
+	list_for_each_entry(ev, &counter->events, node)
+		nr += ev->opener == opener;
+
+	return nr;
+}
+
+static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
+					   const struct riscv_pmu_event *ev,
+					   const struct riscv_pmu_request *req)
+{
+	struct assign_same same = { .alike = -ENOENT, .other = -ENOENT };
+	bool sampled = riscv_pmu_event_needs_irq(ev);
+
+	for (u64 ctrs = hart->wanted.sched.used & req->ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (!riscv_pmu_config_is_equal(&hart->wanted.cfg[ctr], &req->cfg))
+			continue;
+		same.ctrs |= ctrs & -ctrs;
+		same.nr += assign_count_opener(&hart->counter[ctr], ev->opener);
+		if (assign_is_sampled(&hart->counter[ctr]) == sampled)
+			same.alike = ctr;
+		else
+			same.other = ctr;
+	}
+
+	return same;
+}
+
+/* Finds a counter that no other event uses; others may be moved to make room. */
+static int assign_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   const struct riscv_pmu_request *req)
+{
+	struct riscv_pmu_sched_path path;
+	u64 prefer[ASSIGN_NR_PREFERRED];
+
+	assign_update_constraints(hart);
+	assign_preferred(pmu, hart, req, prefer);
+	if (!riscv_pmu_sched_find(&hart->wanted.sched, req->ctrs, prefer, ARRAY_SIZE(prefer),
+				  &path))
+		return -EAGAIN;
+
+	for (unsigned int i = path.len - 1; i; i--)
+		assign_move_counter(pmu, hart, path.ctr[i - 1], path.ctr[i]);
+
+	return path.ctr[0];
+}
+
+/* Finds another counter with the same config to which all events of @ctr can be moved. */
+static int assign_find_merge(const struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	const struct riscv_pmu_assignment *assign = &hart->wanted;
+	u64 ctrs = assign->sched.used & assign->sched.may[ctr] & ~BIT_ULL(ctr);
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &assign->cfg[__ffs64(ctrs)]))
+			return __ffs64(ctrs);
+	}
+
+	return -ENOENT;
+}
+
+/*
+ * Merges a counting and a sampling counter of the same config, to free a counter from which
+ * a chain of moves leads to one of @may. Without a sampling event no config uses two
+ * counters, so the search is skipped then: it would slow down each rotation.
+ */
+static bool assign_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 may)
+{
+	const struct riscv_pmu_sched *sched = &hart->wanted.sched;
+
+	if (!hart->irq_events)
+		return false;
+
+	for (u64 ctrs = sched->used & riscv_pmu_sched_reach(sched, may); ctrs; ctrs &= ctrs - 1) {
+		unsigned int from = __ffs64(ctrs);
+		int to = assign_find_merge(hart, from);
+
+		if (to >= 0) {
+			assign_move_counter(pmu, hart, from, to);
+			return true;
+		}
+	}
+
+	return false;
+}
+
+/* Marks the identical events of this opener, so that the limit is checked for each of them. */
+static void assign_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pmu_event *ev)
+{
+	struct riscv_pmu_event *other;
+
+	ev->limited = true;
+	ev->special = true;
+	for (; ctrs; ctrs &= ctrs - 1) {
+		list_for_each_entry(other, &hart->counter[__ffs64(ctrs)].events, node) {
+			if (other->opener != ev->opener)
+				continue;
+			other->limited = true;
+			other->special = true;
+		}
+	}
+}
+
+/* Slow path: chooses a counter for a new event. */
+static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
+{
+	struct assign_same same = assign_find_same(hart, ev, req);
+	int ctr = same.alike;
+
+	if (unlikely(same.nr >= RISCV_PMU_MAX_IDENTICAL) &&
+	    same.nr >= riscv_pmu_max_identical(&ev->req)) {
+		assign_limit(hart, same.ctrs, ev);
+		return -EAGAIN;
+	}
+	ev->limited = false;
+	if (ctr < 0) {
+		ctr = assign_find_own(pmu, hart, req);
+		if (ctr >= 0)
+			return ctr;
+		ctr = same.other;
+	}
+	if (ctr >= 0) {
+		hart->stats.shared++;
+		return ctr;
+	}
+
+	while (assign_merge(pmu, hart, req->ctrs)) {
+		ctr = assign_find_own(pmu, hart, req);
+		if (ctr >= 0)
+			return ctr;
+	}
+
+	return -EAGAIN;
+}
+
+/**
+ * riscv_pmu_event_assign() - find a counter for an event, and attach it
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ev:	an event that is not attached
+ *
+ * It takes its last counter if that still holds its config. Otherwise a counter is searched, and
+ * other events may be moved to make room.
+ *
+ * Return: 0, or -EAGAIN if there is no assignment of all configs, if every
+ * counter that could hold its config has refused it on this hart, or if its owner
+ * runs riscv_pmu_max_identical() of these events here.
+ */
+int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *ev)
+{
+	const struct riscv_pmu_request *req = &ev->req;
+	struct riscv_pmu_request narrowed;
+	int ctr;
+
+	if (riscv_pmu_event_can_return(hart, ev) && !ev->limited) {
+		riscv_pmu_event_attach(hart, ev);
+		return 0;
+	}
+
+	if (unlikely(!ev->candidates)) {
+		assign_retry(hart, ev);
+		if (!ev->candidates)
+			return -EAGAIN;
+	}
+	if (unlikely(ev->candidates != req->ctrs)) {
+		narrowed = *req;
+		narrowed.ctrs = ev->candidates;
+		req = &narrowed;
+	}
+	ctr = assign_place(pmu, hart, ev, req);
+	if (ctr < 0)
+		return ctr;
+
+	hart->stats.searched++;
+	ev->hart = hart;
+	ev->ctr = ctr;
+	ev->counter = &hart->counter[ctr];
+	riscv_pmu_assignment_add(&hart->wanted, ctr, req);
+	assign_check_stale(hart, ctr);
+	ev->gen = hart->stale & BIT_ULL(ctr) ? 0 : ev->counter->gen;
+	riscv_pmu_event_attach(hart, ev);
+	return 0;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The counters of one hart: their 64-bit counts, and the overflow points of their events.
+ *
+ * Everything here runs on the hart that it is about, with interrupts off.
+ */
+
+#include <linux/bitops.h>
+#include <linux/string.h>
+
+#include "counter.h"
+
+/**
+ * riscv_pmu_hart_reset() - initialise a hart's state: no config, no event
+ * @pmu:	the PMU, its counters known
+ * @hart:	the hart
+ *
+ * Events that ran here before the hart went offline must not return to their counters.
+ */
+void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 gen = hart->gen;
+
+	memset(hart, 0, sizeof(*hart));
+	hart->pmu = pmu;
+	hart->gen = gen;
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
+		struct riscv_pmu_counter *counter = &hart->counter[ctr];
+
+		INIT_LIST_HEAD(&counter->events);
+		counter->mask = pmu->ctrs & BIT_ULL(ctr) ? riscv_pmu_ctr_mask(pmu, ctr) : 0;
+		riscv_pmu_counter_invalidate(hart, ctr);
+	}
+}
+
+/**
+ * riscv_pmu_counter_has_overflow_point() - whether an event needs this counter's interrupt
+ * @counter:	the counter
+ *
+ * Return: true if one of its events is not stopped, and has an overflow point.
+ */
+bool riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter)
+{
+	const struct riscv_pmu_event *ev;
+
+	list_for_each_entry(ev, &counter->events, node) {
+		if (riscv_pmu_event_needs_irq(ev) && ev->state != RISCV_PMU_EVENT_STOPPED)
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * riscv_pmu_hart_find_expected() - which overflows have an event that expects them
+ * @hart:	this hart
+ * @overflowed:	armed counters; those without such an event are no longer armed
+ *
+ * Return: overflowed counters with an overflow point.
+ */
+u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
+{
+	u64 awaited = 0;
+
+	for (u64 ctrs = overflowed; ctrs; ctrs &= ctrs - 1) {
+		if (riscv_pmu_counter_has_overflow_point(&hart->counter[__ffs64(ctrs)]))
+			awaited |= ctrs & -ctrs;
+	}
+
+	hart->armed ^= overflowed ^ awaited;
+	return awaited;
+}
+
+/**
+ * riscv_pmu_hart_update_counts() - update the counts of several counters
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	counters that run
+ */
+void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned long ctr = __ffs64(ctrs);
+
+		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
+	}
+}
+
+/**
+ * riscv_pmu_hart_find_missed() - find armed counters that have overflowed without a flag
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Return: armed counters that will not overflow before their overflow point.
+ */
+u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 missed = 0;
+
+	for (u64 ctrs = hart->armed & hart->running; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		struct riscv_pmu_counter *counter = &hart->counter[ctr];
+		u64 left;
+
+		riscv_pmu_counter_update(pmu, counter, ctr);
+		left = riscv_pmu_counter_distance(counter);
+		if (left != U64_MAX && !riscv_pmu_counter_is_in_time(counter, left))
+			missed |= ctrs & -ctrs;
+	}
+
+	return missed;
+}
+
+/**
+ * riscv_pmu_hart_latch() - latch the counts of all counters in use
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Until &riscv_pmu_hart.latched is cleared, every event that is read, stopped or started uses
+ * these counts, so that the members of a group have run equally long. The counters run on.
+ */
+void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	riscv_pmu_hart_update_counts(pmu, hart, hart->wanted.sched.used & hart->running);
+	hart->latched = true;
+}

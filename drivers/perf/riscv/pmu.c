@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The PMUs of this machine, one for each CPU type, and the PMU that each hart has.
+ */
+
+#include <linux/percpu.h>
+
+#include "pmu.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+struct riscv_pmu riscv_pmu_types[RISCV_PMU_MAX_CPU_TYPES];
+unsigned int riscv_pmu_nr_types;
+static DEFINE_PER_CPU(struct riscv_pmu *, pmu_of);
+
+/**
+ * riscv_pmu_get() - the PMU of the hart that booted
+ *
+ * Return: it, or NULL before it has been probed.
+ */
+struct riscv_pmu *riscv_pmu_get(void)
+{
+	return riscv_pmu_nr_types ? &riscv_pmu_types[0] : NULL;
+}
+
+/**
+ * riscv_pmu_of() - the PMU of a hart
+ * @cpu:	the hart
+ *
+ * Return: it, or NULL if the hart has none.
+ */
+struct riscv_pmu *riscv_pmu_of(unsigned int cpu)
+{
+	return per_cpu(pmu_of, cpu);
+}
+
+/**
+ * riscv_pmu_set_of() - note which PMU a hart has
+ * @cpu:	the hart
+ * @pmu:	its PMU; NULL if it has none
+ *
+ * Context: before the hart uses the PMU, at boot or in CPU hotplug.
+ */
+void riscv_pmu_set_of(unsigned int cpu, struct riscv_pmu *pmu)
+{
+	per_cpu(pmu_of, cpu) = pmu;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * When the polling timer expires next. It is set for the time at which a period should end
+ * according to the event's recent rate.
+ */
+
+#include <linux/hrtimer.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched/clock.h>
+#include <linux/time64.h>
+#include <linux/timekeeping.h>
+
+#include "update.h"
+
+/*
+ * The least interval at which ends of periods are polled, unless that would take an eighth of
+ * the hart's time; and the greatest, so that a change of the rate is noticed.
+ */
+#define POLL_INTERVAL_MIN_NS	(50 * NSEC_PER_USEC)
+#define POLL_INTERVAL_MAX_NS	(4 * NSEC_PER_MSEC)
+
+/**
+ * riscv_pmu_event_measure_rate() - measure an event's rate since the last poll
+ * @ev:	a polled event
+ * @count:	its counter's count
+ * @now:	the time, in ns of sched_clock()
+ *
+ * If nothing was counted, the last rate is halved.
+ */
+void riscv_pmu_event_measure_rate(struct riscv_pmu_event *ev, u64 count, u64 now)
+{
+	u64 events = count - ev->polled_count, took = now - ev->polled_ns;
+	u64 rate;
+
+	if (!ev->polled_ns)
+		goto out;
+	/* The timer's ticks are too coarse for a shorter interval: measure at the next poll. */
+	if (took < POLL_INTERVAL_MIN_NS / 2)
+		return;
+	if (events)
+		rate = div64_u64(took * 1024, events);
+	else
+		rate = 2 * (u64)max(ev->rate, 1);
+	ev->rate = min_t(u64, rate, U32_MAX);
+out:
+	ev->polled_ns = now;
+	ev->polled_count = count;
+}
+
+/* Expected time until the end of an event's period, in ns. */
+static u64 poll_until_due(const struct riscv_pmu_event *ev, u64 count)
+{
+	s64 left = ev->overflow_point - count;
+
+	return left > 0 ? (min_t(u64, left, U32_MAX) * ev->rate) / 1024 : 0;
+}
+
+/* The least of them for the events of a counter; RISCV_PMU_POLL_NEVER if none is polled. */
+static u64 poll_counter_wait(struct riscv_pmu_counter *counter, u64 now)
+{
+	struct riscv_pmu_event *ev;
+	u64 wait = RISCV_PMU_POLL_NEVER;
+
+	list_for_each_entry(ev, &counter->events, node) {
+		if (!riscv_pmu_event_is_polled(ev))
+			continue;
+		if (!ev->polled_ns)
+			riscv_pmu_event_measure_rate(ev, counter->count, now);
+		wait = min(wait, poll_until_due(ev, counter->count));
+	}
+
+	return wait;
+}
+
+static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
+{
+	u64 least = clamp(8 * riscv_pmu_throttle_irq_cost_ns(hart), (u64)POLL_INTERVAL_MIN_NS,
+			  (u64)POLL_INTERVAL_MAX_NS);
+	u64 wait = RISCV_PMU_POLL_NEVER;
+
+	for (u64 ctrs = hart->polled; ctrs; ctrs &= ctrs - 1) {
+		u64 until = poll_counter_wait(&hart->counter[__ffs64(ctrs)], now);
+
+		if (until == RISCV_PMU_POLL_NEVER)
+			hart->polled &= ~(ctrs & -ctrs);
+		wait = min(wait, until);
+	}
+
+	return wait == RISCV_PMU_POLL_NEVER ? wait : clamp(wait, least, (u64)POLL_INTERVAL_MAX_NS);
+}
+
+/**
+ * riscv_pmu_poll_wait() - time until the next poll
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @now:	the time, in ns of sched_clock()
+ *
+ * Return: ns, or RISCV_PMU_POLL_NEVER.
+ */
+u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now)
+{
+	u64 wait = riscv_pmu_poll_narrow_ctrs(pmu, hart) ? pmu->poll_ns : RISCV_PMU_POLL_NEVER;
+
+	return min(wait, poll_sampling_wait(hart, now));
+}
+
+/**
+ * riscv_pmu_poll_start() - set the polling timer, if it is necessary
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * The timer's handler does not set it again when nothing is left to poll.
+ *
+ * Context: interrupts off; the run queue's lock may be held.
+ */
+void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 now = local_clock(), wait;
+
+	/* While a system resumes no timer can be set; the next apply sets it. */
+	if (hart->in_poll || timekeeping_suspended)
+		return;
+
+	wait = riscv_pmu_poll_wait(pmu, hart, now);
+	if (wait == RISCV_PMU_POLL_NEVER || (hart->poll_due && hart->poll_due <= now + wait))
+		return;
+
+	hart->poll_due = now + wait;
+	hrtimer_start(&hart->poll, ns_to_ktime(wait), HRTIMER_MODE_REL_PINNED_HARD);
+}

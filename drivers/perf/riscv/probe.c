@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The boot: which harts have which backend, what it found, and the registration with perf. And
+ * what KVM asks about the PMU.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
+#include <linux/cpu.h>
+#include <linux/init.h>
+#include <linux/moduleparam.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+
+#include <asm/cpufeature.h>
+#include <asm/sbi.h>
+
+#include "backend.h"
+#include "counter.h"
+#include "entries.h"
+#include "event.h"
+#include "fault.h"
+#include "platform.h"
+#include "update.h"
+
+static char *backend_param = "auto";
+module_param_named(backend, backend_param, charp, 0444);
+MODULE_PARM_DESC(backend, "auto (default), ssccfg, sbi or legacy");
+
+static unsigned int width_param;
+module_param_named(width, width_param, uint, 0444);
+MODULE_PARM_DESC(width, "use no more than this many bits of a hardware counter, 16 to 63, to test what narrow ones do; 0 (default): all");
+
+static bool polled_sampling_param = true;
+module_param_named(polled_sampling, polled_sampling_param, bool, 0444);
+MODULE_PARM_DESC(polled_sampling, "sample by a timer what no counter can interrupt for: 1 (default) or 0");
+
+/* Fills the gaps of @ops with @below. */
+static void probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
+{
+	void **dst = (void **)ops;
+	void *const *src = (void *const *)below;
+
+	BUILD_BUG_ON(sizeof(*ops) % sizeof(void *));
+	for (unsigned int i = 0; i < sizeof(*ops) / sizeof(void *); i++)
+		dst[i] = dst[i] ?: src[i];
+}
+
+static long __init probe_here(void *data)
+{
+	struct riscv_pmu *pmu = data;
+
+	return pmu->ops.probe(pmu);
+}
+
+/*
+ * Probes a PMU for those of the remaining harts that equal the first of them. If none of them
+ * is online, probe on this hart: the firmware's answers are the same on any hart.
+ */
+static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu_ops *backend,
+				    const struct cpumask *left)
+{
+	const struct riscv_pmu_vendor *vendor = riscv_pmu_vendor_find();
+	unsigned int cpu;
+	int err;
+
+	*pmu = (struct riscv_pmu){
+		.backend = backend->name,
+		.guests = IS_ENABLED(CONFIG_KVM) && riscv_isa_extension_available(NULL, h),
+	};
+	cpumask_copy(&pmu->cpus, left);
+	if (backend != &riscv_base_pmu_ops)
+		riscv_pmu_vendor_apply(pmu, vendor);
+	riscv_pmu_core_apply(pmu);
+	probe_fill_ops(&pmu->ops, backend);
+	probe_fill_ops(&pmu->ops, &riscv_base_pmu_ops);
+	probe_fill_ops(&pmu->ops, &riscv_pmu_core_ops);
+
+	err = pmu->ops.select_cpus(&pmu->cpus);
+	if (err)
+		return err;
+
+	cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
+	return work_on_cpu(cpu < nr_cpu_ids ? cpu : raw_smp_processor_id(), probe_here, pmu);
+}
+
+static const struct riscv_pmu_ops *const probe_backends[] __initconst = {
+#ifdef CONFIG_RISCV_PMU_SSCCFG
+	&riscv_pmu_ssccfg_ops,
+#endif
+#ifdef CONFIG_RISCV_PMU_SBI
+	&riscv_pmu_sbi_ops,
+#endif
+#ifdef CONFIG_RISCV_PMU_LEGACY
+	&riscv_base_pmu_ops,
+#endif
+};
+
+static bool __init probe_is_known_backend(const char *name)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(probe_backends); i++) {
+		if (!strcmp(probe_backends[i]->name, name))
+			return true;
+	}
+
+	return !strcmp(name, "auto");
+}
+
+static int __init probe_choose_backend(struct riscv_pmu *pmu, const struct cpumask *left)
+{
+	const char *asked = backend_param;
+	int err = -ENODEV;
+
+	if (!probe_is_known_backend(asked)) {
+		pr_err("backend=%s is not known here, using auto; choose auto, ssccfg, sbi or legacy\n",
+		       asked);
+		asked = "auto";
+	}
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(probe_backends); i++) {
+		if (strcmp(asked, "auto") && strcmp(asked, probe_backends[i]->name))
+			continue;
+		err = probe_try_backend(pmu, probe_backends[i], left);
+		if (!err)
+			return 0;
+		if (err != -ENODEV)
+			pr_warn("backend %s can not be used (error %d)\n",
+				probe_backends[i]->name, err);
+	}
+
+	pr_warn("no counters on harts %*pbl: backend=%s finds none (error %d); auto takes the best there is\n",
+		cpumask_pr_args(left), asked, err);
+	return err;
+}
+
+/* With fewer than 16 bits, overflows would occur faster than they can be handled. */
+static void __init probe_clamp_width(struct riscv_pmu *pmu, unsigned int width)
+{
+	if (!width)
+		return;
+	if (width < 16 || width > 63) {
+		pr_err("width=%u is not 16 to 63: counters keep the width that they have\n", width);
+		return;
+	}
+
+	for (u64 ctrs = pmu->ctrs & ~pmu->fw_ctrs; ctrs; ctrs &= ctrs - 1) {
+		struct riscv_pmu_ctr *ctr = &pmu->ctr[__ffs64(ctrs)];
+
+		if (ctr->width <= width)
+			continue;
+		ctr->width = width;
+		pmu->clamped_ctrs |= ctrs & -ctrs;
+	}
+}
+
+/* Prints two lines about what was found. */
+static void __init probe_print(const struct riscv_pmu *pmu)
+{
+	u64 programmable = pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs;
+	u32 inh = 0;
+
+	for (u64 ctrs = pmu->ctrs; ctrs; ctrs &= ctrs - 1)
+		inh |= pmu->ctr[__ffs64(ctrs)].inh;
+
+	if (riscv_pmu_nr_types > 1)
+		pr_info("harts %*pbl:\n", cpumask_pr_args(&pmu->cpus));
+	pr_info("backend %s%s%s%s%s: %lu programmable and %lu fixed counters of %u bits, %lu firmware counters\n",
+		pmu->backend, pmu->firmware[0] ? " on " : "", pmu->firmware,
+		pmu->vendor ? ", vendor " : "", pmu->vendor ?: "",
+		hweight64(programmable), hweight64(pmu->fixed_ctrs),
+		riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs), hweight64(pmu->fw_ctrs));
+	if (pmu->irq_ctrs)
+		pr_info("filters %s; sampling by interrupt %u\n",
+			inh ? "user and kernel" : "none", pmu->hwirq);
+	else
+		pr_info("filters %s; %s: %s\n", inh ? "user and kernel" : "none",
+			pmu->polled_sampling ? "sampling by a timer, up to a tick late" :
+					       "no sampling (polled_sampling=0)",
+			pmu->no_irq_why);
+	if (pmu->poll_ctrs)
+		pr_info("counters 0x%llx are narrow and do not interrupt: read every %llu us while in use\n",
+			pmu->poll_ctrs, pmu->poll_ns / NSEC_PER_USEC);
+}
+
+static int __init probe_register(struct riscv_pmu *pmu)
+{
+	const char *name;
+
+	riscv_pmu_core_init(pmu);
+	if (riscv_pmu_nr_types > 1)
+		pmu->pmu.capabilities |= PERF_PMU_CAP_EXTENDED_HW_TYPE;
+	if (pmu == &riscv_pmu_types[0])
+		return perf_pmu_register(&pmu->pmu, "cpu", PERF_TYPE_RAW);
+
+	name = kasprintf(GFP_KERNEL, "cpu_type%u", (unsigned int)(pmu - riscv_pmu_types));
+	return name ? perf_pmu_register(&pmu->pmu, name, -1) : -ENOMEM;
+}
+
+static int __init probe_find_pmus(void)
+{
+	struct cpumask left;
+	unsigned int cpu;
+	int err = 0;
+
+	cpumask_copy(&left, cpu_possible_mask);
+	while (!cpumask_empty(&left) && riscv_pmu_nr_types < RISCV_PMU_MAX_CPU_TYPES) {
+		struct riscv_pmu *pmu = &riscv_pmu_types[riscv_pmu_nr_types];
+
+		err = probe_choose_backend(pmu, &left);
+		if (err)
+			break;
+		riscv_pmu_nr_types++;
+		probe_clamp_width(pmu, width_param);
+		for_each_cpu(cpu, &pmu->cpus)
+			riscv_pmu_set_of(cpu, pmu);
+		cpumask_andnot(&left, &left, &pmu->cpus);
+	}
+
+	return riscv_pmu_nr_types ? 0 : err;
+}
+
+static int __init probe_start_pmus(void)
+{
+	struct riscv_pmu_hart __percpu *harts = NULL;
+	unsigned int cpu, i;
+
+	if (!riscv_pmu_should_fail())
+		harts = alloc_percpu(struct riscv_pmu_hart);
+	if (!harts)
+		return -ENOMEM;
+
+	riscv_pmu_throttle_init();
+	for (i = 0; i < riscv_pmu_nr_types; i++) {
+		struct riscv_pmu *pmu = &riscv_pmu_types[i];
+
+		pmu->harts = harts;
+		for_each_cpu(cpu, &pmu->cpus)
+			riscv_pmu_hart_reset(pmu, per_cpu_ptr(harts, cpu));
+		riscv_pmu_irq_probe(pmu);
+		pmu->polled_sampling = polled_sampling_param;
+		riscv_pmu_poll_probe(pmu);
+	}
+
+	return riscv_pmu_hotplug_init() ?: riscv_pmu_user_init();
+}
+
+/* Firmware events have PMUs of their own, which use the counters of these. */
+static void __init probe_register_fw(void)
+{
+	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++) {
+		struct riscv_pmu *pmu = &riscv_pmu_types[i];
+		int err = pmu->fw_ctrs ? riscv_pmu_fw_init(pmu, i) : 0;
+
+		if (err)
+			pr_warn("%s: no sbi_fw (error %d): its fw-... events are the same\n",
+				pmu->pmu.name, err);
+	}
+}
+
+static int __init riscv_pmu_init(void)
+{
+	int err = probe_find_pmus();
+
+	if (err)
+		return err == -ENODEV ? 0 : err;
+
+	err = probe_start_pmus();
+	if (!err)
+		riscv_pmu_debugfs_init();
+	for (unsigned int i = 0; i < riscv_pmu_nr_types && !err; i++) {
+		probe_print(&riscv_pmu_types[i]);
+		err = probe_register(&riscv_pmu_types[i]);
+	}
+	if (!err)
+		probe_register_fw();
+	/* The hotplug states stay: they only stop counters, which is right without a PMU too. */
+	if (err)
+		pr_err("not registered: error %d\n", err);
+
+	return err;
+}
+device_initcall(riscv_pmu_init);
+
+#ifdef CONFIG_RISCV_PMU_SBI
+/**
+ * riscv_pmu_get_hpm_info() - counters that KVM can offer its guests
+ * @hw_ctr_width:	out: bits of a programmable counter, less one, as the SBI has it
+ * @num_hw_ctr:		out: number of hardware counters
+ *
+ * Return: 0, or -EINVAL if there are no counters.
+ */
+int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr)
+{
+	struct riscv_pmu *pmu = riscv_pmu_get();
+	u64 hw, programmable;
+
+	if (!pmu)
+		return -EINVAL;
+
+	hw = pmu->ctrs & ~pmu->fw_ctrs;
+	programmable = hw & ~pmu->fixed_ctrs;
+	*hw_ctr_width = programmable ? pmu->ctr[__ffs64(programmable)].width - 1 : 0;
+	*num_hw_ctr = hweight64(hw);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(riscv_pmu_get_hpm_info);
+
+/**
+ * riscv_pmu_get_event_info() - the SBI's event_idx of a perf event
+ * @type:	perf_event_attr.type
+ * @config:	perf_event_attr.config
+ * @econfig:	out: event_data; may be NULL
+ *
+ * Return: event_idx, or a negative errno.
+ */
+int riscv_pmu_get_event_info(u32 type, u64 config, u64 *econfig)
+{
+	const struct perf_event_attr attr = { .type = type, .config = config };
+	struct riscv_pmu *pmu = riscv_pmu_get();
+	struct riscv_pmu_config cfg;
+	int err;
+
+	if (!pmu)
+		return -ENODEV;
+
+	err = riscv_pmu_event_parse(pmu, &attr, &cfg);
+	if (err)
+		return err;
+	if (econfig)
+		*econfig = cfg.event_data;
+	return cfg.event_idx;
+}
+EXPORT_SYMBOL_GPL(riscv_pmu_get_event_info);
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The overflow of one event: its sample, and its next overflow point.
+ */
+
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+
+#include "counter.h"
+#include "ebb.h"
+#include "update.h"
+
+/*
+ * The registers for a sample. The interrupt of an overflow in user mode may arrive only after
+ * the kernel was entered. An event that excludes the kernel must not show a kernel address, so
+ * its sample shows where user mode was left. NULL: the hart runs a kernel thread by now, and
+ * there is no such place.
+ */
+static struct pt_regs *sample_regs(const struct perf_event *event, struct pt_regs *regs)
+{
+	if (!event->attr.exclude_kernel || user_mode(regs))
+		return regs;
+
+	return current->flags & PF_KTHREAD ? NULL : task_pt_regs(current);
+}
+
+/*
+ * While the counter of a sampling event is stopped, the counting members of its group must not
+ * count either, or they would count this interrupt. The next apply starts all of them
+ * together. If the event excludes the kernel, this is not necessary.
+ */
+static void sample_pause_event(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (ev->sampling || ev->state != RISCV_PMU_EVENT_ACTIVE)
+		return;
+
+	riscv_pmu_event_add_delta(event, riscv_pmu_event_take_delta(ev, ev->counter->count));
+	riscv_pmu_event_start(hart, ev, 0);
+}
+
+static void sample_pause_group(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	if (leader->pmu == event->pmu)
+		sample_pause_event(hart, leader);
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->pmu == event->pmu)
+			sample_pause_event(hart, sibling);
+	}
+}
+
+static bool sample_pauses_group(const struct riscv_pmu_event *ev)
+{
+	const struct perf_event *event = ev->event;
+
+	return !ev->polled && !event->attr.exclude_kernel && event->group_leader->nr_siblings;
+}
+
+/* Latches the counts that the sample contains, so that its members have run equally long. */
+static void sample_latch_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			       struct riscv_pmu_event *ev)
+{
+	struct perf_event *event = ev->event;
+	bool pauses = sample_pauses_group(ev);
+
+	if (event->attr.sample_type & PERF_SAMPLE_READ || pauses)
+		riscv_pmu_hart_latch(pmu, hart);
+	if (pauses)
+		sample_pause_group(hart, event);
+}
+
+/* Causes an event-based branch instead of a sample. ebb.c has its own throttling. */
+static void sample_take_ebb(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+{
+	hart->latched = false;
+	if (riscv_pmu_ebb_overflow(ev->event, hart->irq_began))
+		hart->ebb_taken = true;
+	else if (ev->state == RISCV_PMU_EVENT_ACTIVE)
+		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev->event));
+}
+
+/**
+ * riscv_pmu_event_handle_overflow() - take a sample, and set the next overflow point
+ * @pmu:	the PMU
+ * @hart:	this hart, in an update
+ * @ev:	an event whose overflow point has passed, its counter up to date
+ * @regs:	what was interrupted
+ *
+ * Context: hard interrupt.
+ */
+void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				     struct riscv_pmu_event *ev, struct pt_regs *regs)
+{
+	/* Not on the stack, where the compiler may zero all of it before. */
+	struct perf_sample_data *data = &hart->sample;
+	struct perf_event *event = ev->event;
+	struct hw_perf_event *hwc = &event->hw;
+	bool stop;
+
+	sample_latch_group(pmu, hart, ev);
+	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))
+		riscv_pmu_event_add_delta(event,
+					  riscv_pmu_event_take_delta(ev, ev->counter->count));
+	if (!riscv_pmu_event_set_period(event))
+		return;
+	if (unlikely(ev->ebb)) {
+		sample_take_ebb(hart, ev);
+		return;
+	}
+
+	riscv_pmu_throttle_event(hart, ev);
+	hart->stats.samples++;
+	hart->stats.merged += hwc->last_period / 2 >= hwc->sample_period;
+	perf_sample_data_init(data, 0, hwc->last_period);
+	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
+	regs = sample_regs(event, regs);
+	stop = regs && perf_event_overflow(event, data, regs);
+	hart->latched = false;
+	/* The next sample stands for the one that can not be shown. */
+	if (!regs)
+		ev->period_count += hwc->last_period;
+	if (stop) {
+		hart->stats.stopped++;
+		event->pmu->stop(event, 0);
+		return;
+	}
+	/* If it is pending, its handler has restarted it, as KVM's does. */
+	if (ev->state == RISCV_PMU_EVENT_ACTIVE)
+		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(event));
+	else if (ev->state == RISCV_PMU_EVENT_PENDING)
+		ev->period_left = riscv_pmu_event_period_left(event);
+}
+
+/**
+ * riscv_pmu_event_pause_group() - pause the group of a sampling event that takes no sample now
+ * @pmu:	the PMU
+ * @hart:	this hart, in an update
+ * @ev:	an event whose counter overflowed early, or for another event; up to date
+ *
+ * Context: hard interrupt.
+ */
+void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				 struct riscv_pmu_event *ev)
+{
+	if (!sample_pauses_group(ev))
+		return;
+
+	riscv_pmu_hart_latch(pmu, hart);
+	sample_pause_group(hart, ev->event);
+	hart->latched = false;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stops counters, pauses them until the next apply, releases their configs.
+ *
+ * Everything here runs on the hart that it is about, with interrupts off.
+ */
+
+#include <linux/bitops.h>
+
+#include "batch.h"
+#include "counter.h"
+
+/**
+ * riscv_pmu_hart_note_stopped() - read counters that were just stopped
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @stopped:	the counters; those that did not run are ignored
+ */
+void riscv_pmu_hart_note_stopped(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 stopped)
+{
+	riscv_pmu_hart_update_counts(pmu, hart, stopped & hart->running);
+	hart->running &= ~stopped;
+}
+
+/**
+ * riscv_pmu_hart_note_released() - note that configs are about to be released
+ * @hart:	this hart
+ * @released:	counters that no event uses
+ *
+ * A counter without a config is not read at all: that traps in a KVM guest.
+ */
+void riscv_pmu_hart_note_released(struct riscv_pmu_hart *hart, u64 released)
+{
+	if (!released)
+		return;
+
+	hart->running &= ~released;
+	hart->armed &= ~released;
+	hart->paused &= ~released;
+	hart->programmed &= ~released;
+	hart->stats.evicted += hweight64(released);
+	for (; released; released &= released - 1)
+		riscv_pmu_counter_invalidate(hart, __ffs64(released));
+}
+
+/**
+ * riscv_pmu_batch_stop_now() - apply the stops and releases of a batch, and update the state
+ * @pmu:	the PMU
+ * @hart:	this hart, its batch begun
+ */
+void riscv_pmu_batch_stop_now(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+
+	riscv_pmu_batch_apply(pmu, hart);
+	riscv_pmu_hart_note_stopped(pmu, hart, batch->stop);
+	riscv_pmu_hart_note_released(hart, batch->release);
+	riscv_pmu_batch_clear(batch);
+}
+
+/**
+ * riscv_pmu_hart_stop_ctrs() - stop counters, to be started again by an apply
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	counters that run
+ */
+void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	struct riscv_pmu_batch *batch = &hart->batch;
+
+	if (!ctrs)
+		return;
+
+	riscv_pmu_batch_clear(batch);
+	batch->stop = ctrs;
+	riscv_pmu_batch_apply(pmu, hart);
+	hart->dirty |= ctrs;
+	/* With riscv_pmu.width= the hardware is wider, and may be far from an overflow. */
+	hart->loaded &= ~(ctrs & pmu->clamped_ctrs);
+	/* Most overflows are of one counter. */
+	if (ctrs & (ctrs - 1))
+		return riscv_pmu_hart_note_stopped(pmu, hart, ctrs);
+
+	riscv_pmu_counter_count(pmu, hart, __ffs64(ctrs));
+	hart->running &= ~ctrs;
+}
+
+/**
+ * riscv_pmu_hart_unused() - running counters that no event uses
+ * @pmu:	the PMU
+ * @hart:	any hart
+ *
+ * A firmware counter costs nothing while it runs, so it is not included.
+ *
+ * Context: any; of another hart, the answer may be out of date.
+ * Return: the counters, for riscv_pmu_hart_stop_unused().
+ */
+u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
+{
+	return READ_ONCE(hart->running) & ~READ_ONCE(hart->wanted.sched.used) &
+	       ~(pmu->fw_ctrs | pmu->free_running_ctrs);
+}
+
+/**
+ * riscv_pmu_hart_stop_unused() - stop the running counters that no event uses
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Counters keep running when their last event is removed, in case another event comes soon.
+ * A counter that stays unused wastes power, and may raise interrupts that can not be masked.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 ctrs = riscv_pmu_hart_unused(pmu, hart);
+
+	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
+	hart->dirty &= ~ctrs;
+	hart->armed &= ~ctrs;
+	/* Fixed counters that can not be stopped keep running: read them before the next use. */
+	hart->loaded &= ~(ctrs & pmu->fixed_ctrs);
+}
+
+/**
+ * riscv_pmu_hart_pause() - stop the counts of running counters; the next apply stops the hardware
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	counters that run
+ *
+ * If a batch is one firmware call, the hardware runs on until the apply, which saves a
+ * call. What it counts until then is discarded: a counter that continues is written.
+ */
+void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	if (!pmu->one_call)
+		return riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
+	if (!ctrs)
+		return;
+
+	/* Most overflows are of one counter. */
+	riscv_pmu_counter_update(pmu, &hart->counter[__ffs64(ctrs)], __ffs64(ctrs));
+	if (ctrs & (ctrs - 1))
+		riscv_pmu_hart_update_counts(pmu, hart, ctrs & (ctrs - 1));
+	hart->running &= ~ctrs;
+	hart->loaded &= ~ctrs;
+	hart->paused |= ctrs;
+	hart->dirty |= ctrs;
+}
+
+/**
+ * riscv_pmu_hart_resume_unused() - let paused counters without active events run on
+ * @pmu:	the PMU
+ * @hart:	this hart, the hardware of these counters running
+ *
+ * This saves the call that would stop them. Their overflow flags stay set, so that they do not
+ * interrupt; the next event that needs an overflow has them written. Narrow ones, whose
+ * overflows extend the count, stay armed: the next apply that finds them dirty stops them.
+ */
+void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	for (u64 ctrs = hart->paused; ctrs; ctrs &= ctrs - 1) {
+		const struct riscv_pmu_event *ev;
+		u64 bit = ctrs & -ctrs;
+		bool wanted = false;
+
+		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node)
+			wanted |= ev->state != RISCV_PMU_EVENT_STOPPED;
+		if (wanted)
+			continue;
+		hart->paused &= ~bit;
+		hart->dirty &= ~bit;
+		hart->armed &= ~(bit & ~pmu->narrow_ctrs);
+		hart->running |= bit;
+		hart->loaded |= bit;
+	}
+}
+
+/**
+ * riscv_pmu_hart_clear_overflows() - pause counters whose overflow flag is set
+ * @pmu:	the PMU
+ * @hart:	this hart, about to apply
+ *
+ * They overflowed while the interrupt was masked. As long as the flag is set, a counter does not
+ * interrupt; the next apply writes it, which clears the flag.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	riscv_pmu_hart_pause(pmu, hart, pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs));
+}
+
+/**
+ * riscv_pmu_hart_release_unused() - release the configs of unused counters
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	counters that a backend wants to try
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	u64 idle = ctrs & hart->programmed & ~hart->wanted.sched.used;
+
+	if (!idle)
+		return;
+
+	riscv_pmu_batch_clear(&hart->batch);
+	hart->batch.release = idle;
+	riscv_pmu_batch_stop_now(pmu, hart);
+}
+
+/**
+ * riscv_pmu_hart_save() - note all counts before the hardware loses them
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * The next apply programs and starts everything again.
+ */
+void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	riscv_pmu_hart_note_stopped(pmu, hart, hart->running);
+	for (u64 ctrs = hart->programmed; ctrs; ctrs &= ctrs - 1)
+		riscv_pmu_counter_invalidate(hart, __ffs64(ctrs));
+
+	hart->programmed = 0;
+	hart->armed = 0;
+	hart->paused = 0;
+	hart->stale = hart->wanted.sched.used;
+	hart->dirty |= hart->wanted.sched.used;
+}
+
+/**
+ * riscv_pmu_hart_init_counters() - bring a hart's counters to a known state after it has slept
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	if (likely(!hart->needs_start))
+		return;
+
+	hart->needs_start = false;
+	pmu->ops.hart_start(pmu);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters keep running when their last event is removed. When no event is open any more, all
+ * of them are stopped.
+ */
+
+#include <linux/atomic.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include "counter.h"
+#include "update.h"
+
+/* Delay between the close of the last event and the stop of the counters. */
+#define UNUSED_JIFFIES	HZ
+
+static atomic_t unused_nr_events = ATOMIC_INIT(0);
+
+static void unused_stop(void *unused)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+
+	if (pmu && !riscv_pmu_this_hart(pmu)->shut_down)
+		riscv_pmu_hart_stop_unused(pmu, riscv_pmu_this_hart(pmu));
+}
+
+/* Only harts with running unused counters get an IPI, to spare idle and isolated ones. */
+static bool unused_exist(int cpu, void *unused)
+{
+	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+
+	return pmu && riscv_pmu_hart_unused(pmu, per_cpu_ptr(pmu->harts, cpu));
+}
+
+static void unused_stop_all(struct work_struct *work)
+{
+	if (!atomic_read(&unused_nr_events))
+		on_each_cpu_cond(unused_exist, unused_stop, NULL, 1);
+}
+
+static DECLARE_DELAYED_WORK(unused_work, unused_stop_all);
+
+/**
+ * riscv_pmu_event_opened() - an event was opened
+ *
+ * Context: any.
+ */
+void riscv_pmu_event_opened(void)
+{
+	atomic_inc(&unused_nr_events);
+}
+
+/**
+ * riscv_pmu_event_closed() - an event was closed
+ *
+ * One second after the last close the counters of all harts are stopped. The delay avoids
+ * IPIs if another event is opened soon.
+ *
+ * Context: any.
+ */
+void riscv_pmu_event_closed(void)
+{
+	if (!atomic_dec_and_test(&unused_nr_events))
+		return;
+
+	/* Not mod_delayed_work(): the queue it would need is another one in Linux 7.2. */
+	cancel_delayed_work(&unused_work);
+	schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Updates: what changes between riscv_pmu_begin_update() and riscv_pmu_commit_update() is applied
+ * as a whole. And the count and the period of one event.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
+#include <linux/irq_work.h>
+#include <linux/math64.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/ratelimit.h>
+#include <linux/smp.h>
+
+#include "counter.h"
+#include "csr.h"
+#include "print.h"
+#include "update.h"
+
+/**
+ * riscv_pmu_event_update() - bring an event's count up to date
+ * @event:	an event that has been added on this hart
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_event_update(struct perf_event *event)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	u64 delta = riscv_pmu_event_read_delta(pmu, riscv_pmu_this_hart(pmu),
+					       to_riscv_pmu_event(event));
+
+	riscv_pmu_event_add_delta(event, delta);
+	/*
+	 * User space adds the counter to the offset in the mapped page, which perf may publish
+	 * after this: keep it the same. Other callers call riscv_pmu_user_show() or hide().
+	 */
+	local64_add(delta, &event->hw.prev_count);
+}
+
+/**
+ * riscv_pmu_event_set_period() - begin the next period of a sampling event, if it is time
+ * @event:	the event, its count up to date
+ *
+ * What was counted beyond the end of the last period belongs to the next one. If several
+ * periods have ended, one sample stands for all of them. If perf has changed the length of a
+ * period, the sample stands for all events that were counted in it. last_period is that
+ * number, so that the periods of all samples add up to the count.
+ *
+ * Return: whether a period had ended.
+ */
+bool riscv_pmu_event_set_period(struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+	struct hw_perf_event *hwc = &event->hw;
+	s64 left = local64_read(&hwc->period_left);
+	u64 over, period = riscv_pmu_event_period(event);
+
+	if (left > 0)
+		return false;
+
+	over = -(u64)left;
+	if (unlikely(over >= period))
+		div64_u64_rem(over, period, &over);
+	local64_set(&hwc->period_left, period - over);
+	hwc->last_period = ev->period_count - over;
+	ev->period_count = over;
+	return true;
+}
+
+/**
+ * riscv_pmu_begin_update() - note changes, but do not apply them yet
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * The counters run on, but the first event that is stopped latches the counts of all,
+ * so that all events stop at the same time. All events that are started start in
+ * riscv_pmu_commit_update().
+ */
+void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	hart->updating = true;
+	hart->latch_on_read = true;
+}
+
+/**
+ * riscv_pmu_warn_refused() - print that counters have refused a config
+ * @ctrs:	the counters of this hart
+ * @cfg:	the config
+ *
+ * Rate-limited, because perf retries a refused event on another hart or later.
+ *
+ * Context: interrupts off; the run queue's lock may be held.
+ */
+void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg)
+{
+	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
+
+	if (__ratelimit(&limit))
+		riscv_pmu_warn("hart %u: counters 0x%llx refuse event_idx 0x%x, event_data 0x%llx; perf tries again later. If the event never counts, update the firmware, or correct the event map in its devicetree\n",
+			       smp_processor_id(), ctrs, cfg->event_idx, cfg->event_data);
+}
+
+/* Have perf remove and add the events of this CPU again; add() then fails for the refused ones. */
+static void update_resched(struct irq_work *work)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+
+	if (pmu)
+		perf_pmu_resched(&pmu->pmu);
+}
+
+static DEFINE_PER_CPU(struct irq_work, update_resched_work) = IRQ_WORK_INIT_HARD(update_resched);
+
+/**
+ * riscv_pmu_hart_stop_refused() - stop the events of counters that have refused their config
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	the counters
+ *
+ * perf considers these events running: the config was refused in pmu_enable(), for one. An
+ * irq_work has perf reschedule them. Each retry excludes one more counter, so the number of
+ * retries is bounded.
+ *
+ * Context: interrupts off.
+ */
+noinline void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					  u64 ctrs)
+{
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		struct riscv_pmu_event *ev;
+
+		riscv_pmu_warn_refused(BIT_ULL(ctr), &hart->wanted.cfg[ctr]);
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
+			riscv_pmu_hart_update_event(pmu, hart, ev->event);
+			ev->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+		}
+	}
+	irq_work_queue(this_cpu_ptr(&update_resched_work));
+}
+
+static noinline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 failed;
+
+	if (unlikely(hart->shut_down))
+		return;
+
+	failed = riscv_pmu_hart_apply(pmu, hart);
+	if (unlikely(failed))
+		riscv_pmu_hart_stop_refused(pmu, hart, failed);
+	if (unlikely(pmu->poll_ctrs | hart->polled))
+		riscv_pmu_poll_start(pmu, hart);
+}
+
+/* The task on this hart reads counters in user space, or the previous task did. */
+static noinline void update_apply_and_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	do {
+		if (hart->dirty | hart->pending)
+			update_apply(pmu, hart);
+	} while (riscv_pmu_user_show(pmu, hart));
+}
+
+/*
+ * Masks the overflow interrupt while no event needs it, so that counters may run on after their
+ * sampling events were removed: this saves the firmware calls that would stop them. The irqchip
+ * of local interrupts does the same with more instructions.
+ */
+static __always_inline void update_mask_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					    bool muted)
+{
+	hart->irq_masked = muted;
+	if (muted)
+		riscv_pmu_csr_mask_irqs(hart->irq_mask);
+	else if (riscv_pmu_csr_unmask_irqs(hart->irq_mask))
+		riscv_pmu_hart_clear_overflows(pmu, hart);
+}
+
+static __always_inline void update_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	/* It is needed for sampling events, and to extend the count of narrow counters. */
+	bool muted = !hart->irq_events && !(hart->wanted.sched.used & pmu->narrow_ctrs);
+
+	hart->updating = false;
+	riscv_pmu_hart_unlatch(hart);
+	if (muted != hart->irq_masked)
+		update_mask_irq(pmu, hart, muted);
+	if (unlikely(hart->user_shown))
+		update_apply_and_show(pmu, hart);
+	else if (hart->dirty | hart->pending)
+		update_apply(pmu, hart);
+}
+
+/**
+ * riscv_pmu_commit_update() - carry out all changes since riscv_pmu_begin_update()
+ * @pmu:	the PMU
+ * @hart:	this hart
+ */
+void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	update_commit(pmu, hart);
+}
+
+/**
+ * riscv_pmu_disable() - perf's callback: changes follow
+ * @p:	the PMU
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_disable(struct pmu *p)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(p);
+
+	riscv_pmu_begin_update(pmu, riscv_pmu_this_hart(pmu));
+}
+
+/**
+ * riscv_pmu_enable() - perf's callback: apply the changes
+ * @p:	the PMU
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_enable(struct pmu *p)
+{
+	struct riscv_pmu *pmu = to_riscv_pmu(p);
+
+	update_commit(pmu, riscv_pmu_this_hart(pmu));
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files that know perf events offer each other, and the callbacks. */
+#ifndef _RISCV_PMU_UPDATE_H
+#define _RISCV_PMU_UPDATE_H
+
+#include <linux/minmax.h>
+#include <linux/perf_event.h>
+
+#include "counter.h"
+#include "pmu.h"
+
+/* update.c */
+void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_disable(struct pmu *p);
+void riscv_pmu_enable(struct pmu *p);
+void riscv_pmu_event_update(struct perf_event *event);
+bool riscv_pmu_event_set_period(struct perf_event *event);
+void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg);
+
+/* group.c */
+void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags);
+int riscv_pmu_commit_txn(struct pmu *pmu);
+void riscv_pmu_cancel_txn(struct pmu *pmu);
+int riscv_pmu_group_validate(struct perf_event *event);
+
+/* sample.c */
+void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				     struct riscv_pmu_event *ev, struct pt_regs *regs);
+void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				 struct riscv_pmu_event *ev);
+
+/* throttle.c */
+void riscv_pmu_throttle_event(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
+void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				  u32 now, bool in_user);
+u64 riscv_pmu_throttle_end_irq(struct riscv_pmu_hart *hart, u32 began, u32 now);
+u64 riscv_pmu_throttle_irq_cost_ns(const struct riscv_pmu_hart *hart);
+void riscv_pmu_throttle_init(void);
+
+/* poll_timer.c */
+#define RISCV_PMU_POLL_NEVER	U64_MAX
+
+void riscv_pmu_event_measure_rate(struct riscv_pmu_event *ev, u64 count, u64 now);
+u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now);
+void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+
+/* unused.c */
+void riscv_pmu_event_opened(void);
+void riscv_pmu_event_closed(void);
+
+/* user_page.c */
+void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
+void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
+bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_user_hide(struct perf_event *event);
+int riscv_pmu_user_idx(struct perf_event *event);
+
+/* user_access.c */
+void riscv_pmu_user_open(struct perf_event *event);
+void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm);
+void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm);
+void riscv_pmu_user_forget(struct perf_event *event);
+int riscv_pmu_user_init(void);
+
+static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event *event)
+{
+	return event->pmu_private;
+}
+
+/**
+ * riscv_pmu_event_add_delta() - add to an event's count
+ * @event:	the event
+ * @delta:	what it has counted since the last time
+ */
+static inline void riscv_pmu_event_add_delta(struct perf_event *event, u64 delta)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	local64_add(delta, &event->count);
+	if (!ev->sampling)
+		return;
+
+	local64_sub(delta, &event->hw.period_left);
+	ev->period_count += delta;
+}
+
+/**
+ * riscv_pmu_event_period_left() - events until a sampling event's next overflow point
+ * @event:	the event, its count up to date
+ *
+ * Return: at least 1, and at least the event's minimum period.
+ */
+static inline u64 riscv_pmu_event_period_left(const struct perf_event *event)
+{
+	return max3((s64)local64_read(&event->hw.period_left),
+		    (s64)to_riscv_pmu_event(event)->min_period, 1LL);
+}
+
+/**
+ * riscv_pmu_hart_update_event() - bring an event's count up to date
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @event:	an event that has been added here
+ *
+ * Context: interrupts off.
+ */
+static __always_inline void riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
+							struct riscv_pmu_hart *hart,
+							struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	riscv_pmu_event_add_delta(event, riscv_pmu_event_read_delta(pmu, hart, ev));
+}
+
+/**
+ * riscv_pmu_event_period() - an event's sampling period
+ * @event:	a sampling event
+ *
+ * A KVM guest may request up to 2^64 - 1; perf's core limits the periods of users only.
+ *
+ * Return: at most S64_MAX.
+ */
+static inline u64 riscv_pmu_event_period(const struct perf_event *event)
+{
+	return min_t(u64, event->hw.sample_period, S64_MAX);
+}
+
+/**
+ * riscv_pmu_poll_narrow_ctrs() - counters in use whose wraps only a poll detects
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Return: the counters.
+ */
+static inline u64 riscv_pmu_poll_narrow_ctrs(const struct riscv_pmu *pmu,
+					     const struct riscv_pmu_hart *hart)
+{
+	return pmu->poll_ctrs & hart->running & hart->wanted.sched.used;
+}
+
+/**
+ * riscv_pmu_event_is_polled() - whether the timer checks an event's overflow point now
+ * @ev:	an attached event
+ *
+ * Return: true if it is active, and no interrupt samples it.
+ */
+static inline bool riscv_pmu_event_is_polled(const struct riscv_pmu_event *ev)
+{
+	return ev->polled && ev->state == RISCV_PMU_EVENT_ACTIVE;
+}
+
+#endif /* _RISCV_PMU_UPDATE_H */

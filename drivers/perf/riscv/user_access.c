@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which events user space may read without a system call: those that a process has mapped and that
+ * count the process itself; and, if kernel.perf_user_access allows it, cycle and instret.
+ *
+ * A task may read a counter's index from its mapped page, and read the counter after it was moved
+ * or rotated, or after the sysctl was changed. Then the read traps, and is emulated as 0; the
+ * page's lock has changed, so that the task reads again. A task that was never shown the counter
+ * gets SIGILL.
+ */
+
+#include <linux/atomic.h>
+#include <linux/bitfield.h>
+#include <linux/bitops.h>
+#include <linux/cpu.h>
+#include <linux/init.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/perf/riscv_pmu.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/rcupdate.h>
+#include <linux/sched_clock.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/sysctl.h>
+#include <linux/uaccess.h>
+#include <linux/xarray.h>
+
+#include <asm/pmu_csr.h>
+#include <asm/ptrace.h>
+
+#include "counter.h"
+#include "user_page.h"
+
+/* Events that are mapped by their own process. If there are none, traps are not examined. */
+static atomic_t access_events = ATOMIC_INIT(0);
+
+/* The number depends on users, so the memory is charged to their memory cgroups. */
+static DEFINE_XARRAY_FLAGS(access_tasks, XA_FLAGS_ACCOUNT);
+static DEFINE_MUTEX(access_maps_lock);
+
+/*
+ * User space extends the sign, so a narrow counter must not wrap without an interrupt that writes
+ * it: apply_start_value() and apply_has_room() keep it in the negative half of its range.
+ */
+static bool access_can_read_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return pmu->ctr[ctr].read && (pmu->ctr[ctr].width == 64 || pmu->irq_ctrs & BIT_ULL(ctr));
+}
+
+/* An event of one task that is not inherited. */
+static bool access_is_for_task(const struct perf_event *event)
+{
+	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+
+	if (!pmu->loads ||
+	    to_riscv_pmu_event(event)->req.ctrs & (pmu->fw_ctrs | pmu->free_running_ctrs))
+		return false;
+	/* Each sample would cost a third more. A counting event can share its counter. */
+	if (event->attr.sample_period)
+		return false;
+
+	return event->hw.target && event->cpu == -1 && !event->attr.inherit;
+}
+
+/* Counters whose index an event's page may show. */
+static u64 access_find_ctrs(const struct perf_event *event)
+{
+	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	u64 readable = 0;
+
+	if (!access_is_for_task(event))
+		return 0;
+
+	for (u64 ctrs = to_riscv_pmu_event(event)->req.ctrs; ctrs; ctrs &= ctrs - 1) {
+		if (access_can_read_ctr(pmu, __ffs64(ctrs)))
+			readable |= ctrs & -ctrs;
+	}
+
+	return readable;
+}
+
+/**
+ * riscv_pmu_user_open() - prepare an event for being mapped
+ * @event:	an event at the end of event_init
+ *
+ * The opener of an inherited event is that of its parent, whose file descriptor can read it.
+ * The opener's pid is held until riscv_pmu_user_forget().
+ *
+ * Context: process.
+ */
+void riscv_pmu_user_open(struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	ev->opener = get_pid(event->parent ? to_riscv_pmu_event(event->parent)->opener :
+						 task_tgid(current));
+	ev->user_ctrs = access_find_ctrs(event);
+}
+
+/* --- mappings --- */
+
+/* Runs on the event's hart: shows or hides its counter, if the event is still there. */
+static void access_review(void *data)
+{
+	struct perf_event *event = data;
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+
+	if (READ_ONCE(event->oncpu) != smp_processor_id())
+		return;
+
+	riscv_pmu_begin_update(pmu, hart);
+	if (!ev->user && ev->user_idx) {
+		riscv_pmu_event_update(event);
+		riscv_pmu_user_hide(event);
+	}
+	riscv_pmu_user_restart(hart, ev);
+	riscv_pmu_commit_update(pmu, hart);
+}
+
+/* Whether a task's event is mapped by its own process. */
+static bool access_is_own(const struct perf_event *event, const struct mm_struct *mm)
+{
+	return access_is_for_task(event) && READ_ONCE(event->hw.target->mm) == mm;
+}
+
+static struct riscv_pmu_task *access_get_task(const struct task_struct *task,
+					      const struct mm_struct *mm)
+{
+	struct riscv_pmu_task *own = xa_load(&access_tasks, (unsigned long)task);
+
+	if (!own) {
+		own = kzalloc(sizeof(*own), GFP_KERNEL_ACCOUNT);
+		if (!own)
+			return NULL;
+		if (xa_err(xa_store(&access_tasks, (unsigned long)task, own, GFP_KERNEL))) {
+			kfree(own);
+			return NULL;
+		}
+	}
+	/* If the address space is another one than before, the task has called exec. */
+	WRITE_ONCE(own->mm, mm);
+	own->events++;
+	return own;
+}
+
+static void access_put_task(const struct task_struct *task, struct riscv_pmu_task *own)
+{
+	if (--own->events)
+		return;
+
+	xa_erase(&access_tasks, (unsigned long)task);
+	kfree_rcu(own, rcu);
+}
+
+/**
+ * riscv_pmu_user_mapped() - perf's callback: an event was mapped
+ * @event:	the event
+ * @mm:		the address space that has mapped it
+ *
+ * If the event moves to another hart meanwhile, it is shown there.
+ *
+ * Context: process; mmap_lock of @mm is held.
+ */
+void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	guard(mutex)(&access_maps_lock);
+	if (!access_is_own(event, mm) || (ev->mm && ev->mm != mm))
+		return;
+	if (ev->maps) {
+		ev->maps++;
+		return;
+	}
+
+	/* Out of memory: the index stays 0, as for events of other processes. */
+	ev->task = access_get_task(event->hw.target, mm);
+	if (!ev->task)
+		return;
+	ev->maps = 1;
+	ev->mm = mm;
+	ev->clean = false;
+	atomic_inc(&access_events);
+	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task are set. */
+	smp_store_release(&ev->user, true);
+	WRITE_ONCE(ev->special, true);
+	smp_call_function_single(READ_ONCE(event->oncpu), access_review, event, 1);
+}
+
+/* The caller holds the lock, or the event is being destroyed. */
+static void access_drop(struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	/*
+	 * An event that moves to another hart now may be shown there once more, to its own
+	 * task, until the task leaves that hart.
+	 */
+	WRITE_ONCE(ev->special, ev->ebb || ev->limited);
+	WRITE_ONCE(ev->user, false);
+	ev->maps = 0;
+	ev->mm = NULL;
+	smp_call_function_single(READ_ONCE(event->oncpu), access_review, event, 1);
+	access_put_task(event->hw.target, ev->task);
+	atomic_dec(&access_events);
+}
+
+/**
+ * riscv_pmu_user_unmapped() - perf's callback: an event was unmapped
+ * @event:	the event
+ * @mm:		the address space
+ *
+ * Context: process; mmap_lock of @mm is held.
+ */
+void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	guard(mutex)(&access_maps_lock);
+	if (!ev->maps || ev->mm != mm)
+		return;
+	if (ev->maps > 1)
+		ev->maps--;
+	else
+		access_drop(event);
+}
+
+/**
+ * riscv_pmu_user_forget() - an event is destroyed
+ * @event:	the event
+ *
+ * It was unmapped before. But some stable releases of 6.12 call event_mapped() for mappings that
+ * fail, and do not call event_unmapped().
+ *
+ * Context: process.
+ */
+void riscv_pmu_user_forget(struct perf_event *event)
+{
+	scoped_guard(mutex, &access_maps_lock) {
+		if (to_riscv_pmu_event(event)->maps)
+			access_drop(event);
+	}
+	put_pid(to_riscv_pmu_event(event)->opener);
+}
+
+/* csrr rd, CSR */
+#define USER_CSRR_MASK		0x000fffff
+#define USER_CSRR_RD		GENMASK(11, 7)
+#define USER_CSRR_MATCH		0x00002073
+#define USER_CSRR_CSR		GENMASK(31, 20)
+
+/* The counter that an instruction reads, as a bit of scounteren; 0 for any other. */
+static u32 access_counter_read(u32 insn)
+{
+	u32 csr = FIELD_GET(USER_CSRR_CSR, insn);
+
+	if ((insn & USER_CSRR_MASK & ~USER_CSRR_RD) != USER_CSRR_MATCH)
+		return 0;
+	if (csr >= CSR_CYCLE && csr <= CSR_HPMCOUNTER31)
+		return BIT(csr - CSR_CYCLE);
+	if (IS_ENABLED(CONFIG_32BIT) && csr >= CSR_CYCLEH && csr <= CSR_HPMCOUNTER31H)
+		return BIT(csr - CSR_CYCLEH);
+
+	return 0;
+}
+
+/* Counters whose index this task may have read from its mapped pages. */
+static u32 access_known_ctrs(void)
+{
+	const struct riscv_pmu_task *own;
+
+	if (!atomic_read(&access_events))
+		return 0;
+
+	guard(rcu)();
+	own = xa_load(&access_tasks, (unsigned long)current);
+	return own && READ_ONCE(own->mm) == current->mm ? READ_ONCE(own->ctrs) : 0;
+}
+
+static bool access_fetch(struct pt_regs *regs, u32 *insn)
+{
+	const u16 __user *pc = (const u16 __user *)instruction_pointer(regs);
+	u16 low, high;
+
+	if (get_user(low, pc) || get_user(high, pc + 1))
+		return false;
+
+	*insn = low | (u32)high << 16;
+	return true;
+}
+
+/**
+ * riscv_pmu_skip_user_read() - emulate the read of a counter that was just hidden
+ * @regs:	the task's registers
+ *
+ * The task has the index from its mapped page, which has changed since, so that it discards the
+ * value and reads again.
+ *
+ * Context: process, an illegal instruction in user mode; may sleep.
+ * Return: false if it was another instruction, or the task was not shown the counter.
+ */
+bool riscv_pmu_skip_user_read(struct pt_regs *regs)
+{
+	u32 insn, known = access_known_ctrs();
+
+	if (!known || !access_fetch(regs, &insn) || !(known & access_counter_read(insn)))
+		return false;
+
+	if (FIELD_GET(USER_CSRR_RD, insn))
+		*((unsigned long *)regs + FIELD_GET(USER_CSRR_RD, insn)) = 0;
+	regs->epc += 4;
+	return true;
+}
+
+/* --- kernel.perf_user_access --- */
+
+static void access_apply_access(void *unused)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	struct riscv_pmu_event *ev;
+	struct riscv_pmu_hart *hart;
+
+	if (!pmu)
+		return;
+
+	hart = riscv_pmu_this_hart(pmu);
+	riscv_pmu_begin_update(pmu, hart);
+	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node)
+			riscv_pmu_user_restart(hart, ev);
+	}
+	riscv_pmu_commit_update(pmu, hart);
+	riscv_pmu_user_show(pmu, hart);
+}
+
+static int access_write_sysctl(const struct ctl_table *table, int write, void *buffer,
+			       size_t *lenp, loff_t *ppos)
+{
+	int err;
+
+	/* A hart that comes online meanwhile could read the old value. */
+	guard(cpus_read_lock)();
+	err = proc_dointvec_minmax(table, write, buffer, lenp, ppos);
+	if (!err && write)
+		on_each_cpu(access_apply_access, NULL, 1);
+
+	return err;
+}
+
+static struct ctl_table access_sysctls[] = {
+	{
+		.procname	= "perf_user_access",
+		.data		= &riscv_pmu_user_access,
+		.maxlen		= sizeof(riscv_pmu_user_access),
+		.mode		= 0644,
+		.proc_handler	= access_write_sysctl,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_TWO,
+	},
+};
+
+/**
+ * riscv_pmu_user_init() - create kernel.perf_user_access
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init riscv_pmu_user_init(void)
+{
+	if (!IS_ENABLED(CONFIG_SYSCTL))
+		return 0;
+
+	return register_sysctl("kernel", access_sysctls) ? 0 : -ENOMEM;
+}
+
+/* --- perf's callback --- */
+
+/* The conversion changes when sched_clock begins a new epoch, about once an hour. */
+static void access_set_epoch(struct perf_event_mmap_page *page, const struct clock_read_data *rd)
+{
+	page->time_mult = rd->mult;
+	page->time_shift = rd->shift;
+	page->time_cycles = rd->epoch_cyc;
+	page->time_mask = rd->sched_clock_mask;
+	page->time_zero = rd->epoch_ns - mul_u64_u32_shr(rd->epoch_cyc, rd->mult, rd->shift);
+	/* Readers of the first version of the page shift a 32-bit value: at most by 31. */
+	if (page->time_shift == 32) {
+		page->time_shift = 31;
+		page->time_mult >>= 1;
+	}
+}
+
+/*
+ * cap_user_rdpmc: whether the index can ever be other than 0. Programs check this once, after
+ * mmap(), when the event may not have been active yet. Events of other PMUs get here too.
+ */
+static bool access_can_read(const struct perf_event *event)
+{
+	u64 ctrs;
+
+	if (event->pmu->event_idx != riscv_pmu_user_idx)
+		return false;
+
+	ctrs = riscv_pmu_user_access_ctrs(to_riscv_pmu(event->pmu));
+	return to_riscv_pmu_event(event)->user_ctrs & ctrs;
+}
+
+/* The width of the counter with that index; while the index is 0, the least width. */
+static void access_set_width(const struct perf_event *event, struct perf_event_mmap_page *page)
+{
+	const struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (ev->user_idx)
+		page->pmc_width = to_riscv_pmu(event->pmu)->ctr[ev->ctr].width;
+	else if (!page->pmc_width)
+		page->pmc_width = riscv_pmu_min_width(to_riscv_pmu(event->pmu), ev->user_ctrs);
+}
+
+/*
+ * The mapping's conversion from the time CSR to perf's clock. The clock's
+ * parameters may change meanwhile, which its sequence count shows. This is called at each
+ * context switch, for each mapped event.
+ */
+void arch_perf_update_userpage(struct perf_event *event, struct perf_event_mmap_page *page,
+			       u64 now)
+{
+	bool is_old = !page->cap_user_time;
+	struct clock_read_data *rd;
+	unsigned int seq;
+
+	do {
+		rd = sched_clock_read_begin(&seq);
+		is_old |= page->time_cycles != rd->epoch_cyc;
+		/* Read again if it has changed, because the values may be inconsistent. */
+		if (is_old)
+			access_set_epoch(page, rd);
+	} while (sched_clock_read_retry(seq));
+
+	page->time_offset = page->time_zero - now;
+	page->cap_user_rdpmc = access_can_read(event);
+	if (page->cap_user_rdpmc)
+		access_set_width(event, page);
+	page->cap_user_time = 1;
+	page->cap_user_time_zero = 1;
+	page->cap_user_time_short = 1;
+}

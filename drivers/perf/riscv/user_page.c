@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The index and the offset in the mapped pages of events, and scounteren, for the task that runs
+ * on a hart: it may read the counters of its mapped events that are active here, and no others.
+ *
+ * While a task does not run, its counter may count for others. When the task runs again, the
+ * counter starts from a value that does not depend on them.
+ */
+
+#include <linux/bitops.h>
+#include <linux/perf_event.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+
+#include <asm/pmu_csr.h>
+
+#include "counter.h"
+#include "csr.h"
+#include "user_page.h"
+
+int riscv_pmu_user_access = USER_ACCESS_MMAP;
+
+static u32 page_base_mask(void)
+{
+	return READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_LEGACY ?
+		       PMU_SCOUNTEREN_TM | PMU_SCOUNTEREN_CY | PMU_SCOUNTEREN_IR :
+		       PMU_SCOUNTEREN_TM;
+}
+
+static void page_set_mask(struct riscv_pmu_hart *hart, u32 mask)
+{
+	if (hart->user_mask == mask)
+		return;
+
+	hart->user_mask = mask;
+	riscv_pmu_csr_set_user_mask(mask);
+}
+
+/**
+ * riscv_pmu_user_hart_start() - set what user space may read on this hart
+ * @hart:	this hart
+ */
+void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
+{
+	hart->user_mask = page_base_mask();
+	riscv_pmu_csr_set_user_mask(hart->user_mask);
+}
+
+/**
+ * riscv_pmu_user_access_ctrs() - counters that kernel.perf_user_access allows events to show
+ * @pmu:	the PMU
+ *
+ * Return: the counters.
+ */
+u64 riscv_pmu_user_access_ctrs(const struct riscv_pmu *pmu)
+{
+	switch (READ_ONCE(riscv_pmu_user_access)) {
+	case USER_ACCESS_MMAP:
+		return pmu->ctrs;
+	case USER_ACCESS_LEGACY:
+		return pmu->fixed_ctrs;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Whether the counter's value depends on the overflow point of another process: then it must not
+ * be shown, because it reveals the distance to that overflow point.
+ */
+static bool page_is_disturbed(const struct riscv_pmu_event *ev)
+{
+	const struct pid *process = task_tgid(ev->event->hw.target);
+	const struct riscv_pmu_event *other;
+
+	list_for_each_entry(other, &ev->counter->events, node) {
+		if (other->sampling && !other->polled && other->state != RISCV_PMU_EVENT_STOPPED &&
+		    other->opener != process)
+			return true;
+	}
+
+	return false;
+}
+
+/* Whether the address space that has mapped it is still the task's: not after an exec. */
+static bool page_is_still_own(const struct riscv_pmu_event *ev)
+{
+	return READ_ONCE(ev->event->hw.target->mm) == READ_ONCE(ev->mm);
+}
+
+static u8 page_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
+{
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE ||
+	    !(ev->user_ctrs & riscv_pmu_user_access_ctrs(pmu) & BIT_ULL(ev->ctr)))
+		return 0;
+	/* The machine shuts down, or the counter is about to be written. */
+	if (ev->hart->shut_down || ev->hart->reload & BIT_ULL(ev->ctr))
+		return 0;
+	if (READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP && !ev->clean)
+		return 0;
+	if (!page_is_still_own(ev))
+		return 0;
+
+	return pmu->ctr[ev->ctr].csr - CSR_CYCLE + 1;
+}
+
+/*
+ * The page's offset is the count minus prev_count, so that offset plus the sign-extended counter
+ * is the count. prev_count is constant until the counter is written.
+ */
+static s64 page_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
+{
+	const struct riscv_pmu_counter *counter = ev->counter;
+
+	return sign_extend64(counter->raw, pmu->ctr[ev->ctr].width - 1) -
+	       (counter->count - ev->prev_count);
+}
+
+/**
+ * riscv_pmu_user_refresh() - have a counter written before user space reads it
+ * @hart:	this hart
+ * @ev:	a mapped event that is attached to its counter
+ *
+ * The counter may have counted for others since the event was attached last. If all users may
+ * read cycle and instret, these are not written.
+ *
+ * Context: interrupts off, during an update.
+ */
+void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+{
+	hart->user_shown = true;
+	ev->clean = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP;
+	if (!ev->clean)
+		return;
+
+	hart->reload |= BIT_ULL(ev->ctr);
+	hart->pending_irq |= BIT_ULL(ev->ctr);
+}
+
+/**
+ * riscv_pmu_user_restart() - have the counter of an active event written
+ * @hart:	this hart
+ * @ev:	an attached event; if it is not mapped or not active, nothing is done
+ *
+ * Context: interrupts off, during an update.
+ */
+void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+{
+	if (!ev->user || ev->state != RISCV_PMU_EVENT_ACTIVE)
+		return;
+
+	riscv_pmu_user_refresh(hart, ev);
+	hart->dirty |= hart->reload & BIT_ULL(ev->ctr);
+}
+
+/*
+ * A counter that was written for the overflow point of another process has to be written again
+ * before it is shown.
+ */
+static void page_check_clean(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+{
+	if (page_is_disturbed(ev))
+		ev->clean = false;
+	else if (!ev->clean)
+		riscv_pmu_user_restart(hart, ev);
+}
+
+/* Returns the event's counter as a bit of scounteren, or 0. */
+static u32 page_show_event(const struct riscv_pmu *pmu, struct riscv_pmu_event *ev)
+{
+	u8 idx = page_find_idx(pmu, ev);
+	s64 prev = idx ? page_find_prev(pmu, ev) : 0;
+	struct perf_event *event = ev->event;
+
+	if (idx != ev->user_idx || (idx && prev != local64_read(&event->hw.prev_count))) {
+		local64_set(&event->hw.prev_count, prev);
+		ev->user_idx = idx;
+		perf_event_update_userpage(event);
+	}
+	if (!idx)
+		return 0;
+
+	WRITE_ONCE(ev->task->ctrs, ev->task->ctrs | BIT(idx - 1));
+	return BIT(idx - 1);
+}
+
+/**
+ * riscv_pmu_user_show() - let the task on this hart read the counters of its mapped events
+ * @pmu:	the PMU
+ * @hart:	this hart, all changes applied
+ *
+ * Context: interrupts off.
+ * Return: true if a counter has to be written before it can be shown: the caller applies that
+ * change, and calls again.
+ */
+bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u32 mask = page_base_mask();
+	bool shown = false;
+
+	if (!pmu->loads) {
+		page_set_mask(hart, mask);
+		return false;
+	}
+
+	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+		struct riscv_pmu_event *ev;
+
+		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node) {
+			/* ->mm and ->task are read after ->user. */
+			if (!smp_load_acquire(&ev->user))
+				continue;
+			page_check_clean(hart, ev);
+			mask |= page_show_event(pmu, ev);
+			shown = true;
+		}
+	}
+	hart->user_shown = shown;
+	page_set_mask(hart, mask);
+	return hart->reload && !hart->shut_down;
+}
+
+/**
+ * riscv_pmu_user_hide() - set the index in an event's mapped page to 0
+ * @event:	an event of this hart that stops, its count up to date
+ *
+ * scounteren is updated by riscv_pmu_user_show().
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_user_hide(struct perf_event *event)
+{
+	to_riscv_pmu_event(event)->user_idx = 0;
+	perf_event_update_userpage(event);
+}
+
+/**
+ * riscv_pmu_user_idx() - the index for an event's mapped page
+ * @event:	the event, active
+ *
+ * Context: any.
+ * Return: the number of the counter's CSR plus 1, or 0: use read().
+ */
+int riscv_pmu_user_idx(struct perf_event *event)
+{
+	return to_riscv_pmu_event(event)->user_idx;
+}

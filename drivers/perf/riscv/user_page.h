@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What user_page.c and user_access.c share. */
+#ifndef _RISCV_PMU_USER_PAGE_H
+#define _RISCV_PMU_USER_PAGE_H
+
+#include <linux/rcupdate.h>
+
+#include "update.h"
+
+/* kernel.perf_user_access, as mainline documents it */
+enum riscv_pmu_user_access {
+	USER_ACCESS_NONE,	/* the time only */
+	USER_ACCESS_MMAP,	/* counters of mapped events, for the process that mapped them */
+	USER_ACCESS_LEGACY,	/* cycle and instret, for everybody */
+};
+
+/* enum riscv_pmu_user_access; the sysctl writes it at any time */
+extern int riscv_pmu_user_access;
+
+/**
+ * struct riscv_pmu_task - a task with mapped events
+ * @mm:		the address space of the mappings; after an exec the task has another
+ * @events:	how many there are
+ * @ctrs:	counters that it has been shown, ever: PMU_SCOUNTEREN_* bits
+ * @rcu:	readers are traps of the task, and its hart with interrupts off
+ *
+ * The events hold references to the task.
+ */
+struct riscv_pmu_task {
+	const struct mm_struct *mm;
+	unsigned int events;
+	u32 ctrs;
+	struct rcu_head rcu;
+};
+
+u64 riscv_pmu_user_access_ctrs(const struct riscv_pmu *pmu);
+void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
+
+#endif /* _RISCV_PMU_USER_PAGE_H */
