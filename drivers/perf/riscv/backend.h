@@ -7,6 +7,6 @@
 
 extern const struct riscv_pmu_ops riscv_pmu_ssccfg_ops;
 extern const struct riscv_pmu_ops riscv_pmu_sbi_ops;
-extern const struct riscv_pmu_ops riscv_base_pmu_ops;
+extern const struct riscv_pmu_ops riscv_pmu_base_ops;
 
 #endif /* _RISCV_PMU_BACKEND_H */

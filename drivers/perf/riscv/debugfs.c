@@ -11,7 +11,7 @@
 
 #include "entries.h"
 #include "pmu.h"
-#include "sbi_call.h"
+#include "sbi/call.h"
 
 static void debugfs_show_stats(struct seq_file *m, const struct riscv_pmu_stats *stats)
 {
@@ -33,8 +33,9 @@ static void debugfs_show_stats(struct seq_file *m, const struct riscv_pmu_stats 
 
 static void debugfs_show_ecalls(struct seq_file *m, unsigned int cpu)
 {
-	for (unsigned int fid = 0; fid < SBI_CALL_NR_FIDS; fid++)
-		seq_printf(m, "ecall_%s %lu\n", sbi_call_name(fid), sbi_call_count(cpu, fid));
+	for (unsigned int fid = 0; fid < RISCV_PMU_SBI_NR_FIDS; fid++)
+		seq_printf(m, "ecall_%s %lu\n", riscv_pmu_sbi_ecall_name(fid),
+			   riscv_pmu_sbi_ecall_count(cpu, fid));
 }
 
 static int debugfs_hart_show(struct seq_file *m, void *unused)

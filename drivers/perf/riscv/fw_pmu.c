@@ -18,8 +18,8 @@
 
 #include <asm/sbi.h>
 
-#include "event.h"
 #include "entries.h"
+#include "event.h"
 #include "fault.h"
 #include "pmu.h"
 

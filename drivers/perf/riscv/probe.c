@@ -21,7 +21,7 @@
 #include "entries.h"
 #include "event.h"
 #include "fault.h"
-#include "platform.h"
+#include "platform/platform.h"
 #include "update.h"
 
 static char *backend_param = "auto";
@@ -70,11 +70,11 @@ static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pm
 		.guests = IS_ENABLED(CONFIG_KVM) && riscv_isa_extension_available(NULL, h),
 	};
 	cpumask_copy(&pmu->cpus, left);
-	if (backend != &riscv_base_pmu_ops)
+	if (backend != &riscv_pmu_base_ops)
 		riscv_pmu_vendor_apply(pmu, vendor);
 	riscv_pmu_core_apply(pmu);
 	probe_fill_ops(&pmu->ops, backend);
-	probe_fill_ops(&pmu->ops, &riscv_base_pmu_ops);
+	probe_fill_ops(&pmu->ops, &riscv_pmu_base_ops);
 	probe_fill_ops(&pmu->ops, &riscv_pmu_core_ops);
 
 	err = pmu->ops.select_cpus(&pmu->cpus);
@@ -93,7 +93,7 @@ static const struct riscv_pmu_ops *const probe_backends[] __initconst = {
 	&riscv_pmu_sbi_ops,
 #endif
 #ifdef CONFIG_RISCV_PMU_LEGACY
-	&riscv_base_pmu_ops,
+	&riscv_pmu_base_ops,
 #endif
 };
 

@@ -8,6 +8,7 @@
 #include <kunit/test.h>
 #include <linux/bitops.h>
 #include <linux/errno.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 
 #include <asm/csr.h>
@@ -478,4 +479,18 @@ void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pm
 	KUNIT_EXPECT_EQ(test, hart->irq_events, 0);
 	KUNIT_EXPECT_EQ(test, hart->armed & ~hart->running, 0);
 	fake_expect_clean(test, fake);
+}
+
+static void fake_restart_hart(void *unused)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+
+	if (pmu)
+		pmu->ops.hart_start(pmu);
+}
+
+/* The tests' stubs are gone: this is the machine's firmware. */
+void fake_restart_harts(struct kunit_suite *suite)
+{
+	on_each_cpu(fake_restart_hart, NULL, 1);
 }

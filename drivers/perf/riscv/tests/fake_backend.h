@@ -115,4 +115,7 @@ static inline bool fake_is_attached(const struct riscv_pmu_event *ev)
 	return false;
 }
 
+/* For suites whose tests change what backends know of this machine's harts. */
+void fake_restart_harts(struct kunit_suite *suite);
+
 #endif /* _RISCV_PMU_FAKE_BACKEND_H */

@@ -29,8 +29,9 @@
 #include "../backend.h"
 #include "../csr.h"
 #include "../pmu.h"
-#include "../sbi_call.h"
-#include "../sbi_method.h"
+#include "../sbi/call.h"
+#include "../sbi/method.h"
+#include "fake_backend.h"
 
 #define C(ctr)		BIT_ULL(ctr)
 #define EVENT_L1D_MISS	0x10001
@@ -311,7 +312,7 @@ static struct sbiret fw_event_info(struct firmware *fw, unsigned long low, unsig
 				   unsigned long entries, unsigned long flags)
 {
 	u64 addr = IS_ENABLED(CONFIG_32BIT) ? low | (u64)high << 32 : low;
-	struct sbi_call_event_info *info = phys_to_virt(addr);
+	struct riscv_pmu_sbi_event_info *info = phys_to_virt(addr);
 
 	if (!fw->has_info)
 		return fw_error(SBI_ERR_NOT_SUPPORTED);
@@ -538,9 +539,9 @@ static int fw_init(struct kunit *test)
 	fw->pmu.ops = riscv_pmu_sbi_ops;
 	fw->method = "plain";
 	test->priv = fw;
-	kunit_activate_static_stub(test, sbi_call_pmu, fw_call);
-	kunit_activate_static_stub(test, sbi_call_batch, fw_batch_call);
-	kunit_activate_static_stub(test, sbi_call_has_batch, fw_has_batch);
+	kunit_activate_static_stub(test, riscv_pmu_sbi_pmu, fw_call);
+	kunit_activate_static_stub(test, riscv_pmu_sbi_batch, fw_batch_call);
+	kunit_activate_static_stub(test, riscv_pmu_sbi_has_batch, fw_has_batch);
 	kunit_activate_static_stub(test, riscv_pmu_csr_reader, fw_csr_reader);
 	kunit_activate_static_stub(test, riscv_pmu_csr_is_readable, fw_csr_is_readable);
 	return 0;
@@ -570,43 +571,17 @@ static int fw_init_batch(struct kunit *test)
 	return 0;
 }
 
-static void fw_reset_hart(void *unused)
+static void fw_exit(struct kunit *test)
 {
-	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	struct firmware *fw = test->priv;
 
-	if (pmu)
-		pmu->ops.hart_start(pmu);
-}
-
-/* The stub is gone here: this is the real firmware. */
-static void fw_suite_exit(struct kunit_suite *suite)
-{
-	struct riscv_pmu *live = riscv_pmu_get(), *scratch __free(kfree) = NULL;
-
-	if (!live)
-		return;
-	scratch = kzalloc(sizeof(*scratch), GFP_KERNEL);
-	if (!scratch)
-		return;
-
-	scratch->hwirq = live->hwirq;
-	scratch->has_filters = live->has_filters;
-	scratch->pending_csr = live->pending_csr;
-	scratch->ovf_csr = live->ovf_csr;
-	scratch->selectors = live->selectors;
-	scratch->nr_selectors = live->nr_selectors;
-	scratch->is_qemu = live->is_qemu;
-	scratch->ops = live->ops;
-	cpumask_copy(&scratch->cpus, &live->cpus);
-	if (scratch->ops.probe(scratch) || scratch->ctrs != live->ctrs ||
-	    scratch->fixed_ctrs != live->fixed_ctrs)
-		pr_err("riscv_pmu_sbi: the live PMU's tables could not be restored\n");
-	kfree(scratch->priv);
-	on_each_cpu(fw_reset_hart, NULL, 1);
+	kfree(fw->pmu.priv);
 }
 
 static int probe(struct firmware *fw)
 {
+	kfree(fw->pmu.priv);
+	fw->pmu.priv = NULL;
 	return riscv_pmu_sbi_ops.probe(&fw->pmu);
 }
 
@@ -645,7 +620,7 @@ static int apply(struct firmware *fw)
 /* Sparse can not bear it expanded by an expectation. */
 static u64 held(void)
 {
-	return this_cpu_read(sbi_configs);
+	return this_cpu_read(riscv_pmu_sbi_configs);
 }
 
 /* A batch that programs and starts counters. */
@@ -1789,13 +1764,15 @@ static void failed_reload_returns_what_was_counted(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 	u64 was = 0;
+	int err = 0;
 
 	run_four(test);
 	fw->period = 0;
 	fw->ctr[3].value = 77;
 	fw->says = C(5);
 	scoped_guard(irqsave)
-		KUNIT_EXPECT_EQ(test, sbi_batch_method.reload(&fw->pmu, 3, 1000, &was), 0);
+		err = riscv_pmu_sbi_batch_method.reload(&fw->pmu, 3, 1000, &was);
+	KUNIT_EXPECT_EQ(test, err, 0);
 	fw->says = 0;
 	KUNIT_EXPECT_EQ(test, was, 77);
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].value, 1000);
@@ -1922,21 +1899,24 @@ static struct kunit_case batch_cases[] = {
 static struct kunit_suite sbi_suite = {
 	.name		= "riscv_pmu_sbi",
 	.init		= fw_init,
-	.suite_exit	= fw_suite_exit,
+	.suite_exit	= fake_restart_harts,
+	.exit		= fw_exit,
 	.test_cases	= sbi_cases,
 };
 
 static struct kunit_suite snapshot_suite = {
 	.name		= "riscv_pmu_sbi_snapshot",
 	.init		= fw_init_snapshot,
-	.suite_exit	= fw_suite_exit,
+	.suite_exit	= fake_restart_harts,
+	.exit		= fw_exit,
 	.test_cases	= snapshot_cases,
 };
 
 static struct kunit_suite batch_suite = {
 	.name		= "riscv_pmu_sbi_batch",
 	.init		= fw_init_batch,
-	.suite_exit	= fw_suite_exit,
+	.suite_exit	= fake_restart_harts,
+	.exit		= fw_exit,
 	.test_cases	= batch_cases,
 };
 

@@ -19,7 +19,9 @@
 #include "../csr.h"
 #include "../event.h"
 #include "../pmu.h"
-#include "../sbi_call.h"
+#include "../sbi/call.h"
+#include "../ssccfg/ssccfg.h"
+#include "fake_backend.h"
 
 /* cycle, instret and four programmable counters */
 #define FILE_HPMS	(BIT(0) | BIT(2) | BIT(3) | BIT(4) | BIT(5) | BIT(6))
@@ -365,55 +367,27 @@ static int file_init(struct kunit *test)
 	kunit_activate_static_stub(test, riscv_pmu_csr_write_event, file_write_event);
 	kunit_activate_static_stub(test, riscv_pmu_csr_reload, file_reload);
 	kunit_activate_static_stub(test, riscv_pmu_csr_read_ovf, file_read_ovf);
-	kunit_activate_static_stub(test, sbi_call_pmu, file_call);
-	kunit_activate_static_stub(test, sbi_call_has_batch, file_has_batch);
+	kunit_activate_static_stub(test, riscv_pmu_sbi_pmu, file_call);
+	kunit_activate_static_stub(test, riscv_pmu_sbi_has_batch, file_has_batch);
 	return 0;
+}
+
+static void file_free(struct csr_file *file)
+{
+	if (file->pmu.priv)
+		kfree(to_ssccfg(&file->pmu)->sbi.priv);
+	kfree(file->pmu.priv);
+	file->pmu.priv = NULL;
 }
 
 static void file_exit(struct kunit *test)
 {
-	struct csr_file *file = test->priv;
-
-	kfree(file->pmu.priv);
-}
-
-static void file_reset_hart(void *unused)
-{
-	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
-
-	if (pmu)
-		pmu->ops.hart_start(pmu);
-}
-
-/* The stubs are gone here: the backend that is in use finds its machine again. */
-static void file_suite_exit(struct kunit_suite *suite)
-{
-	struct riscv_pmu *live = riscv_pmu_get(), *scratch __free(kfree) = NULL;
-
-	if (!live)
-		return;
-	scratch = kzalloc(sizeof(*scratch), GFP_KERNEL);
-	if (!scratch)
-		return;
-
-	scratch->hwirq = live->hwirq;
-	scratch->has_filters = live->has_filters;
-	scratch->pending_csr = live->pending_csr;
-	scratch->ovf_csr = live->ovf_csr;
-	scratch->selectors = live->selectors;
-	scratch->nr_selectors = live->nr_selectors;
-	scratch->is_qemu = live->is_qemu;
-	scratch->ops = live->ops;
-	cpumask_copy(&scratch->cpus, &live->cpus);
-	if (scratch->ops.probe(scratch) || scratch->ctrs != live->ctrs ||
-	    scratch->fixed_ctrs != live->fixed_ctrs)
-		pr_err("riscv_pmu_ssccfg: the live PMU's tables could not be restored\n");
-	kfree(scratch->priv);
-	on_each_cpu(file_reset_hart, NULL, 1);
+	file_free(test->priv);
 }
 
 static int file_probe(struct csr_file *file)
 {
+	file_free(file);
 	return riscv_pmu_ssccfg_ops.probe(&file->pmu);
 }
 
@@ -888,7 +862,7 @@ static struct kunit_case ssccfg_cases[] = {
 
 static struct kunit_suite ssccfg_suite = {
 	.name		= "riscv_pmu_ssccfg",
-	.suite_exit	= file_suite_exit,
+	.suite_exit	= fake_restart_harts,
 	.init		= file_init,
 	.exit		= file_exit,
 	.test_cases	= ssccfg_cases,

@@ -11,20 +11,20 @@
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
 
-#include "print.h"
-#include "sbi_call.h"
-#include "sbi_method.h"
+#include "../print.h"
+#include "call.h"
+#include "method.h"
 
 /* Counters of each hart that have a config, and must not be tried out. */
-DEFINE_PER_CPU(u64, sbi_configs);
+DEFINE_PER_CPU(u64, riscv_pmu_sbi_configs);
 
 /**
- * sbi_inh_to_flags() - filters as COUNTER_CONFIG_MATCHING has them
+ * riscv_pmu_sbi_inh_to_flags() - filters as COUNTER_CONFIG_MATCHING has them
  * @inh:	enum riscv_pmu_inh bits
  *
  * Return: SBI_PMU_CFG_FLAG_SET_*INH.
  */
-unsigned long sbi_inh_to_flags(u32 inh)
+unsigned long riscv_pmu_sbi_inh_to_flags(u32 inh)
 {
 	unsigned long flags = 0;
 
@@ -44,8 +44,8 @@ unsigned long sbi_inh_to_flags(u32 inh)
 
 static int sbi_write_config(unsigned int ctr, const struct riscv_pmu_config *cfg)
 {
-	int ret = sbi_call_cfg_match(BIT_ULL(ctr), sbi_inh_to_flags(cfg->inh), cfg->event_idx,
-				     cfg->event_data);
+	unsigned long flags = riscv_pmu_sbi_inh_to_flags(cfg->inh);
+	int ret = riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), flags, cfg->event_idx, cfg->event_data);
 
 	if (ret == -EIO)
 		riscv_pmu_warn_once("firmware bug: it configures another counter than %u, the only one it may\n",
@@ -53,16 +53,16 @@ static int sbi_write_config(unsigned int ctr, const struct riscv_pmu_config *cfg
 	if (ret < 0)
 		return ret;
 
-	this_cpu_or(sbi_configs, BIT_ULL(ctr));
+	this_cpu_or(riscv_pmu_sbi_configs, BIT_ULL(ctr));
 	return 0;
 }
 
 /* A counter that fails is left as if it had never been asked. */
 static void sbi_clear_known(unsigned int ctr)
 {
-	if (sbi_call_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
+	if (riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
 		riscv_pmu_warn_once("counter %u can not be reset\n", ctr);
-	this_cpu_and(sbi_configs, ~BIT_ULL(ctr));
+	this_cpu_and(riscv_pmu_sbi_configs, ~BIT_ULL(ctr));
 }
 
 static int sbi_fail(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
@@ -77,12 +77,12 @@ static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
 {
 	int err = 0;
 
-	if (!ctrs || !sbi_call_start(ctrs))
+	if (!ctrs || !riscv_pmu_sbi_start(ctrs))
 		return 0;
 
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
-		int ret = sbi_call_start(BIT_ULL(ctr));
+		int ret = riscv_pmu_sbi_start(BIT_ULL(ctr));
 
 		if (ret)
 			err = sbi_fail(batch, ctr, err ?: ret);
@@ -94,7 +94,7 @@ static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
 /* A counter that runs on is counted on: its counter goes by what it reads. */
 static void sbi_stop(u64 ctrs, unsigned long flags)
 {
-	int err = sbi_call_stop(ctrs, flags);
+	int err = riscv_pmu_sbi_stop(ctrs, flags);
 
 	if (unlikely(err))
 		riscv_pmu_warn_once("firmware can not stop counters (error %d)\n", err);
@@ -106,7 +106,7 @@ static void sbi_stop_batch(struct riscv_pmu_batch *batch)
 		sbi_stop(batch->stop, 0);
 	if (batch->release) {
 		sbi_stop(batch->release, SBI_PMU_STOP_FLAG_RESET);
-		this_cpu_and(sbi_configs, ~batch->release);
+		this_cpu_and(riscv_pmu_sbi_configs, ~batch->release);
 	}
 }
 
@@ -127,13 +127,13 @@ static int sbi_write_batch(struct riscv_pmu_batch *batch)
 
 static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
 {
-	int ret = sbi_call_start_at(ctr, batch->setup[ctr].value);
+	int ret = riscv_pmu_sbi_start_at(ctr, batch->setup[ctr].value);
 
 	return unlikely(ret) ? sbi_fail(batch, ctr, err ?: ret) : err;
 }
 
 /**
- * sbi_plain_start() - start the counters of a batch that have not failed
+ * riscv_pmu_sbi_plain_start() - start the counters of a batch that have not failed
  * @batch:	the batch
  * @load:	those of its load mask to start from their value; the others of
  *		that mask have started
@@ -141,7 +141,7 @@ static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err
  * Context: interrupts off.
  * Return: 0, or the errno of the first counter that fails.
  */
-noinline int sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
+noinline int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 {
 	u64 others = batch->start & ~batch->load;
 	int err = 0, ret;
@@ -158,13 +158,13 @@ noinline int sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 }
 
 /**
- * sbi_plain_prepare() - all of a batch but its starts
+ * riscv_pmu_sbi_plain_prepare() - all of a batch but its starts
  * @batch:	the batch
  *
  * Context: interrupts off.
  * Return: 0, or the errno of the first counter in @batch->failed.
  */
-int sbi_plain_prepare(struct riscv_pmu_batch *batch)
+int riscv_pmu_sbi_plain_prepare(struct riscv_pmu_batch *batch)
 {
 	sbi_stop_batch(batch);
 	return sbi_write_batch(batch);
@@ -174,13 +174,13 @@ static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
 {
 	int err, ret;
 
-	err = sbi_plain_prepare(batch);
-	ret = sbi_plain_start(batch, batch->load);
+	err = riscv_pmu_sbi_plain_prepare(batch);
+	ret = riscv_pmu_sbi_plain_start(batch, batch->load);
 	return err ?: ret;
 }
 
 /**
- * sbi_plain_apply() - carry out a batch
+ * riscv_pmu_sbi_plain_apply() - carry out a batch
  * @pmu:	the PMU
  * @batch:	the batch
  *
@@ -190,7 +190,7 @@ static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
  * Context: interrupts off.
  * Return: 0, or the errno of the first counter in @batch->failed.
  */
-int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+int riscv_pmu_sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	u64 start = batch->start;
 
@@ -201,13 +201,13 @@ int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 		return 0;
 	}
 	if (start != batch->load || start & (start - 1))
-		return sbi_plain_start(batch, batch->load);
+		return riscv_pmu_sbi_plain_start(batch, batch->load);
 
 	return sbi_start_at(batch, __ffs64(start), 0);
 }
 
 /**
- * sbi_plain_reload() - have a counter that runs start from another value
+ * riscv_pmu_sbi_plain_reload() - have a counter that runs start from another value
  * @pmu:	the PMU
  * @ctr:	a hardware counter that runs
  * @value:	what it starts from
@@ -216,13 +216,13 @@ int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
  * Context: interrupts off.
  * Return: 0, or a negative errno: the counter is then stopped and has no config.
  */
-int sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
+int riscv_pmu_sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
 {
 	int err;
 
 	sbi_stop(BIT_ULL(ctr), 0);
 	*was = pmu->ctr[ctr].read();
-	err = sbi_call_start_at(ctr, value);
+	err = riscv_pmu_sbi_start_at(ctr, value);
 	if (unlikely(err))
 		sbi_clear_known(ctr);
 
@@ -234,9 +234,9 @@ static int sbi_plain_probe(struct riscv_pmu *pmu)
 	return 0;
 }
 
-const struct sbi_method sbi_plain_method = {
+const struct riscv_pmu_sbi_method riscv_pmu_sbi_plain_method = {
 	.name		= "plain",
 	.probe		= sbi_plain_probe,
-	.apply		= sbi_plain_apply,
-	.reload		= sbi_plain_reload,
+	.apply		= riscv_pmu_sbi_plain_apply,
+	.reload		= riscv_pmu_sbi_plain_reload,
 };

@@ -17,24 +17,24 @@
 
 #include <asm/sbi_pmu_batch.h>
 
-#include "fault.h"
-#include "print.h"
-#include "sbi_call.h"
+#include "../fault.h"
+#include "../print.h"
+#include "call.h"
 
 /* Where calls of the batch extension are counted. */
 #define SBI_CALL_BATCH(fid)	(SBI_CALL_NR_PMU_FIDS + (fid))
 
-static DEFINE_PER_CPU(unsigned long [SBI_CALL_NR_FIDS], sbi_call_counts);
+static DEFINE_PER_CPU(unsigned long [RISCV_PMU_SBI_NR_FIDS], riscv_pmu_sbi_counts);
 
 /**
- * sbi_call_name() - what a function is called
- * @fid:	its number, below SBI_CALL_NR_FIDS
+ * riscv_pmu_sbi_ecall_name() - what a function is called
+ * @fid:	its number, below RISCV_PMU_SBI_NR_FIDS
  *
  * Return: a name for debugfs.
  */
-const char *sbi_call_name(unsigned int fid)
+const char *riscv_pmu_sbi_ecall_name(unsigned int fid)
 {
-	static const char *const names[SBI_CALL_NR_FIDS] = {
+	static const char *const names[RISCV_PMU_SBI_NR_FIDS] = {
 		[SBI_EXT_PMU_NUM_COUNTERS]	= "num_counters",
 		[SBI_EXT_PMU_COUNTER_GET_INFO]	= "get_info",
 		[SBI_EXT_PMU_COUNTER_CFG_MATCH]	= "cfg_match",
@@ -54,26 +54,26 @@ const char *sbi_call_name(unsigned int fid)
 }
 
 /**
- * sbi_call_count() - how often a hart has called a function since boot
+ * riscv_pmu_sbi_ecall_count() - how often a hart has called a function since boot
  * @cpu:	the hart
- * @fid:	the function, below SBI_CALL_NR_FIDS
+ * @fid:	the function, below RISCV_PMU_SBI_NR_FIDS
  *
  * Return: the number of calls.
  */
-unsigned long sbi_call_count(unsigned int cpu, unsigned int fid)
+unsigned long riscv_pmu_sbi_ecall_count(unsigned int cpu, unsigned int fid)
 {
-	return per_cpu(sbi_call_counts, cpu)[fid];
+	return per_cpu(riscv_pmu_sbi_counts, cpu)[fid];
 }
 
 /* Errors that no function has a reason to give: what comes of them is hard to tell from a bug. */
-static noinline void sbi_call_complain(unsigned int fid, const struct sbiret *ret)
+static noinline void call_complain(unsigned int fid, const struct sbiret *ret)
 {
 	riscv_pmu_warn_once("firmware fails a PMU call (%s, error %ld): events may be missing or stop; a newer firmware may help\n",
-			    sbi_call_name(fid), ret->error);
+			    riscv_pmu_sbi_ecall_name(fid), ret->error);
 }
 
 /**
- * sbi_call_pmu() - the ecall itself
+ * riscv_pmu_sbi_pmu() - the ecall itself
  * @fid:	function of the PMU extension
  * @a0:		first argument
  * @a1:		second argument
@@ -86,57 +86,57 @@ static noinline void sbi_call_complain(unsigned int fid, const struct sbiret *re
  * Context: any.
  * Return: the firmware's error and value, unchecked.
  */
-struct sbiret sbi_call_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
-			   unsigned long a2, unsigned long a3, u64 arg)
+struct sbiret riscv_pmu_sbi_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
+				unsigned long a2, unsigned long a3, u64 arg)
 {
 	struct sbiret ret = {};
 
-	KUNIT_STATIC_STUB_REDIRECT(sbi_call_pmu, fid, a0, a1, a2, a3, arg);
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_sbi_pmu, fid, a0, a1, a2, a3, arg);
 
 	if (fid < SBI_CALL_NR_PMU_FIDS)
-		this_cpu_inc(sbi_call_counts[fid]);
+		this_cpu_inc(riscv_pmu_sbi_counts[fid]);
 	if (riscv_pmu_should_fail())
 		ret.error = SBI_ERR_FAILURE;
 	else
 		ret = sbi_ecall(SBI_EXT_PMU, fid, a0, a1, a2, a3, (unsigned long)arg,
 				IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(arg) : 0);
 	if (unlikely(ret.error == SBI_ERR_FAILURE))
-		sbi_call_complain(fid, &ret);
+		call_complain(fid, &ret);
 
 	return ret;
 }
 
 /**
- * sbi_call_nothing() - a call of the firmware that changes nothing, for the time that it takes
+ * riscv_pmu_sbi_nothing() - a call of the firmware that changes nothing, for the time that it takes
  *
  * Context: any.
  */
-void sbi_call_nothing(void)
+void riscv_pmu_sbi_nothing(void)
 {
 	sbi_ecall(SBI_EXT_BASE, SBI_EXT_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0, 0);
 }
 
 /**
- * sbi_call_has_pmu() - whether the firmware has the PMU extension
+ * riscv_pmu_sbi_has_pmu() - whether the firmware has the PMU extension
  *
  * It came with SBI 0.3; probing for it is enough from 0.2 on.
  *
  * Return: true if it has.
  */
-bool sbi_call_has_pmu(void)
+bool riscv_pmu_sbi_has_pmu(void)
 {
 	return !sbi_spec_is_0_1() && sbi_probe_extension(SBI_EXT_PMU) > 0;
 }
 
 /**
- * sbi_call_num_ctrs() - how many counters the firmware says there are
+ * riscv_pmu_sbi_num_ctrs() - how many counters the firmware says there are
  * @num:	out: as it says, not bounded
  *
  * Return: 0 or a negative errno.
  */
-int sbi_call_num_ctrs(unsigned int *num)
+int riscv_pmu_sbi_num_ctrs(unsigned int *num)
 {
-	struct sbiret ret = sbi_call_pmu(SBI_EXT_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0);
+	struct sbiret ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0);
 
 	if (ret.error)
 		return sbi_err_map_linux_errno(ret.error);
@@ -146,15 +146,15 @@ int sbi_call_num_ctrs(unsigned int *num)
 }
 
 /**
- * sbi_call_ctr_info() - what one counter is
+ * riscv_pmu_sbi_ctr_info() - what one counter is
  * @ctr:	its number
  * @info:	out: as the firmware says it
  *
  * Return: 0, or a negative errno for a counter that does not exist.
  */
-int sbi_call_ctr_info(unsigned int ctr, struct sbi_call_ctr_info *info)
+int riscv_pmu_sbi_ctr_info(unsigned int ctr, struct riscv_pmu_sbi_ctr_info *info)
 {
-	struct sbiret ret = sbi_call_pmu(SBI_EXT_PMU_COUNTER_GET_INFO, ctr, 0, 0, 0, 0);
+	struct sbiret ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_GET_INFO, ctr, 0, 0, 0, 0);
 	union sbi_pmu_ctr_info raw = { .value = ret.value };
 
 	if (ret.error)
@@ -167,13 +167,13 @@ int sbi_call_ctr_info(unsigned int ctr, struct sbi_call_ctr_info *info)
 }
 
 /* Maps an SBI error to an errno; -EIO if Linux has no equivalent. */
-static int sbi_call_errno(struct sbiret ret)
+static int call_errno(struct sbiret ret)
 {
 	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
 }
 
 /**
- * sbi_call_cfg_match() - give one of several counters an event
+ * riscv_pmu_sbi_cfg_match() - give one of several counters an event
  * @ctrs:	the counters to choose from
  * @flags:	SBI_PMU_CFG_FLAG_*
  * @event_idx:	type and code of the event
@@ -187,7 +187,7 @@ static int sbi_call_errno(struct sbiret ret)
  * hold the event now (SBI_ERR_NOT_SUPPORTED), -EIO if it chose one that it was not
  * offered; another errno for another error.
  */
-int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data)
+int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data)
 {
 	int err = -ENOENT;
 
@@ -197,10 +197,10 @@ int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_d
 
 		if (!mask)
 			continue;
-		ret = sbi_call_pmu(SBI_EXT_PMU_COUNTER_CFG_MATCH, base, mask, flags, event_idx,
-				   event_data);
+		ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_CFG_MATCH, base, mask, flags, event_idx,
+					event_data);
 		if (ret.error && ret.error != SBI_ERR_NOT_SUPPORTED)
-			err = sbi_call_errno(ret);
+			err = call_errno(ret);
 		if (ret.error)
 			continue;
 		if (ret.value < 0 || ret.value >= 64 || !(ctrs & BIT_ULL(ret.value)))
@@ -212,7 +212,7 @@ int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_d
 }
 
 /**
- * sbi_call_event_is_supported() - whether any counter can count an event
+ * riscv_pmu_sbi_event_is_supported() - whether any counter can count an event
  * @event_idx:	type and code of the event
  * @event_data:	its data
  *
@@ -222,10 +222,10 @@ int sbi_call_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_d
  * Context: process, may sleep.
  * Return: 1 or 0; a negative errno if the firmware can not tell.
  */
-int sbi_call_event_is_supported(u32 event_idx, u64 event_data)
+int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data)
 {
 	/* Must be 16-byte aligned, which kmalloc() guarantees for this size. */
-	struct sbi_call_event_info *info __free(kfree) = NULL;
+	struct riscv_pmu_sbi_event_info *info __free(kfree) = NULL;
 	struct sbiret ret;
 	phys_addr_t addr;
 
@@ -237,16 +237,16 @@ int sbi_call_event_is_supported(u32 event_idx, u64 event_data)
 	info->event_idx = event_idx;
 	info->event_data = event_data;
 	addr = virt_to_phys(info);
-	ret = sbi_call_pmu(SBI_CALL_PMU_EVENT_GET_INFO, addr,
-			   IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(addr) : 0, 1, 0, 0);
+	ret = riscv_pmu_sbi_pmu(SBI_CALL_PMU_EVENT_GET_INFO, addr,
+				IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(addr) : 0, 1, 0, 0);
 	if (ret.error)
-		return sbi_call_errno(ret);
+		return call_errno(ret);
 
 	return !!(READ_ONCE(info->output) & SBI_CALL_EVENT_INFO_SUPPORTED);
 }
 
 /* One call per word of the mask that has a counter in it. */
-static int sbi_call_by_mask(unsigned long fid, u64 ctrs, unsigned long flags, long harmless)
+static int call_by_mask(unsigned long fid, u64 ctrs, unsigned long flags, long harmless)
 {
 	int err = 0;
 
@@ -256,7 +256,7 @@ static int sbi_call_by_mask(unsigned long fid, u64 ctrs, unsigned long flags, lo
 
 		if (!mask)
 			continue;
-		ret = sbi_call_pmu(fid, base, mask, flags, 0, 0);
+		ret = riscv_pmu_sbi_pmu(fid, base, mask, flags, 0, 0);
 		if (ret.error && ret.error != harmless && !err)
 			err = sbi_err_map_linux_errno(ret.error);
 	}
@@ -265,19 +265,19 @@ static int sbi_call_by_mask(unsigned long fid, u64 ctrs, unsigned long flags, lo
 }
 
 /**
- * sbi_call_start() - start counters from where they stand
+ * riscv_pmu_sbi_start() - start counters from where they stand
  * @ctrs:	the counters; one that already runs is no error
  *
  * Context: interrupts off, on the hart whose counters are meant.
  * Return: 0 or a negative errno.
  */
-int sbi_call_start(u64 ctrs)
+int riscv_pmu_sbi_start(u64 ctrs)
 {
-	return sbi_call_by_mask(SBI_EXT_PMU_COUNTER_START, ctrs, 0, SBI_ERR_ALREADY_STARTED);
+	return call_by_mask(SBI_EXT_PMU_COUNTER_START, ctrs, 0, SBI_ERR_ALREADY_STARTED);
 }
 
 /**
- * sbi_call_start_at() - start one stopped counter from a given value
+ * riscv_pmu_sbi_start_at() - start one stopped counter from a given value
  * @ctr:	the counter
  * @value:	what it starts from
  *
@@ -285,67 +285,67 @@ int sbi_call_start(u64 ctrs)
  * Return: 0 or a negative errno; a counter that was running is one, since
  * firmware then leaves the value unwritten.
  */
-int sbi_call_start_at(unsigned int ctr, u64 value)
+int riscv_pmu_sbi_start_at(unsigned int ctr, u64 value)
 {
 	unsigned long base = ctr / SBI_CALL_CTRS_PER_MASK * SBI_CALL_CTRS_PER_MASK;
 	struct sbiret ret;
 
 	/* The value starts in a3, one register before the data of CFG_MATCH. */
-	ret = sbi_call_pmu(SBI_EXT_PMU_COUNTER_START, base, BIT(ctr - base),
-			   SBI_PMU_START_FLAG_SET_INIT_VALUE, (unsigned long)value,
+	ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_START, base, BIT(ctr - base),
+				SBI_PMU_START_FLAG_SET_INIT_VALUE, (unsigned long)value,
 			   IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(value) : 0);
 
 	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
 }
 
 /**
- * sbi_call_stop() - stop counters
+ * riscv_pmu_sbi_stop() - stop counters
  * @ctrs:	the counters; one that does not run is no error
  * @flags:	SBI_PMU_STOP_FLAG_*
  *
  * Context: interrupts off, on the hart whose counters are meant.
  * Return: 0 or a negative errno.
  */
-int sbi_call_stop(u64 ctrs, unsigned long flags)
+int riscv_pmu_sbi_stop(u64 ctrs, unsigned long flags)
 {
-	return sbi_call_by_mask(SBI_EXT_PMU_COUNTER_STOP, ctrs, flags, SBI_ERR_ALREADY_STOPPED);
+	return call_by_mask(SBI_EXT_PMU_COUNTER_STOP, ctrs, flags, SBI_ERR_ALREADY_STOPPED);
 }
 
 /**
- * sbi_call_start_snapshot() - start stopped counters from the values in the page
+ * riscv_pmu_sbi_start_snapshot() - start stopped counters from the values in the page
  * @ctrs:	counters of one word of the mask (SBI_CALL_CTRS_PER_MASK)
  *
  * Context: interrupts off, on the hart whose counters are meant.
  * Return: 0 or a negative errno; a counter that was running is one, since
  * firmware then leaves its value unwritten.
  */
-int sbi_call_start_snapshot(u64 ctrs)
+int riscv_pmu_sbi_start_snapshot(u64 ctrs)
 {
 	unsigned int base = __ffs64(ctrs) / SBI_CALL_CTRS_PER_MASK * SBI_CALL_CTRS_PER_MASK;
 
-	return sbi_call_errno(sbi_call_pmu(SBI_EXT_PMU_COUNTER_START, base, ctrs >> base,
+	return call_errno(riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_START, base, ctrs >> base,
 					   SBI_PMU_START_FLAG_INIT_SNAPSHOT, 0, 0));
 }
 
 /**
- * sbi_call_snapshot_set_shmem() - share a page with this hart's firmware, for snapshots
+ * riscv_pmu_sbi_snapshot_set_shmem() - share a page with this hart's firmware, for snapshots
  * @page:	its physical address, or PHYS_ADDR_MAX for none
  *
  * Context: on the hart that is meant.
  * Return: 0 or a negative errno.
  */
-int sbi_call_snapshot_set_shmem(phys_addr_t page)
+int riscv_pmu_sbi_snapshot_set_shmem(phys_addr_t page)
 {
 	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(page) : 0;
 
 	if (page == PHYS_ADDR_MAX)
 		high = (unsigned long)SBI_SHMEM_DISABLE;
 
-	return sbi_call_errno(sbi_call_pmu(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM, page, high, 0, 0, 0));
+	return call_errno(riscv_pmu_sbi_pmu(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM, page, high, 0, 0, 0));
 }
 
 /**
- * sbi_call_fw_read() - read a firmware counter
+ * riscv_pmu_sbi_fw_read() - read a firmware counter
  * @ctr:	the counter
  *
  * On RV32 the upper half came with SBI 2.0, in a call of its own; the halves
@@ -354,28 +354,28 @@ int sbi_call_snapshot_set_shmem(phys_addr_t page)
  * Context: on the hart whose counter is meant.
  * Return: its value, 0 where the firmware refuses.
  */
-u64 sbi_call_fw_read(unsigned int ctr)
+u64 riscv_pmu_sbi_fw_read(unsigned int ctr)
 {
 	struct sbiret low, high, again;
 
-	low = sbi_call_pmu(SBI_EXT_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0);
+	low = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0);
 	if (low.error)
 		return 0;
 	if (IS_ENABLED(CONFIG_64BIT))
 		return low.value;
 
-	high = sbi_call_pmu(SBI_EXT_PMU_COUNTER_FW_READ_HI, ctr, 0, 0, 0, 0);
+	high = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_FW_READ_HI, ctr, 0, 0, 0, 0);
 	if (high.error)
 		return (u32)low.value;
-	again = sbi_call_pmu(SBI_EXT_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0);
+	again = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0);
 	if ((u32)again.value < (u32)low.value)
-		high = sbi_call_pmu(SBI_EXT_PMU_COUNTER_FW_READ_HI, ctr, 0, 0, 0, 0);
+		high = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_FW_READ_HI, ctr, 0, 0, 0, 0);
 
 	return (u64)(u32)high.value << 32 | (u32)again.value;
 }
 
 /**
- * sbi_call_batch() - an ecall of the PMU batch extension
+ * riscv_pmu_sbi_batch() - an ecall of the PMU batch extension
  * @fid:	its function
  * @a0:		first argument
  * @a1:		second argument
@@ -389,21 +389,21 @@ u64 sbi_call_fw_read(unsigned int ctr)
  * Context: any.
  * Return: the firmware's error and value, unchecked.
  */
-struct sbiret sbi_call_batch(unsigned long fid, unsigned long a0, unsigned long a1,
-			     unsigned long a2, unsigned long a3, unsigned long a4,
+struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned long a1,
+				  unsigned long a2, unsigned long a3, unsigned long a4,
 			     unsigned long a5)
 {
 	struct sbiret ret = {};
 
-	KUNIT_STATIC_STUB_REDIRECT(sbi_call_batch, fid, a0, a1, a2, a3, a4, a5);
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_sbi_batch, fid, a0, a1, a2, a3, a4, a5);
 
-	this_cpu_inc(sbi_call_counts[SBI_CALL_BATCH(fid)]);
+	this_cpu_inc(riscv_pmu_sbi_counts[SBI_CALL_BATCH(fid)]);
 	if (riscv_pmu_should_fail())
 		ret.error = SBI_ERR_DENIED;
 	else
 		ret = sbi_ecall(SBI_EXT_PMU_BATCH, fid, a0, a1, a2, a3, a4, a5);
 	if (unlikely(ret.error == SBI_ERR_DENIED))
-		sbi_call_complain(SBI_CALL_BATCH(fid), &ret);
+		call_complain(SBI_CALL_BATCH(fid), &ret);
 
 	return ret;
 }
@@ -413,7 +413,7 @@ struct sbiret sbi_call_batch(unsigned long fid, unsigned long a0, unsigned long 
  * that runs the guest, even whether there are any: QEMU 10.0 does not know what
  * to make of it, and ends the guest.
  */
-static bool sbi_call_is_kvm(void)
+static bool call_is_kvm(void)
 {
 	struct sbiret ret = sbi_ecall(SBI_EXT_BASE, SBI_EXT_BASE_GET_IMP_ID, 0, 0, 0, 0, 0, 0);
 
@@ -421,43 +421,43 @@ static bool sbi_call_is_kvm(void)
 }
 
 /**
- * sbi_call_has_batch() - whether the firmware has the batch extension, in a version known here
+ * riscv_pmu_sbi_has_batch() - whether the firmware has the batch extension, in a version known here
  *
  * Return: true if it has.
  */
-bool sbi_call_has_batch(void)
+bool riscv_pmu_sbi_has_batch(void)
 {
 	struct sbiret ret;
 
-	KUNIT_STATIC_STUB_REDIRECT(sbi_call_has_batch);
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_sbi_has_batch);
 
-	if (sbi_spec_is_0_1() || sbi_call_is_kvm() || sbi_probe_extension(SBI_EXT_PMU_BATCH) <= 0)
+	if (sbi_spec_is_0_1() || call_is_kvm() || sbi_probe_extension(SBI_EXT_PMU_BATCH) <= 0)
 		return false;
 
-	ret = sbi_call_batch(SBI_PMU_BATCH_GET_VERSION, 0, 0, 0, 0, 0, 0);
+	ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_GET_VERSION, 0, 0, 0, 0, 0, 0);
 	/* Drafts, whose major number is 0, are not compatible with each other. */
 	return !ret.error && ret.value == SBI_PMU_BATCH_VERSION_0_9;
 }
 
 /**
- * sbi_call_batch_set_shmem() - share a page with this hart's firmware
+ * riscv_pmu_sbi_batch_set_shmem() - share a page with this hart's firmware
  * @page:	its physical address, or all ones for none
  *
  * Context: interrupts off.
  * Return: 0 or a negative errno.
  */
-int sbi_call_batch_set_shmem(phys_addr_t page)
+int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page)
 {
 	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(page) : 0;
 
 	if (page == (phys_addr_t)SBI_PMU_BATCH_SHMEM_DISABLE)
 		high = SBI_PMU_BATCH_SHMEM_DISABLE;
 
-	return sbi_call_errno(sbi_call_batch(SBI_PMU_BATCH_SET_SHMEM, page, high, 0, 0, 0, 0));
+	return call_errno(riscv_pmu_sbi_batch(SBI_PMU_BATCH_SET_SHMEM, page, high, 0, 0, 0, 0));
 }
 
 /**
- * sbi_call_batch_apply() - stop, program and start counters
+ * riscv_pmu_sbi_batch_apply() - stop, program and start counters
  * @stop:	counters to stop
  * @program:	counters to be given what the page says
  * @start:	counters to start
@@ -467,16 +467,17 @@ int sbi_call_batch_set_shmem(phys_addr_t page)
  * if nothing was done, or if the firmware can not access the page, in which case the
  * counters are stopped.
  */
-int sbi_call_batch_apply(u64 stop, u64 program, u64 start)
+int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start)
 {
 	struct sbiret ret;
 
 	if (IS_ENABLED(CONFIG_64BIT))
-		ret = sbi_call_batch(SBI_PMU_BATCH_APPLY, stop, program, start, 0, 0, 0);
+		ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_APPLY, stop, program, start, 0, 0, 0);
 	else
-		ret = sbi_call_batch(SBI_PMU_BATCH_APPLY, lower_32_bits(stop), upper_32_bits(stop),
-				     lower_32_bits(program), upper_32_bits(program),
-				     lower_32_bits(start), upper_32_bits(start));
+		ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_APPLY,
+					  lower_32_bits(stop), upper_32_bits(stop),
+					  lower_32_bits(program), upper_32_bits(program),
+					  lower_32_bits(start), upper_32_bits(start));
 	if (likely(!ret.error))
 		return 0;
 
@@ -484,18 +485,18 @@ int sbi_call_batch_apply(u64 stop, u64 program, u64 start)
 }
 
 /**
- * sbi_call_batch_resolve() - have the page tell which counters can count an event
+ * riscv_pmu_sbi_batch_resolve() - have the page tell which counters can count an event
  * @event_idx:	type and code of the event
  * @event_data:	its data
  *
  * Context: interrupts off.
  * Return: 0; -ENOENT if no counter can count it; another errno for another error.
  */
-int sbi_call_batch_resolve(u32 event_idx, u64 event_data)
+int riscv_pmu_sbi_batch_resolve(u32 event_idx, u64 event_data)
 {
 	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(event_data) : 0;
-	struct sbiret ret = sbi_call_batch(SBI_PMU_BATCH_RESOLVE, event_idx, event_data, high,
+	struct sbiret ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_RESOLVE, event_idx, event_data, high,
 					   0, 0, 0);
 
-	return ret.error == SBI_ERR_NOT_SUPPORTED ? -ENOENT : sbi_call_errno(ret);
+	return ret.error == SBI_ERR_NOT_SUPPORTED ? -ENOENT : call_errno(ret);
 }

@@ -9,7 +9,7 @@
 #include <asm/sbi.h>
 #include <asm/vendorid_list.h>
 
-#include "event.h"
+#include "../event.h"
 #include "platform.h"
 
 #define SIFIVE_U74_MARCHID		(BIT(BITS_PER_LONG - 1) | 0x7)

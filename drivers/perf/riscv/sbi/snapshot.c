@@ -14,10 +14,10 @@
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
 
-#include "fault.h"
-#include "print.h"
-#include "sbi_call.h"
-#include "sbi_method.h"
+#include "../fault.h"
+#include "../print.h"
+#include "call.h"
+#include "method.h"
 
 static_assert(sizeof(struct riscv_pmu_snapshot_data) == PAGE_SIZE);
 
@@ -28,7 +28,8 @@ static DEFINE_PER_CPU(struct riscv_pmu_snapshot_data *, snapshot_shmem);
 /* To have no page is what every firmware can that has snapshots. */
 static int snapshot_probe(struct riscv_pmu *pmu)
 {
-	if (sbi_spec_version < sbi_mk_version(2, 0) || sbi_call_snapshot_set_shmem(PHYS_ADDR_MAX))
+	if (sbi_spec_version < sbi_mk_version(2, 0) ||
+	    riscv_pmu_sbi_snapshot_set_shmem(PHYS_ADDR_MAX))
 		return -ENODEV;
 
 	if (!snapshot_pages && !riscv_pmu_should_fail())
@@ -39,7 +40,7 @@ static int snapshot_probe(struct riscv_pmu *pmu)
 static int snapshot_hart_start(void)
 {
 	struct riscv_pmu_snapshot_data *page = this_cpu_ptr(snapshot_pages);
-	int err = sbi_call_snapshot_set_shmem(per_cpu_ptr_to_phys(page));
+	int err = riscv_pmu_sbi_snapshot_set_shmem(per_cpu_ptr_to_phys(page));
 
 	this_cpu_write(snapshot_shmem, err ? NULL : page);
 	return err;
@@ -48,7 +49,7 @@ static int snapshot_hart_start(void)
 static void snapshot_hart_stop(void)
 {
 	this_cpu_write(snapshot_shmem, NULL);
-	sbi_call_snapshot_set_shmem(PHYS_ADDR_MAX);
+	riscv_pmu_sbi_snapshot_set_shmem(PHYS_ADDR_MAX);
 }
 
 /* Each word of the mask has a base of its own, and so the page to itself. */
@@ -67,7 +68,7 @@ static int snapshot_start(struct riscv_pmu_snapshot_data *shmem,
 
 			shmem->ctr_values[i] = batch->setup[base + i].value;
 		}
-		err = sbi_call_start_snapshot((u64)mask << base);
+		err = riscv_pmu_sbi_start_snapshot((u64)mask << base);
 	}
 
 	return err;
@@ -84,8 +85,8 @@ static noinline int snapshot_fail(struct riscv_pmu_batch *batch, u64 ctrs, int e
 	int ret;
 
 	/* What an error here means the start of that counter shows. */
-	sbi_call_stop(ctrs, 0);
-	ret = sbi_plain_start(batch, ctrs);
+	riscv_pmu_sbi_stop(ctrs, 0);
+	ret = riscv_pmu_sbi_plain_start(batch, ctrs);
 	if (batch->failed == failed) {
 		riscv_pmu_warn_once("firmware starts no counters from its page (error %d): it takes more calls\n",
 				    err);
@@ -102,15 +103,15 @@ static noinline int snapshot_apply_load(struct riscv_pmu *pmu, struct riscv_pmu_
 	u64 ctrs;
 
 	if (unlikely(!shmem))
-		return sbi_plain_apply(pmu, batch);
+		return riscv_pmu_sbi_plain_apply(pmu, batch);
 
-	err = sbi_plain_prepare(batch);
+	err = riscv_pmu_sbi_plain_prepare(batch);
 	ctrs = batch->load & ~batch->failed;
 	ret = snapshot_start(shmem, batch, ctrs);
 	if (unlikely(ret))
 		ret = snapshot_fail(batch, ctrs, ret);
 	else
-		ret = sbi_plain_start(batch, 0);
+		ret = riscv_pmu_sbi_plain_start(batch, 0);
 
 	return err ?: ret;
 }
@@ -119,7 +120,7 @@ static noinline int snapshot_apply_load(struct riscv_pmu *pmu, struct riscv_pmu_
 static int snapshot_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	if (!(batch->load & (batch->load - 1)))
-		return sbi_plain_apply(pmu, batch);
+		return riscv_pmu_sbi_plain_apply(pmu, batch);
 
 	return snapshot_apply_load(pmu, batch);
 }
@@ -130,8 +131,8 @@ static u64 snapshot_overflowed_word(struct riscv_pmu_snapshot_data *shmem, u64 c
 {
 	WRITE_ONCE(shmem->ctr_overflow_mask, 0);
 	/* An error is about some of them, and no reason to let the others stand. */
-	sbi_call_stop(ctrs, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT);
-	if (sbi_call_start(ctrs))
+	riscv_pmu_sbi_stop(ctrs, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT);
+	if (riscv_pmu_sbi_start(ctrs))
 		riscv_pmu_warn_once("counters 0x%llx do not start again\n", ctrs);
 
 	return READ_ONCE(shmem->ctr_overflow_mask) << base & ctrs;
@@ -161,12 +162,12 @@ static u64 snapshot_overflowed(u64 ctrs)
 	return hit;
 }
 
-const struct sbi_method sbi_snapshot_method = {
+const struct riscv_pmu_sbi_method riscv_pmu_sbi_snapshot_method = {
 	.name		= "snapshot",
 	.probe		= snapshot_probe,
 	.hart_start	= snapshot_hart_start,
 	.hart_stop	= snapshot_hart_stop,
 	.apply		= snapshot_apply,
-	.reload		= sbi_plain_reload,
+	.reload		= riscv_pmu_sbi_plain_reload,
 	.overflowed	= snapshot_overflowed,
 };

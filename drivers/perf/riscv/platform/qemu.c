@@ -4,7 +4,7 @@
 #include <linux/array_size.h>
 #include <linux/of.h>
 
-#include "event.h"
+#include "../event.h"
 #include "platform.h"
 
 static bool qemu_match(void)

@@ -17,10 +17,10 @@
 
 #include <asm/sbi_pmu_batch.h>
 
-#include "event.h"
-#include "print.h"
-#include "sbi_call.h"
-#include "sbi_method.h"
+#include "../event.h"
+#include "../print.h"
+#include "call.h"
+#include "method.h"
 
 static_assert(sizeof(struct sbi_pmu_batch_shmem) == SBI_PMU_BATCH_SHMEM_SIZE);
 
@@ -42,7 +42,7 @@ static int batch_probe(struct riscv_pmu *pmu)
 {
 	unsigned int cpu;
 
-	if (!sbi_call_has_batch())
+	if (!riscv_pmu_sbi_has_batch())
 		return -ENODEV;
 
 	for_each_possible_cpu(cpu) {
@@ -60,7 +60,7 @@ static int batch_probe(struct riscv_pmu *pmu)
 static int batch_hart_start(void)
 {
 	struct sbi_pmu_batch_shmem *page = this_cpu_read(batch_page);
-	int err = sbi_call_batch_set_shmem(virt_to_phys(page));
+	int err = riscv_pmu_sbi_batch_set_shmem(virt_to_phys(page));
 
 	this_cpu_write(batch_shmem, err ? NULL : page);
 	return err;
@@ -69,7 +69,7 @@ static int batch_hart_start(void)
 static void batch_hart_stop(void)
 {
 	this_cpu_write(batch_shmem, NULL);
-	sbi_call_batch_set_shmem(SBI_PMU_BATCH_SHMEM_DISABLE);
+	riscv_pmu_sbi_batch_set_shmem(SBI_PMU_BATCH_SHMEM_DISABLE);
 }
 
 static void batch_write_configs(struct sbi_pmu_batch_shmem *shmem,
@@ -87,11 +87,11 @@ static void batch_write_configs(struct sbi_pmu_batch_shmem *shmem,
 
 		slot->event_data = cfg->event_data;
 		slot->event_idx = cfg->event_idx;
-		slot->flags = sbi_inh_to_flags(cfg->inh);
+		slot->flags = riscv_pmu_sbi_inh_to_flags(cfg->inh);
 	}
 
-	this_cpu_write(sbi_configs,
-		       (this_cpu_read(sbi_configs) & ~batch->release) | batch->program);
+	this_cpu_write(riscv_pmu_sbi_configs,
+		       (this_cpu_read(riscv_pmu_sbi_configs) & ~batch->release) | batch->program);
 }
 
 /* Rare: some counters would not, or the firmware has not understood. */
@@ -105,11 +105,11 @@ static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *ba
 		this_cpu_write(batch_shmem, NULL);
 		riscv_pmu_warn_once("firmware bug: it refuses a batch (stop 0x%llx, program 0x%llx, start 0x%llx)\n",
 				    batch->stop | batch->release, batch->program, batch->start);
-		return sbi_plain_apply(pmu, batch);
+		return riscv_pmu_sbi_plain_apply(pmu, batch);
 	}
 
 	batch->failed = failed & (batch->program | batch->start);
-	this_cpu_and(sbi_configs, ~batch->failed);
+	this_cpu_and(riscv_pmu_sbi_configs, ~batch->failed);
 	return batch->failed ? err : 0;
 }
 
@@ -120,7 +120,7 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	int err;
 
 	if (unlikely(!shmem))
-		return sbi_plain_apply(pmu, batch);
+		return riscv_pmu_sbi_plain_apply(pmu, batch);
 
 	if (named)
 		batch_write_configs(shmem, batch);
@@ -131,7 +131,7 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 		shmem->slot[ctr].value = batch->setup[ctr].value;
 	}
 
-	err = sbi_call_batch_apply(batch->stop | batch->release, named, batch->start);
+	err = riscv_pmu_sbi_batch_apply(batch->stop | batch->release, named, batch->start);
 	return unlikely(err) ? batch_fail(pmu, batch, shmem, err) : 0;
 }
 
@@ -142,16 +142,16 @@ static int batch_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 
 	u64 unused, bit = BIT_ULL(ctr);
 
 	if (unlikely(!shmem))
-		return sbi_plain_reload(pmu, ctr, value, was);
+		return riscv_pmu_sbi_plain_reload(pmu, ctr, value, was);
 
 	shmem->load = bit;
 	shmem->slot[ctr].value = value;
 	*was = pmu->ctr[ctr].read();
-	if (likely(!sbi_call_batch_apply(bit, 0, bit)))
+	if (likely(!riscv_pmu_sbi_batch_apply(bit, 0, bit)))
 		return 0;
 
 	/* The call may have loaded it before it failed, so the value is not read again. */
-	return sbi_plain_reload(pmu, ctr, value, &unused);
+	return riscv_pmu_sbi_plain_reload(pmu, ctr, value, &unused);
 }
 
 static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
@@ -164,7 +164,7 @@ static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 	local_irq_save(irqs);
 	shmem = this_cpu_read(batch_shmem);
 	if (shmem)
-		err = sbi_call_batch_resolve(event_idx, event_data);
+		err = riscv_pmu_sbi_batch_resolve(event_idx, event_data);
 	if (!err)
 		*ctrs = READ_ONCE(shmem->ctrs);
 	local_irq_restore(irqs);
@@ -173,7 +173,7 @@ static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 	return err == -ENOENT ? 0 : err;
 }
 
-const struct sbi_method sbi_batch_method = {
+const struct riscv_pmu_sbi_method riscv_pmu_sbi_batch_method = {
 	.name		= "batch",
 	.probe		= batch_probe,
 	.hart_start	= batch_hart_start,

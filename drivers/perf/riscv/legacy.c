@@ -84,7 +84,7 @@ static u64 base_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 	return 0;
 }
 
-const struct riscv_pmu_ops riscv_base_pmu_ops = {
+const struct riscv_pmu_ops riscv_pmu_base_ops = {
 	.name		= "legacy",
 	.select_cpus		= base_select_cpus,
 	.probe		= base_probe,

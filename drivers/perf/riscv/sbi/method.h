@@ -7,7 +7,7 @@
 #include <linux/perf/riscv_pmu.h>
 
 /**
- * struct sbi_method - one way to carry out a batch
+ * struct riscv_pmu_sbi_method - one way to carry out a batch
  * @name:	what it is called in riscv_pmu.sbi= and at boot
  * @probe:	find out whether the firmware has it, and get what every hart needs
  *		for it. Process context. -ENODEV: it has not
@@ -23,7 +23,7 @@
  *		CSR tells; one too many is no harm. They run afterwards. May be NULL.
  *		Interrupts off
  */
-struct sbi_method {
+struct riscv_pmu_sbi_method {
 	const char *name;
 	int (*probe)(struct riscv_pmu *pmu);
 	int (*hart_start)(void);
@@ -34,16 +34,16 @@ struct sbi_method {
 	u64 (*overflowed)(u64 ctrs);
 };
 
-extern const struct sbi_method sbi_plain_method;
-extern const struct sbi_method sbi_snapshot_method;
-extern const struct sbi_method sbi_batch_method;
+extern const struct riscv_pmu_sbi_method riscv_pmu_sbi_plain_method;
+extern const struct riscv_pmu_sbi_method riscv_pmu_sbi_snapshot_method;
+extern const struct riscv_pmu_sbi_method riscv_pmu_sbi_batch_method;
 
-DECLARE_PER_CPU(u64, sbi_configs);
+DECLARE_PER_CPU(u64, riscv_pmu_sbi_configs);
 
-unsigned long sbi_inh_to_flags(u32 inh);
-int sbi_plain_prepare(struct riscv_pmu_batch *batch);
-int sbi_plain_start(struct riscv_pmu_batch *batch, u64 load);
-int sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
-int sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);
+unsigned long riscv_pmu_sbi_inh_to_flags(u32 inh);
+int riscv_pmu_sbi_plain_prepare(struct riscv_pmu_batch *batch);
+int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load);
+int riscv_pmu_sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
+int riscv_pmu_sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);
 
 #endif /* _RISCV_PMU_SBI_METHOD_H */

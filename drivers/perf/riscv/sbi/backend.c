@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters of the SBI PMU extension, from SBI 0.3 to 3.0 (chapter numbers are those of 3.0). What
+ * the firmware returns is input: it is checked before it is used.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
+
+#include <linux/array_size.h>
+#include <linux/bits.h>
+#include <linux/cleanup.h>
+#include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/perf/riscv_pmu.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include <asm/pmu_csr.h>
+
+#include "../backend.h"
+#include "../csr.h"
+#include "../event.h"
+#include "../fault.h"
+#include "../print.h"
+#include "call.h"
+#include "method.h"
+#include "sbi.h"
+
+/* A narrower counter wraps too fast to be polled. */
+#define SBI_MIN_WIDTH		16
+
+/* Selectors of raw events: version 1 of the type, and 2 from SBI 3.0 on (11.3). */
+#define SBI_RAW_BITS		48
+#define SBI_RAW_V2_BITS		56
+
+static const struct riscv_pmu_sbi_method *const sbi_methods[] = {
+	&riscv_pmu_sbi_batch_method,
+	&riscv_pmu_sbi_snapshot_method,
+	&riscv_pmu_sbi_plain_method,
+};
+
+static char *sbi_method_param = "auto";
+module_param_named(sbi, sbi_method_param, charp, 0444);
+MODULE_PARM_DESC(sbi, "how batches are handed to the firmware: auto, batch, snapshot or plain");
+
+static u64 sbi_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return riscv_pmu_sbi_fw_read(ctr);
+}
+
+/* Translates numbers of hardware counters to the firmware's numbers. */
+static u64 sbi_hpm_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
+{
+	u64 hit = 0;
+
+	if (pmu->is_identity)
+		return ctrs & hpms;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (hpms & BIT_ULL(pmu->ctr[ctr].csr - CSR_CYCLE))
+			hit |= BIT_ULL(ctr);
+	}
+
+	return hit;
+}
+
+/* The interrupt is acknowledged first, so that an overflow after the read raises it again. */
+static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
+{
+	u64 hit;
+
+	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+	hit = sbi_hpm_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
+	/* KVM hides scountovf from its guests, which read 0 (hcounteren; Sscofpmf). */
+	if (unlikely(!hit) && ctrs && to_sbi(pmu)->method->overflowed)
+		hit = to_sbi(pmu)->method->overflowed(ctrs);
+
+	return hit;
+}
+
+/*
+ * The fixed counters stop too, so that what they count for perf starts with
+ * their config: QEMU 10.0.2 miscounts when the filters of a running counter
+ * change.
+ */
+static void sbi_stop_hart(struct riscv_pmu *pmu)
+{
+	/* An error means that some counter was not in use, which is what this is for. */
+	riscv_pmu_sbi_stop(pmu->ctrs & ~pmu->free_running_ctrs, SBI_PMU_STOP_FLAG_RESET);
+	this_cpu_write(riscv_pmu_sbi_configs, 0);
+	if (pmu->hwirq)
+		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+}
+
+/* Whether the description of a counter is valid; if not, the counter is not used. */
+static bool sbi_check_ctr(unsigned int ctr, const struct riscv_pmu_sbi_ctr_info *info)
+{
+	/* Of a firmware counter, only the type has a meaning (SBI 3.0, COUNTER_GET_INFO). */
+	if (info->is_fw)
+		return true;
+	if (info->width < SBI_MIN_WIDTH || info->width > 64) {
+		pr_warn("firmware bug: counter %u has a width of %u bits, not used\n",
+			ctr, info->width);
+		return false;
+	}
+	if (info->csr < CSR_CYCLE || info->csr >= CSR_CYCLE + PMU_CSR_CTR_NUM ||
+	    info->csr == CSR_CYCLE + PMU_CSR_CTR_TIME) {
+		pr_warn("firmware bug: counter %u is read by CSR 0x%x, which is none, not used\n",
+			ctr, info->csr);
+		return false;
+	}
+
+	return true;
+}
+
+/* What COUNTER_FW_READ returns: on RV32 the upper half came with SBI 2.0. */
+static unsigned int sbi_fw_width(void)
+{
+	return IS_ENABLED(CONFIG_64BIT) || sbi_spec_version >= sbi_mk_version(2, 0) ? 64 : 32;
+}
+
+static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
+			const struct riscv_pmu_sbi_ctr_info *info)
+{
+	u64 bit = BIT_ULL(ctr);
+
+	pmu->ctrs |= bit;
+	if (info->is_fw) {
+		pmu->fw_ctrs |= bit;
+		pmu->ctr[ctr].width = sbi_fw_width();
+		return;
+	}
+
+	pmu->ctr[ctr].width = info->width;
+	pmu->ctr[ctr].csr = info->csr;
+	pmu->ctr[ctr].read = riscv_pmu_csr_reader(info->csr - CSR_CYCLE);
+	if (info->csr != CSR_CYCLE + ctr)
+		pmu->is_identity = false;
+	if (info->csr < CSR_CYCLE + PMU_CSR_CTR_FIRST_HPM) {
+		pmu->fixed_ctrs |= bit;
+		pmu->irq_ctrs |= pmu->hwirq && pmu->fixed_irqs ? bit : 0;
+	} else {
+		pmu->irq_ctrs |= pmu->hwirq ? bit : 0;
+		pmu->ctr[ctr].inh = pmu->has_filters ? SBI_ALL_MODES : 0;
+	}
+}
+
+static int sbi_find_ctrs(struct riscv_pmu *pmu)
+{
+	struct riscv_pmu_sbi_ctr_info info;
+	unsigned int num, ctr;
+	int err = riscv_pmu_sbi_num_ctrs(&num);
+
+	if (err)
+		return err;
+	if (num > RISCV_MAX_COUNTERS) {
+		pr_warn("firmware says it has %u counters, the first %d are used\n",
+			num, RISCV_MAX_COUNTERS);
+		num = RISCV_MAX_COUNTERS;
+	}
+
+	/* As OpenSBI numbers them: masks need no translation. */
+	pmu->is_identity = true;
+	for (ctr = 0; ctr < num; ctr++) {
+		/* An error means that the number is not used, as 1 (the time). */
+		if (!riscv_pmu_sbi_ctr_info(ctr, &info) && sbi_check_ctr(ctr, &info))
+			sbi_add_ctr(pmu, ctr, &info);
+	}
+
+	return pmu->ctrs ? 0 : -ENODEV;
+}
+
+static void sbi_hart_start(struct riscv_pmu *pmu)
+{
+	const struct riscv_pmu_sbi_method *method = to_sbi(pmu)->method;
+	int err;
+
+	sbi_stop_hart(pmu);
+	/* An error means that they can not be stopped either. */
+	if (pmu->free_running_ctrs)
+		riscv_pmu_sbi_start(pmu->free_running_ctrs);
+	if (!method->hart_start)
+		return;
+
+	err = method->hart_start();
+	if (err)
+		riscv_pmu_warn_once("a hart can not share a page with the firmware (error %d): it needs more calls\n",
+				    err);
+}
+
+static void sbi_hart_stop(struct riscv_pmu *pmu)
+{
+	const struct riscv_pmu_sbi_method *method = to_sbi(pmu)->method;
+
+	sbi_stop_hart(pmu);
+	if (method->hart_stop)
+		method->hart_stop();
+}
+
+static bool sbi_is_chosen(const struct riscv_pmu_sbi_method *method)
+{
+	return !strcmp(sbi_method_param, "auto") || !strcmp(sbi_method_param, method->name);
+}
+
+/* Chooses the best method that the firmware has and the user allows. */
+static void sbi_choose_method(struct riscv_pmu *pmu)
+{
+	struct riscv_pmu_sbi *sbi = to_sbi(pmu);
+
+	sbi->method = &riscv_pmu_sbi_plain_method;
+	for (unsigned int i = 0; i < ARRAY_SIZE(sbi_methods); i++) {
+		int err = sbi_is_chosen(sbi_methods[i]) ? sbi_methods[i]->probe(pmu) : -ENODEV;
+
+		if (!err) {
+			sbi->method = sbi_methods[i];
+			break;
+		}
+		if (err != -ENODEV)
+			pr_warn("%s calls can not be used (error %d)\n",
+				sbi_methods[i]->name, err);
+	}
+
+	if (!sbi_is_chosen(sbi->method))
+		pr_warn("this firmware has no sbi=%s, using plain calls; choose auto, batch, snapshot or plain\n",
+			sbi_method_param);
+	/* Unless a vendor has its own. */
+	if (pmu->ops.apply == riscv_pmu_sbi_plain_apply) {
+		pmu->ops.apply = sbi->method->apply;
+		pmu->ops.reload = sbi->method->reload;
+	}
+}
+
+static void sbi_name_firmware(struct riscv_pmu *pmu)
+{
+	scnprintf(pmu->firmware, sizeof(pmu->firmware), "SBI %lu.%lu, %s calls",
+		  sbi_major_version(), sbi_minor_version(), to_sbi(pmu)->method->name);
+}
+
+/* Applies a batch without the free-running counters. */
+static int sbi_apply_others(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	const u64 others = ~pmu->free_running_ctrs;
+	u64 stop = batch->stop, release = batch->release, program = batch->program;
+	u64 start = batch->start, load = batch->load;
+	int err = 0;
+
+	batch->stop &= others;
+	batch->release &= others;
+	batch->program &= others;
+	batch->start &= others;
+	batch->load &= others;
+	if (batch->stop | batch->release | batch->program | batch->start)
+		err = to_sbi(pmu)->method->apply(pmu, batch);
+	batch->stop = stop;
+	batch->release = release;
+	batch->program = program;
+	batch->start = start;
+	batch->load = load;
+
+	return err;
+}
+
+/* Finds out what the counters can do; they are all stopped. */
+static void sbi_test_ctrs(struct riscv_pmu *pmu)
+{
+	riscv_pmu_sbi_find_events(pmu);
+	/* With Ssccfg the kernel writes the hardware counters itself. */
+	if (!pmu->no_calls)
+		riscv_pmu_sbi_find_free_running(pmu);
+	if (pmu->free_running_ctrs && pmu->ops.apply == to_sbi(pmu)->method->apply)
+		pmu->ops.apply = sbi_apply_others;
+	riscv_pmu_sbi_find_fixed_filters(pmu);
+	if (!pmu->no_calls)
+		riscv_pmu_sbi_find_quirks(pmu);
+}
+
+/* All harts are assumed to have the same counters, as the SBI PMU extension does. */
+static int sbi_probe(struct riscv_pmu *pmu)
+{
+	struct riscv_pmu_sbi *sbi __free(kfree) = NULL;
+	int err;
+
+	if (!riscv_pmu_sbi_has_pmu())
+		return -ENODEV;
+
+	err = sbi_find_ctrs(pmu);
+	if (err)
+		return err;
+
+	sbi = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*sbi), GFP_KERNEL);
+	if (!sbi)
+		return -ENOMEM;
+
+	spin_lock_init(&sbi->lock);
+	pmu->priv = no_free_ptr(sbi);
+	sbi_choose_method(pmu);
+	sbi_name_firmware(pmu);
+	pmu->loads = true;
+	pmu->raw_bits = sbi_spec_version >= sbi_mk_version(3, 0) ? SBI_RAW_V2_BITS : SBI_RAW_BITS;
+	scoped_guard(irqsave)
+		sbi_hart_start(pmu);
+	sbi_test_ctrs(pmu);
+	return 0;
+}
+
+const struct riscv_pmu_ops riscv_pmu_sbi_ops = {
+	.name		= "sbi",
+	.probe		= sbi_probe,
+	.event_ctrs	= riscv_pmu_sbi_event_ctrs,
+	.untried_ctrs	= riscv_pmu_sbi_untried_ctrs,
+	.hart_start	= sbi_hart_start,
+	.hart_stop	= sbi_hart_stop,
+	.apply		= riscv_pmu_sbi_plain_apply,
+	.read_ctr	= sbi_read_ctr,
+	.overflowed	= sbi_overflowed,
+};

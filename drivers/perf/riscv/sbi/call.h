@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Calls of the SBI PMU extension (SBI 3.0, chapter 11) and of the batch extension. */
+#ifndef _RISCV_PMU_SBI_CALL_H
+#define _RISCV_PMU_SBI_CALL_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+#include <asm/sbi.h>
+
+/**
+ * struct riscv_pmu_sbi_ctr_info - what COUNTER_GET_INFO says of a counter
+ * @csr:	the CSR that reads it; no meaning for a firmware counter
+ * @width:	its bits, 1 to 64; no meaning for a firmware counter
+ * @is_fw:	the firmware counts it in software
+ */
+struct riscv_pmu_sbi_ctr_info {
+	u16	csr;
+	u8	width;
+	bool	is_fw;
+};
+
+/**
+ * struct riscv_pmu_sbi_event_info - an entry of the list that EVENT_GET_INFO takes (SBI 3.0, 11.13)
+ * @event_idx:	type and code of the event
+ * @output:	out: bit 0: some counter can count it
+ * @event_data:	its data
+ */
+struct riscv_pmu_sbi_event_info {
+	u32	event_idx;
+	u32	output;
+	u64	event_data;
+};
+
+#define SBI_CALL_EVENT_INFO_SUPPORTED	BIT(0)
+
+/* Who answers the calls, where that matters (SBI 3.0, 4.9: implementation IDs). */
+#define SBI_CALL_IMP_ID_KVM	3
+
+/* Counters that one call can name; the mask's base is a multiple of it. */
+#define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
+
+/* SBI 3.0; older headers end with function 7. */
+#define SBI_CALL_PMU_EVENT_GET_INFO	8
+
+/* Functions that are called here, from FID 0 on: of the one, then of the other. */
+#define SBI_CALL_NR_PMU_FIDS	9
+#define RISCV_PMU_SBI_NR_FIDS	(SBI_CALL_NR_PMU_FIDS + 4)
+
+const char *riscv_pmu_sbi_ecall_name(unsigned int fid);
+unsigned long riscv_pmu_sbi_ecall_count(unsigned int cpu, unsigned int fid);
+struct sbiret riscv_pmu_sbi_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
+				unsigned long a2, unsigned long a3, u64 arg);
+void riscv_pmu_sbi_nothing(void);
+bool riscv_pmu_sbi_has_pmu(void);
+int riscv_pmu_sbi_num_ctrs(unsigned int *num);
+int riscv_pmu_sbi_ctr_info(unsigned int ctr, struct riscv_pmu_sbi_ctr_info *info);
+int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data);
+int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data);
+int riscv_pmu_sbi_start(u64 ctrs);
+int riscv_pmu_sbi_start_at(unsigned int ctr, u64 value);
+int riscv_pmu_sbi_start_snapshot(u64 ctrs);
+int riscv_pmu_sbi_snapshot_set_shmem(phys_addr_t page);
+int riscv_pmu_sbi_stop(u64 ctrs, unsigned long flags);
+u64 riscv_pmu_sbi_fw_read(unsigned int ctr);
+
+struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned long a1,
+				  unsigned long a2, unsigned long a3, unsigned long a4,
+			     unsigned long a5);
+bool riscv_pmu_sbi_has_batch(void);
+int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page);
+int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start);
+int riscv_pmu_sbi_batch_resolve(u32 event_idx, u64 event_data);
+
+#endif /* _RISCV_PMU_SBI_CALL_H */

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests at boot for what firmware and QEMU do not tell: fixed counters that can not be configured,
+ * those that can filter, and QEMU's duplicate event.
+ */
+
+#include <linux/bitops.h>
+#include <linux/cleanup.h>
+#include <linux/irqflags.h>
+
+#include "../csr.h"
+#include "call.h"
+#include "method.h"
+#include "sbi.h"
+
+/* Rounds of each boot-time test; all have to agree. */
+#define SBI_NR_ROUNDS		4
+/* Loop iterations in each round, of at least two instructions. */
+#define SBI_ROUND_LOOPS		2048
+
+static u32 sbi_fixed_event(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return pmu->ctr[ctr].csr == CSR_CYCLE ? RISCV_PMU_EVENT_CYCLES :
+						RISCV_PMU_EVENT_INSTRUCTIONS;
+}
+
+/* Whether a counter that was started moves in a round: some thousand instructions. */
+static bool sbi_advances(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	u64 before = pmu->ctr[ctr].read();
+
+	for (unsigned int i = 0; i < SBI_ROUND_LOOPS; i++)
+		barrier();
+
+	return pmu->ctr[ctr].read() != before;
+}
+
+/* In how many of SBI_NR_ROUNDS the counter advances: a slow one in some only. */
+static unsigned int sbi_count_advances(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	unsigned int advances = 0;
+
+	for (unsigned int i = 0; i < SBI_NR_ROUNDS; i++)
+		advances += sbi_advances(pmu, ctr);
+
+	return advances;
+}
+
+/*
+ * In how many rounds a fixed counter moves with the given modes inhibited, or a negative
+ * errno: a firmware that refuses says nothing about the counter.
+ */
+static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx, u32 inh)
+{
+	unsigned long flags = riscv_pmu_sbi_inh_to_flags(inh);
+	int ret = riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), flags, event_idx, 0);
+
+	if (ret >= 0)
+		ret = riscv_pmu_sbi_start(BIT_ULL(ctr));
+	if (!ret)
+		ret = sbi_count_advances(pmu, ctr);
+	riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
+
+	return ret;
+}
+
+/**
+ * riscv_pmu_sbi_find_fixed_filters() - test whether fixed counters can filter
+ * @pmu:	the PMU, its counters and events known
+ *
+ * Smcntrpmf lets cycle and instret be filtered. It can not be
+ * asked whether hart and firmware both have it, so it is tested: a counter that advances in every
+ * round without filters must advance in none with all modes inhibited. If the result is unclear,
+ * the counter is not used with filters: it could expose the kernel to users who must not see it.
+ *
+ * Context: process.
+ */
+void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu)
+{
+	for (u64 ctrs = pmu->fixed_ctrs & ~pmu->free_running_ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		u32 event_idx = sbi_fixed_event(pmu, ctr);
+		unsigned long irqs;
+
+		local_irq_save(irqs);
+		if (sbi_count_fixed_advances(pmu, ctr, event_idx, 0) == SBI_NR_ROUNDS &&
+		    sbi_count_fixed_advances(pmu, ctr, event_idx, SBI_ALL_MODES) == 0)
+			pmu->ctr[ctr].inh = SBI_ALL_MODES;
+		local_irq_restore(irqs);
+	}
+}
+
+/* Whether the counter advances although hart_start has stopped it. */
+static bool sbi_is_free_running(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	guard(irqsave)();
+	riscv_pmu_sbi_start(BIT_ULL(ctr));
+
+	return riscv_pmu_csr_is_readable(pmu->ctr[ctr].csr - CSR_CYCLE) &&
+	       sbi_count_advances(pmu, ctr);
+}
+
+/**
+ * riscv_pmu_sbi_find_free_running() - find fixed counters that the firmware does not configure
+ * @pmu:	the PMU, its counters and events known, all counters stopped
+ *
+ * OpenSBI 1.9 with Sscofpmf announces fixed counters, but refuses to configure them. One that
+ * advances is used read-only, as by the legacy backend; others are not used.
+ *
+ * Context: process.
+ */
+void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu)
+{
+	struct riscv_pmu_sbi *sbi = to_sbi(pmu);
+
+	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+		u64 *event_ctrs = &sbi->hw_ctrs[riscv_pmu_event_code(sbi_fixed_event(pmu, ctr))];
+		u64 bit = BIT_ULL(ctr);
+
+		if (*event_ctrs & bit)
+			continue;
+		pmu->irq_ctrs &= ~bit;
+		if (sbi_is_free_running(pmu, ctr)) {
+			pmu->free_running_ctrs |= bit;
+			*event_ctrs |= bit;
+		} else {
+			pmu->ctrs &= ~bit;
+			pmu->fixed_ctrs &= ~bit;
+		}
+	}
+}
+
+/* Whether only the first of two counters that hold cycles counts. */
+static bool sbi_second_is_stopped(struct riscv_pmu *pmu, unsigned int first, unsigned int second)
+{
+	if (riscv_pmu_sbi_cfg_match(BIT_ULL(first), 0, RISCV_PMU_EVENT_CYCLES, 0) < 0 ||
+	    riscv_pmu_sbi_cfg_match(BIT_ULL(second), 0, RISCV_PMU_EVENT_CYCLES, 0) < 0 ||
+	    riscv_pmu_sbi_start(BIT_ULL(first) | BIT_ULL(second)))
+		return false;
+
+	return sbi_count_advances(pmu, first) == SBI_NR_ROUNDS && !sbi_count_advances(pmu, second);
+}
+
+/*
+ * QEMU 10.0.2 counts an event on one counter only: a second counter that holds the event does not
+ * advance, whatever its filters. No version number tells, so it is tested; on QEMU's machine only,
+ * because the workaround gives up counters.
+ */
+static bool sbi_has_duplicate_quirk(struct riscv_pmu *pmu)
+{
+	u64 ctrs = to_sbi(pmu)->hw_ctrs[RISCV_PMU_EVENT_CYCLES] & ~pmu->fixed_ctrs;
+	unsigned int first, second;
+	bool has;
+
+	if (!pmu->is_qemu || hweight64(ctrs) < 2)
+		return false;
+
+	first = __ffs64(ctrs);
+	second = __ffs64(ctrs & (ctrs - 1));
+	guard(irqsave)();
+	has = sbi_second_is_stopped(pmu, first, second);
+	riscv_pmu_sbi_stop(BIT_ULL(first) | BIT_ULL(second), SBI_PMU_STOP_FLAG_RESET);
+
+	return has;
+}
+
+/* Chooses one of some counters, in turn. */
+static u64 sbi_pick_home(u64 ctrs, unsigned int nr)
+{
+	if (!ctrs)
+		return 0;
+
+	for (nr %= hweight64(ctrs); nr; nr--)
+		ctrs &= ctrs - 1;
+
+	return ctrs & -ctrs;
+}
+
+/**
+ * riscv_pmu_sbi_find_quirks() - work around QEMU's duplicate event
+ * @pmu:	the PMU, its counters and events known
+ *
+ * Each event is restricted to one counter besides its fixed one. If it is opened a second time,
+ * with other filters, it is multiplexed instead of counting nothing. Raw events are not
+ * restricted: QEMU counts none.
+ *
+ * Context: process.
+ */
+void riscv_pmu_sbi_find_quirks(struct riscv_pmu *pmu)
+{
+	struct riscv_pmu_sbi *sbi = to_sbi(pmu);
+	unsigned int nr = 0;
+
+	if (!sbi_has_duplicate_quirk(pmu))
+		return;
+
+	for (u32 code = 1; code < SBI_NR_HW; code++) {
+		u64 ctrs = sbi->hw_ctrs[code] & ~pmu->fixed_ctrs;
+
+		sbi->hw_ctrs[code] &= pmu->fixed_ctrs;
+		sbi->hw_ctrs[code] |= sbi_pick_home(ctrs, nr);
+		nr += !!ctrs;
+	}
+	for (u32 code = 0; code < SBI_NR_CACHE; code++) {
+		u64 ctrs = sbi->cache_ctrs[code];
+
+		sbi->cache_ctrs[code] = sbi_pick_home(ctrs, nr);
+		nr += !!ctrs;
+	}
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the SBI backend share. */
+#ifndef _RISCV_PMU_SBI_H
+#define _RISCV_PMU_SBI_H
+
+#include <linux/perf_event.h>
+#include <linux/perf/riscv_pmu.h>
+#include <linux/spinlock.h>
+
+#include "../event.h"
+
+/* Codes 0..10 of the general events, and cache << 3 | op << 1 | result. */
+#define SBI_NR_HW		(PERF_COUNT_HW_MAX + 1)
+#define SBI_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)
+/* Standard firmware events (11.2.5); others are tried when they are opened. */
+#define SBI_NR_FW		22
+
+/* Size of the cache of raw and platform-specific firmware events. */
+#define SBI_NR_KNOWN		64
+
+/**
+ * struct sbi_known - which counters can hold an event, as far as it is known
+ * @used:	the entry is in use
+ * @event_data:	of the event
+ * @event_idx:	of the event
+ * @able:	counters that can hold it
+ * @unable:	counters that can not
+ */
+struct sbi_known {
+	bool			used;
+	u64			event_data;
+	u32			event_idx;
+	u64			able;
+	u64			unable;
+};
+
+/**
+ * struct riscv_pmu_sbi - the backend's data of one PMU
+ * @method:	how batches are handed to the firmware
+ * @can_resolve: the firmware tells which counters can hold an event: it need not be tried
+ * @has_event_info: the firmware tells whether any counter can hold an event (SBI 3.0)
+ * @hw_ctrs:	counters that can hold each general event
+ * @cache_ctrs:	counters that can hold each cache event
+ * @fw_ctrs:	counters that can hold each standard firmware event
+ * @lock:	of @known and @known_next
+ * @known:	raw and platform-specific firmware events; users choose the selectors, so it is
+ *		bounded, and the newest replace the oldest
+ * @known_next:	the next entry to replace, modulo SBI_NR_KNOWN
+ *
+ * Constant after the probe, except for @known.
+ */
+struct riscv_pmu_sbi {
+	const struct riscv_pmu_sbi_method *method;
+	bool			can_resolve;
+	bool			has_event_info;
+	u64			hw_ctrs[SBI_NR_HW];
+	u64			cache_ctrs[SBI_NR_CACHE];
+	u64			fw_ctrs[SBI_NR_FW];
+	/* Held for a few instructions; interrupts stay on, because none takes it. */
+	spinlock_t		lock;
+	struct sbi_known	known[SBI_NR_KNOWN];
+	unsigned int		known_next;
+};
+
+static inline struct riscv_pmu_sbi *to_sbi(const struct riscv_pmu *pmu)
+{
+	return pmu->priv;
+}
+
+static inline bool sbi_is_raw(u32 event_idx)
+{
+	u32 type = riscv_pmu_event_type(event_idx);
+
+	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
+}
+
+/* events.c */
+u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
+u64 riscv_pmu_sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
+void riscv_pmu_sbi_find_events(struct riscv_pmu *pmu);
+
+/* quirks.c */
+void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu);
+void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu);
+void riscv_pmu_sbi_find_quirks(struct riscv_pmu *pmu);
+
+#define SBI_ALL_MODES		(RISCV_PMU_INH_U | RISCV_PMU_INH_S | RISCV_PMU_INH_VU | \
+				 RISCV_PMU_INH_VS | RISCV_PMU_INH_M)
+
+#endif /* _RISCV_PMU_SBI_H */

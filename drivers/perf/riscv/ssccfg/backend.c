@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters that M-mode has delegated to S-mode (Smcdeleg, Ssccfg): no firmware call is needed to
+ * program, start or stop them. Firmware counters and the selectors of events still come from the
+ * SBI PMU extension, if there is one.
+ */
+
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/perf/riscv_pmu.h>
+
+#include "../backend.h"
+#include "../csr.h"
+#include "../event.h"
+#include "ssccfg.h"
+
+static u64 ssccfg_fixed_ctr(const struct riscv_pmu *pmu, u32 event_idx)
+{
+	u32 hpms = 0;
+
+	if (event_idx == RISCV_PMU_EVENT_CYCLES)
+		hpms = BIT(PMU_CSR_CTR_CYCLE);
+	else if (event_idx == RISCV_PMU_EVENT_INSTRUCTIONS)
+		hpms = BIT(PMU_CSR_CTR_INSTRET);
+
+	return ssccfg_hpms_to_ctrs(pmu, pmu->fixed_ctrs, hpms);
+}
+
+static bool ssccfg_is_raw(u32 event_idx)
+{
+	u32 type = riscv_pmu_event_type(event_idx);
+
+	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
+}
+
+static u64 ssccfg_selector(const struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+{
+	const struct ssccfg_event *event;
+
+	if (ssccfg_is_raw(cfg->event_idx))
+		return cfg->event_data;
+
+	event = riscv_pmu_ssccfg_find_event(to_ssccfg(pmu), cfg->event_idx);
+	return event ? event->selector.selector : 0;
+}
+
+/* --- a batch --- */
+
+/* A fixed counter has filters only, if it has any. */
+static u64 ssccfg_encode(const struct riscv_pmu *pmu, unsigned int ctr,
+			 const struct riscv_pmu_config *cfg)
+{
+	u64 event = ssccfg_inh_to_event(cfg->inh & pmu->ctr[ctr].inh);
+
+	return pmu->fixed_ctrs & BIT_ULL(ctr) ? event : event | ssccfg_selector(pmu, cfg);
+}
+
+/* Whether the selected counter accepts an event: hpmevent keeps only bits that it supports. */
+static bool ssccfg_takes(u64 event)
+{
+	riscv_pmu_csr_write_event(event);
+	return !((riscv_pmu_csr_read_event() ^ event) & (PMU_HPMEVENT_SELECTOR | PMU_HPMEVENT_INH));
+}
+
+/*
+ * Writes another event, or none, to the selected counter. hpmevent is set to 0 first: QEMU 10.0.2
+ * stops counting the old event only then.
+ */
+static bool ssccfg_write_event(u64 *written, u64 event)
+{
+	if (*written)
+		riscv_pmu_csr_write_event(0);
+	*written = event;
+	if (!event || ssccfg_takes(event))
+		return true;
+
+	*written = 0;
+	riscv_pmu_csr_write_event(0);
+	return false;
+}
+
+static void ssccfg_write_ctr(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
+			     unsigned int ctr, u64 *written)
+{
+	u64 bit = BIT_ULL(ctr);
+
+	riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+	if ((batch->release | batch->program) & bit) {
+		u64 event = 0;
+
+		if (batch->program & bit)
+			event = ssccfg_encode(pmu, ctr, &batch->setup[ctr].cfg);
+		if (ssccfg_has_event(pmu, ctr) && !ssccfg_write_event(written, event)) {
+			batch->failed |= bit;
+			return;
+		}
+	} else if (ssccfg_has_event(pmu, ctr)) {
+		/* Clears the overflow flag; before the value is written, for QEMU 10.0.2. */
+		riscv_pmu_csr_write_event(*written);
+	}
+	if (batch->load & bit)
+		riscv_pmu_csr_write_value(batch->setup[ctr].value);
+}
+
+static void ssccfg_write_ctrs(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
+			      u64 ctrs)
+{
+	u64 *written = *this_cpu_ptr(&riscv_pmu_ssccfg_written);
+	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		ssccfg_write_ctr(pmu, batch, ctr, &written[ctr]);
+	}
+	riscv_pmu_csr_select(select);
+}
+
+/* Claims counters when they are first used after a sleep. */
+static void ssccfg_claim_new(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	u64 unclaimed = ctrs & ~this_cpu_read(riscv_pmu_ssccfg_hart.claimed);
+
+	if (likely(!unclaimed))
+		return;
+
+	riscv_pmu_ssccfg_claim(pmu, unclaimed);
+	/* Counters that the firmware refuses are not asked for again. */
+	this_cpu_or(riscv_pmu_ssccfg_hart.claimed, unclaimed);
+}
+
+/* One instruction stops all counters, and another one starts them. */
+static noinline int ssccfg_apply_hw(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	u64 stop = batch->stop | batch->release;
+	u64 write = batch->release | batch->program | batch->load;
+
+	if (stop)
+		riscv_pmu_csr_inhibit(ssccfg_ctrs_to_hpms(pmu, stop));
+	if (batch->program)
+		ssccfg_claim_new(pmu, batch->program);
+	if (write)
+		ssccfg_write_ctrs(pmu, batch, write);
+	if (batch->start)
+		riscv_pmu_csr_uninhibit(ssccfg_ctrs_to_hpms(pmu, batch->start & ~batch->failed));
+
+	return batch->failed ? -EIO : 0;
+}
+
+/* Copies a batch's masks, limited to some of its counters. */
+static void ssccfg_copy_masks(struct riscv_pmu_batch *to, const struct riscv_pmu_batch *from,
+			      u64 ctrs)
+{
+	to->stop = from->stop & ctrs;
+	to->release = from->release & ctrs;
+	to->program = from->program & ctrs;
+	to->start = from->start & ctrs;
+	to->load = from->load & ctrs;
+	to->failed = from->failed & ctrs;
+}
+
+/* After a sleep the firmware has lost the hart's counters and its shared memory. */
+static void ssccfg_wake_fw(struct riscv_pmu *sbi)
+{
+	if (likely(!this_cpu_read(riscv_pmu_ssccfg_hart.fw_asleep)))
+		return;
+
+	this_cpu_write(riscv_pmu_ssccfg_hart.fw_asleep, false);
+	sbi->ops.hart_start(sbi);
+}
+
+/* Hardware counters are written here, firmware counters by the SBI backend. */
+static noinline int ssccfg_apply_both(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	const u64 stop = batch->stop, release = batch->release, program = batch->program;
+	const u64 start = batch->start, load = batch->load;
+	const u64 hw = ssccfg_hw_ctrs(pmu);
+	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+	int err_hw, err_fw;
+	u64 failed;
+
+	ssccfg_copy_masks(batch, batch, hw);
+	err_hw = ssccfg_apply_hw(pmu, batch);
+	failed = batch->failed;
+
+	batch->stop = stop;
+	batch->release = release;
+	batch->program = program;
+	batch->start = start;
+	batch->load = load;
+	batch->failed = 0;
+	ssccfg_copy_masks(batch, batch, pmu->fw_ctrs);
+	ssccfg_wake_fw(sbi);
+	err_fw = sbi->ops.apply(sbi, batch);
+
+	batch->stop = stop;
+	batch->release = release;
+	batch->program = program;
+	batch->start = start;
+	batch->load = load;
+	batch->failed |= failed;
+	return err_hw ?: err_fw;
+}
+
+/*
+ * Whether the batch only restarts one hardware counter from another value, as after an overflow.
+ */
+static bool ssccfg_is_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_batch *batch)
+{
+	u64 load = batch->load;
+	u64 more = (batch->stop & ~load) | batch->release | batch->program | (load & pmu->fw_ctrs);
+
+	return load && load == batch->start && !(load & (load - 1)) && !more;
+}
+
+static int ssccfg_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	if (likely(ssccfg_is_reload(pmu, batch))) {
+		unsigned long ctr = __ffs64(batch->load);
+
+		riscv_pmu_csr_reload(ssccfg_ctr_to_hpm(pmu, ctr),
+				     (*this_cpu_ptr(&riscv_pmu_ssccfg_written))[ctr],
+				     batch->setup[ctr].value);
+		return 0;
+	}
+	if (unlikely((batch->stop | batch->release | batch->program | batch->start) & pmu->fw_ctrs))
+		return ssccfg_apply_both(pmu, batch);
+
+	return ssccfg_apply_hw(pmu, batch);
+}
+
+static int ssccfg_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
+{
+	*was = riscv_pmu_csr_exchange(ssccfg_ctr_to_hpm(pmu, ctr),
+				      (*this_cpu_ptr(&riscv_pmu_ssccfg_written))[ctr], value);
+	return 0;
+}
+
+static u64 ssccfg_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+
+	return sbi->ops.read_ctr(sbi, ctr);
+}
+
+/* The interrupt is acknowledged first, so that an overflow after the read raises it again. */
+static u64 ssccfg_overflowed(struct riscv_pmu *pmu, u64 ctrs)
+{
+	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+	return ssccfg_hpms_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
+}
+
+/* --- which counters can hold an event --- */
+
+/*
+ * Tries a raw event on the counters that hold no event. If one accepts it, the others are assumed
+ * to accept it too. If all counters hold events, it is unknown: add() tries it then.
+ */
+static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
+{
+	const u64 raw_ctrs = to_ssccfg(pmu)->raw_ctrs;
+	u64 able = 0, busy = 0;
+	unsigned long select;
+	const u64 *written;
+
+	guard(irqsave)();
+	written = *this_cpu_ptr(&riscv_pmu_ssccfg_written);
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
+	for (u64 ctrs = raw_ctrs; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		if (written[ctr]) {
+			busy |= BIT_ULL(ctr);
+			continue;
+		}
+		riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+		if (ssccfg_takes(selector))
+			able |= BIT_ULL(ctr);
+		riscv_pmu_csr_write_event(0);
+	}
+	riscv_pmu_csr_select(select);
+
+	return able || busy == raw_ctrs ? able | busy : 0;
+}
+
+/* If every counter holds an event, it is unknown whether a raw event exists. */
+static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+{
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
+	const u64 *written;
+
+	if (riscv_pmu_event_type(cfg->event_idx) == RISCV_PMU_EVENT_TYPE_FW)
+		return pmu->fw_ctrs ? ssccfg->sbi.ops.untried_ctrs(&ssccfg->sbi, cfg) : 0;
+	if (!ssccfg_is_raw(cfg->event_idx) ||
+	    riscv_pmu_ssccfg_find_selector(ssccfg, cfg->event_data))
+		return 0;
+
+	guard(preempt)();
+	written = *this_cpu_ptr(&riscv_pmu_ssccfg_written);
+	for (u64 ctrs = ssccfg->raw_ctrs; ctrs; ctrs &= ctrs - 1) {
+		if (!written[__ffs64(ctrs)])
+			return 0;
+	}
+
+	return ssccfg->raw_ctrs;
+}
+
+static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+{
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
+	const struct ssccfg_event *event;
+
+	if (riscv_pmu_event_type(cfg->event_idx) == RISCV_PMU_EVENT_TYPE_FW) {
+		if (!pmu->fw_ctrs)
+			return 0;
+		/* event_ctrs() may configure a counter of this hart. */
+		scoped_guard(irqsave)
+			ssccfg_wake_fw(&ssccfg->sbi);
+		return ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, cfg);
+	}
+
+	if (ssccfg_is_raw(cfg->event_idx)) {
+		event = riscv_pmu_ssccfg_find_selector(ssccfg, cfg->event_data);
+		return event ? event->ctrs : ssccfg_try_raw(pmu, cfg->event_data);
+	}
+
+	event = riscv_pmu_ssccfg_find_event(ssccfg, cfg->event_idx);
+	return ssccfg_fixed_ctr(pmu, cfg->event_idx) | (event ? event->ctrs : 0);
+}
+
+const struct riscv_pmu_ops riscv_pmu_ssccfg_ops = {
+	.name		= "ssccfg",
+	.select_cpus	= riscv_pmu_ssccfg_select_cpus,
+	.probe		= riscv_pmu_ssccfg_probe,
+	.event_ctrs	= ssccfg_event_ctrs,
+	.untried_ctrs	= ssccfg_untried_ctrs,
+	.hart_start	= riscv_pmu_ssccfg_hart_start,
+	.hart_stop	= riscv_pmu_ssccfg_hart_stop,
+	.apply		= ssccfg_apply,
+	.reload		= ssccfg_reload,
+	.read_ctr	= ssccfg_read_ctr,
+	.overflowed	= ssccfg_overflowed,
+};

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finds the delegated counters, the events that they can count, and whether M-mode is excluded.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: ssccfg: " fmt
+
+#include <linux/cleanup.h>
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/kconfig.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "../backend.h"
+#include "../csr.h"
+#include "../event.h"
+#include "../fault.h"
+#include "../sbi/call.h"
+#include "ssccfg.h"
+
+/* A narrower counter wraps too fast to be polled. */
+#define SSCCFG_MIN_WIDTH	16
+
+static void ssccfg_probe_sbi(const struct riscv_pmu *pmu)
+{
+	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+
+	*sbi = *pmu;
+	sbi->priv = NULL;
+	if (!IS_ENABLED(CONFIG_RISCV_PMU_SBI))
+		return;
+
+	sbi->ops = riscv_pmu_sbi_ops;
+	if (sbi->ops.probe(sbi)) {
+		sbi->ctrs = 0;
+		sbi->fw_ctrs = 0;
+	}
+}
+
+/* From now on the SBI PMU handles firmware counters only. */
+static void ssccfg_split_sbi(struct ssccfg *ssccfg)
+{
+	struct riscv_pmu *sbi = &ssccfg->sbi;
+
+	ssccfg->sbi_hw_ctrs = sbi->ctrs & ~sbi->fw_ctrs & ~sbi->free_running_ctrs;
+	sbi->ctrs &= sbi->fw_ctrs;
+}
+
+/* The firmware's number of a hardware counter; if it has none, a number that no other has. */
+static int ssccfg_number_ctr(const struct riscv_pmu *sbi, unsigned int hpm)
+{
+	for (u64 hw = sbi->ctrs & ~sbi->fw_ctrs; hw; hw &= hw - 1) {
+		if (sbi->ctr[__ffs64(hw)].csr == CSR_CYCLE + hpm)
+			return __ffs64(hw);
+	}
+
+	return sbi->ctrs & BIT_ULL(hpm) ? -ENOENT : hpm;
+}
+
+/* Finds the width and the filters of the selected counter. Its value and its event are lost. */
+static void ssccfg_measure_ctr(struct riscv_pmu *pmu, unsigned int ctr, bool has_event)
+{
+	bool fixed = pmu->fixed_ctrs & BIT_ULL(ctr);
+
+	riscv_pmu_csr_write_value(U64_MAX);
+	pmu->ctr[ctr].width = fls64(riscv_pmu_csr_read_value());
+	riscv_pmu_csr_write_value(0);
+	if (!has_event)
+		return;
+
+	riscv_pmu_csr_write_event(PMU_HPMEVENT_OF | PMU_HPMEVENT_INH);
+	pmu->ctr[ctr].inh = ssccfg_event_to_inh(riscv_pmu_csr_read_event());
+	if (!fixed && pmu->hwirq && riscv_pmu_csr_read_event() & PMU_HPMEVENT_OF)
+		pmu->irq_ctrs |= BIT_ULL(ctr);
+	riscv_pmu_csr_write_event(0);
+}
+
+static void ssccfg_add_ctr(struct riscv_pmu *pmu, unsigned int hpm, bool has_event)
+{
+	int ctr = ssccfg_number_ctr(&to_ssccfg(pmu)->sbi, hpm);
+	u64 bit = BIT_ULL(ctr & 63);
+
+	if (ctr < 0)
+		return;
+
+	pmu->ctr[ctr].csr = CSR_CYCLE + hpm;
+	pmu->ctr[ctr].read = riscv_pmu_csr_reader(hpm);
+	if (BIT(hpm) & SSCCFG_FIXED)
+		pmu->fixed_ctrs |= bit;
+	riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
+	ssccfg_measure_ctr(pmu, ctr, has_event);
+	if (pmu->ctr[ctr].width < SSCCFG_MIN_WIDTH) {
+		pr_warn("hpmcounter%u has %u bits, not used\n", hpm, pmu->ctr[ctr].width);
+		pmu->fixed_ctrs &= ~bit;
+		pmu->irq_ctrs &= ~bit;
+		return;
+	}
+	pmu->ctrs |= bit;
+	pmu->is_identity &= ctr == hpm;
+}
+
+static void ssccfg_find_ctrs(struct riscv_pmu *pmu, u32 values, u32 events)
+{
+	unsigned long select;
+
+	guard(irqsave)();
+	pmu->is_identity = true;
+	riscv_pmu_csr_inhibit(values);
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
+	for (u32 hpms = values; hpms; hpms &= hpms - 1)
+		ssccfg_add_ctr(pmu, __ffs(hpms), events & hpms & -hpms);
+	riscv_pmu_csr_select(select);
+}
+
+/* Firmware counters keep their numbers. */
+static void ssccfg_add_fw_ctrs(struct riscv_pmu *pmu)
+{
+	const struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
+
+	pmu->fw_ctrs = sbi->fw_ctrs;
+	pmu->ctrs |= pmu->fw_ctrs;
+	for (u64 ctrs = pmu->fw_ctrs; ctrs; ctrs &= ctrs - 1)
+		pmu->ctr[__ffs64(ctrs)] = sbi->ctr[__ffs64(ctrs)];
+}
+
+/*
+ * The selector of an event is read from hpmevent after the firmware has configured a counter for
+ * the event. This works with any firmware.
+ */
+static u64 ssccfg_ask_selector(const struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx)
+{
+	unsigned long select;
+	u64 event = 0;
+
+	guard(irqsave)();
+	if (riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), 0, event_idx, 0) >= 0) {
+		select = riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+		event = riscv_pmu_csr_read_event();
+		riscv_pmu_csr_select(select);
+	}
+	riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
+
+	return event & PMU_HPMEVENT_SELECTOR;
+}
+
+static u64 ssccfg_known_selector(const struct riscv_pmu *pmu, u32 event_idx)
+{
+	for (unsigned int i = 0; i < pmu->nr_selectors; i++) {
+		if (pmu->selectors[i].event_idx == event_idx)
+			return pmu->selectors[i].selector;
+	}
+
+	return 0;
+}
+
+static void ssccfg_find_event_ctrs(const struct riscv_pmu *pmu, u32 event_idx)
+{
+	const struct riscv_pmu_config cfg = { .event_idx = event_idx };
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
+	u64 ctrs = 0, selector = 0;
+
+	if (ssccfg->sbi.ctrs)
+		ctrs = ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, &cfg) &
+		       ssccfg_programmable_ctrs(pmu);
+	if (ctrs) {
+		selector = ssccfg_ask_selector(pmu, __ffs64(ctrs), event_idx);
+	} else {
+		selector = ssccfg_known_selector(pmu, event_idx);
+		ctrs = ssccfg_programmable_ctrs(pmu);
+	}
+	if (!selector || !ctrs)
+		return;
+
+	ssccfg->event[ssccfg->nr_events++] = (struct ssccfg_event){
+		.selector = { event_idx, selector },
+		.ctrs = ctrs,
+	};
+}
+
+static void ssccfg_find_homes(struct ssccfg *ssccfg)
+{
+	u64 taken = 0;
+
+	for (unsigned int i = 0; i < ssccfg->nr_events; i++) {
+		u64 free = ssccfg->event[i].ctrs & ~taken;
+
+		ssccfg->event[i].home = free & -free;
+		taken |= free & -free;
+	}
+}
+
+static void ssccfg_find_events(const struct riscv_pmu *pmu)
+{
+	u32 code;
+
+	for (code = 1; code <= SSCCFG_NR_HW; code++)
+		ssccfg_find_event_ctrs(pmu, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, code));
+	for (code = 0; code < SSCCFG_NR_CACHE; code++)
+		ssccfg_find_event_ctrs(pmu, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE, code));
+	ssccfg_find_homes(to_ssccfg(pmu));
+}
+
+/* Whether the selected counter advances during a firmware call. */
+static bool ssccfg_advances(unsigned int hpm, u64 event)
+{
+	bool advances;
+
+	riscv_pmu_csr_write_event(event);
+	riscv_pmu_csr_write_value(0);
+	riscv_pmu_csr_uninhibit(BIT(hpm));
+	riscv_pmu_sbi_nothing();
+	riscv_pmu_csr_inhibit(BIT(hpm));
+	advances = riscv_pmu_csr_read_value();
+	riscv_pmu_csr_write_event(0);
+
+	return advances;
+}
+
+/* Rounds of the M-mode test; all have to agree. */
+#define SSCCFG_NR_ROUNDS	4
+
+/*
+ * Tests whether a counter stops when all modes that S-mode can inhibit are inhibited. One that
+ * does not advance in every round without them is assumed to count M-mode.
+ */
+static bool ssccfg_excludes_m(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
+{
+	unsigned int hpm = ssccfg_ctr_to_hpm(pmu, ctr);
+	unsigned long select;
+	bool out = true;
+
+	if (!IS_ENABLED(CONFIG_RISCV_PMU_SBI) || !pmu->ctr[ctr].inh)
+		return false;
+
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
+	for (unsigned int i = 0; i < SSCCFG_NR_ROUNDS && out; i++)
+		out = ssccfg_advances(hpm, selector) &&
+		      !ssccfg_advances(hpm, selector | PMU_HPMEVENT_INH);
+	riscv_pmu_csr_select(select);
+
+	return out;
+}
+
+/*
+ * If the firmware can not be asked to exclude M-mode, it may have excluded it by itself. All
+ * programmable counters are assumed to be like the one that is tested.
+ */
+static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
+{
+	const struct ssccfg_event *insns =
+		riscv_pmu_ssccfg_find_event(to_ssccfg(pmu), RISCV_PMU_EVENT_INSTRUCTIONS);
+	u64 out = 0;
+
+	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
+		if (ssccfg_excludes_m(pmu, __ffs64(ctrs), 0))
+			out |= ctrs & -ctrs;
+	}
+	if (insns && insns->home &&
+	    ssccfg_excludes_m(pmu, __ffs64(insns->home), insns->selector.selector))
+		out |= ssccfg_programmable_ctrs(pmu);
+
+	return out;
+}
+
+static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
+{
+	u64 out;
+
+	guard(irqsave)();
+	out = riscv_pmu_ssccfg_start(pmu);
+	if (!to_ssccfg(pmu)->sbi_hw_ctrs)
+		out = ssccfg_try_m_filter(pmu);
+	for (u64 ctrs = out; ctrs; ctrs &= ctrs - 1) {
+		unsigned int ctr = __ffs64(ctrs);
+
+		pmu->ctr[ctr].inh |= pmu->ctr[ctr].inh ? RISCV_PMU_INH_M : 0;
+	}
+}
+
+/**
+ * riscv_pmu_ssccfg_select_cpus() - select the harts that have the same delegated counters
+ * @cpus:	in: harts without a PMU; out: those of them that belong to the first one's PMU
+ *
+ * Context: process.
+ * Return: 0, or -ENODEV if the first one has no delegated counters.
+ */
+int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus)
+{
+	u32 values, events;
+
+	return riscv_pmu_csr_find_delegated(cpus, &values, &events);
+}
+
+static int ssccfg_find_all(struct riscv_pmu *pmu, u32 values, u32 events)
+{
+	ssccfg_probe_sbi(pmu);
+	ssccfg_find_ctrs(pmu, values, events);
+	if (!pmu->ctrs)
+		return -ENODEV;
+
+	ssccfg_find_events(pmu);
+	ssccfg_split_sbi(to_ssccfg(pmu));
+	ssccfg_find_m_filter(pmu);
+	riscv_pmu_ssccfg_find_quirks(pmu);
+	ssccfg_add_fw_ctrs(pmu);
+	memcpy(pmu->firmware, to_ssccfg(pmu)->sbi.firmware, sizeof(pmu->firmware));
+	return 0;
+}
+
+/**
+ * riscv_pmu_ssccfg_probe() - find the delegated counters and what they can count
+ * @pmu:	the PMU, its harts known
+ *
+ * Context: process, on one of the PMU's harts.
+ * Return: 0; -ENODEV if no counters are delegated; -ENOMEM.
+ */
+int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu)
+{
+	struct ssccfg *ssccfg;
+	u32 values, events;
+	int err;
+
+	err = riscv_pmu_csr_find_delegated(&pmu->cpus, &values, &events);
+	if (err)
+		return err;
+	/* A fixed counter may have no filters; a programmable one needs its event register. */
+	values &= events | SSCCFG_FIXED;
+
+	ssccfg = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*ssccfg), GFP_KERNEL);
+	if (!ssccfg)
+		return -ENOMEM;
+	pmu->priv = ssccfg;
+	pmu->no_calls = true;
+	err = ssccfg_find_all(pmu, values, events);
+	if (err) {
+		kfree(ssccfg->sbi.priv);
+		kfree(ssccfg);
+		pmu->no_calls = false;
+		pmu->priv = NULL;
+		return err;
+	}
+
+	pmu->raw_bits = PMU_HPMEVENT_SELECTOR_BITS;
+	pmu->one_call = true;
+	pmu->loads = true;
+	return 0;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the Ssccfg backend share. */
+#ifndef _RISCV_PMU_SSCCFG_H
+#define _RISCV_PMU_SSCCFG_H
+
+#include <linux/bits.h>
+#include <linux/percpu.h>
+#include <linux/perf/riscv_pmu.h>
+
+#include <asm/pmu_csr.h>
+
+#define SSCCFG_FIXED		(BIT(PMU_CSR_CTR_CYCLE) | BIT(PMU_CSR_CTR_INSTRET))
+
+/* The standard events: ten general ones, and a code for each cache, operation and result. */
+#define SSCCFG_NR_HW		PERF_COUNT_HW_MAX
+#define SSCCFG_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)
+
+/**
+ * struct ssccfg_event - a standard event that the counters can count
+ * @selector:	its event_idx, and the value of hpmevent that selects it
+ * @ctrs:	programmable counters that can hold it
+ * @home:	one of @ctrs that is the home of no other event; 0 if none was left
+ */
+struct ssccfg_event {
+	struct riscv_pmu_selector selector;
+	u64 ctrs;
+	u64 home;
+};
+
+/**
+ * struct ssccfg - the backend's data of one PMU
+ * @event:	its standard events
+ * @nr_events:	number of events
+ * @raw_ctrs:	programmable counters that can hold raw events
+ * @sbi_hw_ctrs: hardware counters that the firmware can configure as well
+ * @sbi:	the SBI PMU, used for firmware counters; after its probe it has no others
+ */
+struct ssccfg {
+	struct ssccfg_event event[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
+	unsigned int nr_events;
+	u64 raw_ctrs;
+	u64 sbi_hw_ctrs;
+	struct riscv_pmu sbi;
+};
+
+/**
+ * struct ssccfg_hart - state of a hart's counters in the firmware
+ * @claimed:	counters that the firmware was asked to configure without M-mode
+ * @is_up:	all counters have been claimed since the hart came up
+ * @fw_asleep:	the hart has slept since: firmware counters have to be started again
+ */
+struct ssccfg_hart {
+	u64 claimed;
+	bool is_up;
+	bool fw_asleep;
+};
+
+DECLARE_PER_CPU(struct ssccfg_hart, riscv_pmu_ssccfg_hart);
+
+/*
+ * The last value written to each hpmevent of a hart, without the overflow flag; 0: no event.
+ */
+DECLARE_PER_CPU(u64 [RISCV_MAX_COUNTERS], riscv_pmu_ssccfg_written);
+
+static inline struct ssccfg *to_ssccfg(const struct riscv_pmu *pmu)
+{
+	return pmu->priv;
+}
+
+static inline unsigned int ssccfg_ctr_to_hpm(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return pmu->ctr[ctr].csr - CSR_CYCLE;
+}
+
+static inline u32 ssccfg_ctrs_to_hpms(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	u32 hpms = 0;
+
+	if (likely(pmu->is_identity))
+		return ctrs;
+
+	for (; ctrs; ctrs &= ctrs - 1)
+		hpms |= BIT(ssccfg_ctr_to_hpm(pmu, __ffs64(ctrs)));
+
+	return hpms;
+}
+
+static inline u64 ssccfg_hpms_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
+{
+	u64 hit = 0;
+
+	if (likely(pmu->is_identity))
+		return ctrs & hpms;
+
+	for (; ctrs; ctrs &= ctrs - 1) {
+		if (hpms & BIT(ssccfg_ctr_to_hpm(pmu, __ffs64(ctrs))))
+			hit |= ctrs & -ctrs;
+	}
+
+	return hit;
+}
+
+static inline u64 ssccfg_hw_ctrs(const struct riscv_pmu *pmu)
+{
+	return pmu->ctrs & ~pmu->fw_ctrs;
+}
+
+static inline u64 ssccfg_programmable_ctrs(const struct riscv_pmu *pmu)
+{
+	return ssccfg_hw_ctrs(pmu) & ~pmu->fixed_ctrs;
+}
+
+static inline u64 ssccfg_inh_to_event(u32 inh)
+{
+	u64 event = 0;
+
+	if (inh & RISCV_PMU_INH_U)
+		event |= PMU_HPMEVENT_UINH;
+	if (inh & RISCV_PMU_INH_S)
+		event |= PMU_HPMEVENT_SINH;
+	if (inh & RISCV_PMU_INH_VU)
+		event |= PMU_HPMEVENT_VUINH;
+	if (inh & RISCV_PMU_INH_VS)
+		event |= PMU_HPMEVENT_VSINH;
+
+	return event;
+}
+
+static inline u32 ssccfg_event_to_inh(u64 event)
+{
+	u32 inh = 0;
+
+	for (u32 bit = RISCV_PMU_INH_U; bit <= RISCV_PMU_INH_VS; bit <<= 1) {
+		if (event & ssccfg_inh_to_event(bit))
+			inh |= bit;
+	}
+
+	return inh;
+}
+
+/* A fixed counter without filters has no event register to write. */
+static inline bool ssccfg_has_event(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return pmu->ctr[ctr].inh || !(pmu->fixed_ctrs & BIT_ULL(ctr));
+}
+
+/* events.c */
+const struct ssccfg_event *riscv_pmu_ssccfg_find_event(const struct ssccfg *ssccfg, u32 event_idx);
+const struct ssccfg_event *riscv_pmu_ssccfg_find_selector(const struct ssccfg *ssccfg,
+							  u64 selector);
+const struct ssccfg_event *riscv_pmu_ssccfg_event_of(const struct ssccfg *ssccfg, u64 ctr);
+
+/* hart.c */
+void riscv_pmu_ssccfg_claim(const struct riscv_pmu *pmu, u64 ctrs);
+u64 riscv_pmu_ssccfg_start(struct riscv_pmu *pmu);
+void riscv_pmu_ssccfg_hart_start(struct riscv_pmu *pmu);
+void riscv_pmu_ssccfg_hart_stop(struct riscv_pmu *pmu);
+
+/* quirks.c */
+void riscv_pmu_ssccfg_find_quirks(struct riscv_pmu *pmu);
+
+/* probe.c */
+int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus);
+int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu);
+
+#endif /* _RISCV_PMU_SSCCFG_H */
