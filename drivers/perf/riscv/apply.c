@@ -100,8 +100,8 @@ static void apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 c
 	struct riscv_pmu_batch *batch = &hart->batch;
 
 	riscv_pmu_batch_clear(batch);
-	for (ctrs &= hart->running | hart->stale; ctrs; ctrs &= ctrs - 1)
-		apply_plan_stop(pmu, hart, __ffs64(ctrs));
+	for_each_ctr(ctr, ctrs & (hart->running | hart->stale))
+		apply_plan_stop(pmu, hart, ctr);
 
 	batch->stop &= hart->running & ~batch->release;
 	if (batch->stop & hart->wanted.sched.used)
@@ -208,8 +208,7 @@ static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 	hart->armed &= ~ctrs;
 	hart->stale |= ctrs & hart->wanted.sched.used;
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	for_each_ctr(ctr, ctrs) {
 		struct riscv_pmu_event *ev;
 
 		riscv_pmu_counter_invalidate(hart, ctr);
@@ -225,9 +224,7 @@ static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 /* Counters that have just been given a config and started, from an unknown value. */
 static void apply_note_begun(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 begun)
 {
-	for (; begun; begun &= begun - 1) {
-		unsigned int ctr = __ffs64(begun);
-
+	for_each_ctr(ctr, begun) {
 		hart->counter[ctr].raw = riscv_pmu_counter_read(pmu, ctr);
 	}
 }
@@ -248,9 +245,7 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	riscv_pmu_hart_note_stopped(pmu, hart, stop);
 	failed = batch->failed;
 	apply_note_begun(pmu, hart, batch->program & batch->start & ~(batch->load | failed));
-	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, batch->program) {
 		hart->counter[ctr].cfg = batch->setup[ctr].cfg;
 	}
 	hart->programmed |= batch->program;
@@ -298,8 +293,8 @@ int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 /* Activates pending events of running counters that have just been read. */
 static __always_inline void apply_activate_pending(struct riscv_pmu_hart *hart, u64 joined)
 {
-	for (; joined; joined &= joined - 1) {
-		struct riscv_pmu_counter *counter = &hart->counter[__ffs64(joined)];
+	for_each_ctr(ctr, joined) {
+		struct riscv_pmu_counter *counter = &hart->counter[ctr];
 		struct riscv_pmu_event *ev;
 
 		list_for_each_entry(ev, &counter->events, node) {
@@ -316,9 +311,7 @@ static __always_inline void apply_activate_pending(struct riscv_pmu_hart *hart, 
 static u64 apply_dirty(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 dirty)
 {
 	apply_stop(pmu, hart, dirty);
-	for (; dirty; dirty &= dirty - 1) {
-		unsigned int ctr = __ffs64(dirty);
-
+	for_each_ctr(ctr, dirty) {
 		apply_plan_config(pmu, hart, ctr);
 		apply_plan_start(pmu, hart, ctr);
 	}
@@ -354,9 +347,9 @@ static u64 apply_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
 {
 	u64 unsuited = 0;
 
-	for (; timed; timed &= timed - 1) {
-		if (!apply_suits(hart, __ffs64(timed)))
-			unsuited |= timed & -timed;
+	for_each_ctr(ctr, timed) {
+		if (!apply_suits(hart, ctr))
+			unsuited |= BIT_ULL(ctr);
 	}
 
 	return unsuited;
@@ -386,11 +379,9 @@ static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart
 		return false;
 
 	hart->latched = false;
-	for (u64 ctrs = joined; ctrs; ctrs &= ctrs - 1) {
-		unsigned long ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, joined) {
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
-		if (hart->pending_irq & ctrs & -ctrs &&
+		if (hart->pending_irq & BIT_ULL(ctr) &&
 		    !apply_counter_can_continue(&hart->counter[ctr]))
 			return false;
 	}

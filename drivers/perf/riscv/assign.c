@@ -24,9 +24,7 @@
 int riscv_pmu_assignment_find(const struct riscv_pmu_assignment *assign,
 			      const struct riscv_pmu_request *req)
 {
-	for (u64 ctrs = assign->sched.used & req->ctrs; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, assign->sched.used & req->ctrs) {
 		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &req->cfg))
 			return ctr;
 	}
@@ -86,10 +84,7 @@ static void assign_preferred(const struct riscv_pmu *pmu, const struct riscv_pmu
 	prefer[1] = pmu->fixed_ctrs;
 	prefer[2] = ~hart->programmed;
 
-	for (u64 ctrs = req->ctrs & hart->programmed & ~hart->wanted.sched.used; ctrs;
-	     ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, req->ctrs & hart->programmed & ~hart->wanted.sched.used) {
 		if (riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, &req->cfg))
 			prefer[0] |= BIT_ULL(ctr);
 	}
@@ -178,8 +173,7 @@ void riscv_pmu_event_exclude_ctr(struct riscv_pmu_event *ev, unsigned int ctr)
 /* Updates the constraint of each counter in use: the counters that suit all of its events. */
 static void assign_update_constraints(struct riscv_pmu_hart *hart)
 {
-	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	for_each_ctr(ctr, hart->wanted.sched.used) {
 		const struct riscv_pmu_event *ev;
 		u64 may = ~0ULL;
 
@@ -237,12 +231,10 @@ static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
 	struct assign_same same = { .alike = -ENOENT, .other = -ENOENT };
 	bool sampled = riscv_pmu_event_needs_irq(ev);
 
-	for (u64 ctrs = hart->wanted.sched.used & req->ctrs; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, hart->wanted.sched.used & req->ctrs) {
 		if (!riscv_pmu_config_is_equal(&hart->wanted.cfg[ctr], &req->cfg))
 			continue;
-		same.ctrs |= ctrs & -ctrs;
+		same.ctrs |= BIT_ULL(ctr);
 		same.nr += assign_count_opener(&hart->counter[ctr], ev->opener);
 		if (assign_is_sampled(&hart->counter[ctr]) == sampled)
 			same.alike = ctr;
@@ -276,11 +268,10 @@ static int assign_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 static int assign_find_merge(const struct riscv_pmu_hart *hart, unsigned int ctr)
 {
 	const struct riscv_pmu_assignment *assign = &hart->wanted;
-	u64 ctrs = assign->sched.used & assign->sched.may[ctr] & ~BIT_ULL(ctr);
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &assign->cfg[__ffs64(ctrs)]))
-			return __ffs64(ctrs);
+	for_each_ctr(to, assign->sched.used & assign->sched.may[ctr] & ~BIT_ULL(ctr)) {
+		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &assign->cfg[to]))
+			return to;
 	}
 
 	return -ENOENT;
@@ -298,8 +289,7 @@ static bool assign_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	if (!hart->irq_events)
 		return false;
 
-	for (u64 ctrs = sched->used & riscv_pmu_sched_reach(sched, may); ctrs; ctrs &= ctrs - 1) {
-		unsigned int from = __ffs64(ctrs);
+	for_each_ctr(from, sched->used & riscv_pmu_sched_reach(sched, may)) {
 		int to = assign_find_merge(hart, from);
 
 		if (to >= 0) {
@@ -318,8 +308,8 @@ static void assign_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pmu
 
 	ev->limited = true;
 	ev->special = true;
-	for (; ctrs; ctrs &= ctrs - 1) {
-		list_for_each_entry(other, &hart->counter[__ffs64(ctrs)].events, node) {
+	for_each_ctr(ctr, ctrs) {
+		list_for_each_entry(other, &hart->counter[ctr].events, node) {
 			if (other->opener != ev->opener)
 				continue;
 			other->limited = true;

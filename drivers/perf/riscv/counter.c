@@ -62,9 +62,9 @@ u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
 {
 	u64 awaited = 0;
 
-	for (u64 ctrs = overflowed; ctrs; ctrs &= ctrs - 1) {
-		if (riscv_pmu_counter_has_overflow_point(&hart->counter[__ffs64(ctrs)]))
-			awaited |= ctrs & -ctrs;
+	for_each_ctr(ctr, overflowed) {
+		if (riscv_pmu_counter_has_overflow_point(&hart->counter[ctr]))
+			awaited |= BIT_ULL(ctr);
 	}
 
 	hart->armed ^= overflowed ^ awaited;
@@ -79,9 +79,7 @@ u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
  */
 void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned long ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, ctrs) {
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
 	}
 }
@@ -97,15 +95,14 @@ u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 {
 	u64 missed = 0;
 
-	for (u64 ctrs = hart->armed & hart->running; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	for_each_ctr(ctr, hart->armed & hart->running) {
 		struct riscv_pmu_counter *counter = &hart->counter[ctr];
 		u64 left;
 
 		riscv_pmu_counter_update(pmu, counter, ctr);
 		left = riscv_pmu_counter_distance(counter);
 		if (left != U64_MAX && !riscv_pmu_counter_is_in_time(counter, left))
-			missed |= ctrs & -ctrs;
+			missed |= BIT_ULL(ctr);
 	}
 
 	return missed;

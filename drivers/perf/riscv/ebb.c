@@ -196,10 +196,10 @@ static void ebb_revoke_period(struct perf_event *event)
  */
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
 {
-	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+	for_each_ctr(ctr, hart->wanted.sched.used) {
 		const struct riscv_pmu_event *ev;
 
-		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node) {
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 			if (!ev->ebb)
 				return false;
 		}
@@ -453,14 +453,14 @@ static void ebb_resume(struct ebb *ebb)
 
 	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_begin_update(pmu, hart);
-	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+	for_each_ctr(ctr, hart->wanted.sched.used) {
 		struct riscv_pmu_event *ev;
 
-		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node) {
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 			if (!ev->ebb || ev->event->hw.target != current)
 				continue;
 			/* Paused, as in irq.c. The group is exclusive: no other event uses it. */
-			riscv_pmu_hart_pause(pmu, hart, ctrs & -ctrs & hart->running);
+			riscv_pmu_hart_pause(pmu, hart, BIT_ULL(ctr) & hart->running);
 			ev->event->pmu->start(ev->event, 0);
 		}
 	}

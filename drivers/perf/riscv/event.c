@@ -188,9 +188,7 @@ static u64 event_filter_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 {
 	u64 able = 0;
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, ctrs) {
 		if (!(inh & ~pmu->ctr[ctr].inh))
 			able |= BIT_ULL(ctr);
 	}
@@ -265,12 +263,12 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 	if (!hpms)
 		return ctrs;
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int hpm = pmu->ctr[__ffs64(ctrs)].csr - CSR_CYCLE;
+	for_each_ctr(ctr, ctrs) {
+		unsigned int hpm = pmu->ctr[ctr].csr - CSR_CYCLE;
 
 		/* Neither the firmware's counters nor any other without a CSR can be meant. */
 		if (hpm < 32 && hpms & BIT(hpm))
-			able |= ctrs & -ctrs;
+			able |= BIT_ULL(ctr);
 	}
 
 	return able;

@@ -60,9 +60,9 @@ static u64 irq_find_shared(const struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	u64 shared = 0;
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		if (irq_is_shared(&hart->counter[__ffs64(ctrs)]))
-			shared |= ctrs & -ctrs;
+	for_each_ctr(ctr, ctrs) {
+		if (irq_is_shared(&hart->counter[ctr]))
+			shared |= BIT_ULL(ctr);
 	}
 
 	return shared;
@@ -111,9 +111,7 @@ static noinline void irq_handle_many(struct riscv_pmu *pmu, struct riscv_pmu_har
 	riscv_pmu_hart_update_counts(pmu, hart, shared);
 	hart->dirty |= shared;
 	hart->reload |= shared;
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, ctrs) {
 		if (shared & BIT_ULL(ctr))
 			irq_handle_shared(pmu, hart, &hart->counter[ctr], regs);
 		else

@@ -278,8 +278,8 @@ static inline unsigned int riscv_pmu_min_width(const struct riscv_pmu *pmu, u64 
 {
 	unsigned int width = 64;
 
-	for (; ctrs; ctrs &= ctrs - 1)
-		width = min_t(unsigned int, width, pmu->ctr[__ffs64(ctrs)].width);
+	for_each_ctr(ctr, ctrs)
+		width = min_t(unsigned int, width, pmu->ctr[ctr].width);
 
 	return width;
 }

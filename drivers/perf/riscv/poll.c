@@ -66,8 +66,8 @@ u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 	riscv_pmu_hart_update_counts(pmu, hart, riscv_pmu_poll_narrow_ctrs(pmu, hart));
 	if (hart->polled) {
 		hart->updating = true;
-		for (u64 ctrs = hart->polled; ctrs; ctrs &= ctrs - 1)
-			poll_hart(pmu, hart, __ffs64(ctrs), now, regs);
+		for_each_ctr(ctr, hart->polled)
+			poll_hart(pmu, hart, ctr, now, regs);
 		riscv_pmu_commit_update(pmu, hart);
 	}
 	hart->in_poll = false;
@@ -125,9 +125,9 @@ static u64 poll_find_narrow(const struct riscv_pmu *pmu)
 {
 	u64 narrow = 0;
 
-	for (u64 ctrs = pmu->ctrs; ctrs; ctrs &= ctrs - 1) {
-		if (pmu->ctr[__ffs64(ctrs)].width < 64)
-			narrow |= ctrs & -ctrs;
+	for_each_ctr(ctr, pmu->ctrs) {
+		if (pmu->ctr[ctr].width < 64)
+			narrow |= BIT_ULL(ctr);
 	}
 
 	return narrow;

@@ -79,11 +79,11 @@ static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
 			  (u64)POLL_INTERVAL_MAX_NS);
 	u64 wait = RISCV_PMU_POLL_NEVER;
 
-	for (u64 ctrs = hart->polled; ctrs; ctrs &= ctrs - 1) {
-		u64 until = poll_counter_wait(&hart->counter[__ffs64(ctrs)], now);
+	for_each_ctr(ctr, hart->polled) {
+		u64 until = poll_counter_wait(&hart->counter[ctr], now);
 
 		if (until == RISCV_PMU_POLL_NEVER)
-			hart->polled &= ~(ctrs & -ctrs);
+			hart->polled &= ~BIT_ULL(ctr);
 		wait = min(wait, until);
 	}
 

@@ -36,15 +36,28 @@ static bool polled_sampling_param = true;
 module_param_named(polled_sampling, polled_sampling_param, bool, 0444);
 MODULE_PARM_DESC(polled_sampling, "sample by a timer what no counter can interrupt for: 1 (default) or 0");
 
-/* Fills the gaps of @ops with @below. */
-static void probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
-{
-	void **dst = (void **)ops;
-	void *const *src = (void *const *)below;
+#define PROBE_FILL_OP(ops, below, op)	((ops)->op = (ops)->op ?: (below)->op)
 
-	BUILD_BUG_ON(sizeof(*ops) % sizeof(void *));
-	for (unsigned int i = 0; i < sizeof(*ops) / sizeof(void *); i++)
-		dst[i] = dst[i] ?: src[i];
+/* Takes the ops that @ops does not have from @below. */
+static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
+{
+	PROBE_FILL_OP(ops, below, name);
+	PROBE_FILL_OP(ops, below, event_init);
+	PROBE_FILL_OP(ops, below, add);
+	PROBE_FILL_OP(ops, below, del);
+	PROBE_FILL_OP(ops, below, start);
+	PROBE_FILL_OP(ops, below, stop);
+	PROBE_FILL_OP(ops, below, read);
+	PROBE_FILL_OP(ops, below, select_cpus);
+	PROBE_FILL_OP(ops, below, probe);
+	PROBE_FILL_OP(ops, below, event_ctrs);
+	PROBE_FILL_OP(ops, below, untried_ctrs);
+	PROBE_FILL_OP(ops, below, hart_start);
+	PROBE_FILL_OP(ops, below, hart_stop);
+	PROBE_FILL_OP(ops, below, apply);
+	PROBE_FILL_OP(ops, below, reload);
+	PROBE_FILL_OP(ops, below, read_ctr);
+	PROBE_FILL_OP(ops, below, overflowed);
 }
 
 static long __init probe_here(void *data)
@@ -144,13 +157,11 @@ static void __init probe_clamp_width(struct riscv_pmu *pmu, unsigned int width)
 		return;
 	}
 
-	for (u64 ctrs = pmu->ctrs & ~pmu->fw_ctrs; ctrs; ctrs &= ctrs - 1) {
-		struct riscv_pmu_ctr *ctr = &pmu->ctr[__ffs64(ctrs)];
-
-		if (ctr->width <= width)
+	for_each_ctr(ctr, pmu->ctrs & ~pmu->fw_ctrs) {
+		if (pmu->ctr[ctr].width <= width)
 			continue;
-		ctr->width = width;
-		pmu->clamped_ctrs |= ctrs & -ctrs;
+		pmu->ctr[ctr].width = width;
+		pmu->clamped_ctrs |= BIT_ULL(ctr);
 	}
 }
 
@@ -160,8 +171,8 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 	u64 programmable = pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs;
 	u32 inh = 0;
 
-	for (u64 ctrs = pmu->ctrs; ctrs; ctrs &= ctrs - 1)
-		inh |= pmu->ctr[__ffs64(ctrs)].inh;
+	for_each_ctr(ctr, pmu->ctrs)
+		inh |= pmu->ctr[ctr].inh;
 
 	if (riscv_pmu_nr_types > 1)
 		pr_info("harts %*pbl:\n", cpumask_pr_args(&pmu->cpus));

@@ -39,8 +39,8 @@ void riscv_pmu_hart_note_released(struct riscv_pmu_hart *hart, u64 released)
 	hart->paused &= ~released;
 	hart->programmed &= ~released;
 	hart->stats.evicted += hweight64(released);
-	for (; released; released &= released - 1)
-		riscv_pmu_counter_invalidate(hart, __ffs64(released));
+	for_each_ctr(ctr, released)
+		riscv_pmu_counter_invalidate(hart, ctr);
 }
 
 /**
@@ -159,12 +159,12 @@ void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
  */
 void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	for (u64 ctrs = hart->paused; ctrs; ctrs &= ctrs - 1) {
+	for_each_ctr(ctr, hart->paused) {
 		const struct riscv_pmu_event *ev;
-		u64 bit = ctrs & -ctrs;
+		u64 bit = BIT_ULL(ctr);
 		bool wanted = false;
 
-		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node)
+		list_for_each_entry(ev, &hart->counter[ctr].events, node)
 			wanted |= ev->state != RISCV_PMU_EVENT_STOPPED;
 		if (wanted)
 			continue;
@@ -221,8 +221,8 @@ void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	riscv_pmu_hart_note_stopped(pmu, hart, hart->running);
-	for (u64 ctrs = hart->programmed; ctrs; ctrs &= ctrs - 1)
-		riscv_pmu_counter_invalidate(hart, __ffs64(ctrs));
+	for_each_ctr(ctr, hart->programmed)
+		riscv_pmu_counter_invalidate(hart, ctr);
 
 	hart->programmed = 0;
 	hart->armed = 0;

@@ -127,8 +127,7 @@ static DEFINE_PER_CPU(struct irq_work, update_resched_work) = IRQ_WORK_INIT_HARD
 noinline void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					  u64 ctrs)
 {
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	for_each_ctr(ctr, ctrs) {
 		struct riscv_pmu_event *ev;
 
 		riscv_pmu_warn_refused(BIT_ULL(ctr), &hart->wanted.cfg[ctr]);

@@ -74,9 +74,9 @@ static u64 access_find_ctrs(const struct perf_event *event)
 	if (!access_is_for_task(event))
 		return 0;
 
-	for (u64 ctrs = to_riscv_pmu_event(event)->req.ctrs; ctrs; ctrs &= ctrs - 1) {
-		if (access_can_read_ctr(pmu, __ffs64(ctrs)))
-			readable |= ctrs & -ctrs;
+	for_each_ctr(ctr, to_riscv_pmu_event(event)->req.ctrs) {
+		if (access_can_read_ctr(pmu, ctr))
+			readable |= BIT_ULL(ctr);
 	}
 
 	return readable;
@@ -330,8 +330,8 @@ static void access_apply_access(void *unused)
 
 	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_begin_update(pmu, hart);
-	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
-		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node)
+	for_each_ctr(ctr, hart->wanted.sched.used) {
+		list_for_each_entry(ev, &hart->counter[ctr].events, node)
 			riscv_pmu_user_restart(hart, ev);
 	}
 	riscv_pmu_commit_update(pmu, hart);

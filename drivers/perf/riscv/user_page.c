@@ -203,10 +203,10 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		return false;
 	}
 
-	for (u64 ctrs = hart->wanted.sched.used; ctrs; ctrs &= ctrs - 1) {
+	for_each_ctr(ctr, hart->wanted.sched.used) {
 		struct riscv_pmu_event *ev;
 
-		list_for_each_entry(ev, &hart->counter[__ffs64(ctrs)].events, node) {
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 			/* ->mm and ->task are read after ->user. */
 			if (!smp_load_acquire(&ev->user))
 				continue;

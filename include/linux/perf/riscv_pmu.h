@@ -5,6 +5,7 @@
 #ifndef _LINUX_PERF_RISCV_PMU_H
 #define _LINUX_PERF_RISCV_PMU_H
 
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/perf_event.h>
@@ -12,6 +13,18 @@
 
 /* Masks of counters are u64: hardware and firmware counters of a hart together. */
 #define RISCV_MAX_COUNTERS		64
+
+/**
+ * for_each_ctr() - iterate over a mask of counters, from the lowest number
+ * @ctr:	the variable for the number, which the loop declares
+ * @ctrs:	the mask; evaluated once
+ *
+ * The number is a u64, because each change of its type costs an instruction.
+ */
+#define for_each_ctr(ctr, ctrs)							\
+	for (u64 ctr, ctr##_left = (ctrs);					\
+	     ctr##_left && (ctr = __ffs64(ctr##_left), true);			\
+	     ctr##_left &= ctr##_left - 1)
 
 /*
  * attr.config1: this event counts a KVM guest. KVM alone sets it, on the

@@ -59,9 +59,7 @@ static u64 sbi_hpm_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
 	if (pmu->is_identity)
 		return ctrs & hpms;
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, ctrs) {
 		if (hpms & BIT_ULL(pmu->ctr[ctr].csr - CSR_CYCLE))
 			hit |= BIT_ULL(ctr);
 	}

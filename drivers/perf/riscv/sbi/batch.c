@@ -75,13 +75,10 @@ static void batch_hart_stop(void)
 static void batch_write_configs(struct sbi_pmu_batch_shmem *shmem,
 				const struct riscv_pmu_batch *batch)
 {
-	u64 ctrs;
+	for_each_ctr(ctr, batch->release & ~batch->program)
+		shmem->slot[ctr].event_idx = SBI_PMU_BATCH_NO_EVENT;
 
-	for (ctrs = batch->release & ~batch->program; ctrs; ctrs &= ctrs - 1)
-		shmem->slot[__ffs64(ctrs)].event_idx = SBI_PMU_BATCH_NO_EVENT;
-
-	for (ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	for_each_ctr(ctr, batch->program) {
 		const struct riscv_pmu_config *cfg = &batch->setup[ctr].cfg;
 		struct sbi_pmu_batch_slot *slot = &shmem->slot[ctr];
 
@@ -125,9 +122,7 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	if (named)
 		batch_write_configs(shmem, batch);
 	shmem->load = batch->load;
-	for (u64 ctrs = batch->load; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, batch->load) {
 		shmem->slot[ctr].value = batch->setup[ctr].value;
 	}
 

@@ -99,8 +99,8 @@ static u64 sbi_try_ctrs(u64 ctrs, u32 event_idx, u64 event_data)
 	if (!sbi_can_hold(ctrs, event_idx, event_data))
 		return 0;
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		u64 bit = ctrs & -ctrs;
+	for_each_ctr(ctr, ctrs) {
+		u64 bit = BIT_ULL(ctr);
 
 		if (sbi_can_hold(bit, event_idx, event_data))
 			able |= bit;

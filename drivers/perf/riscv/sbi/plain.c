@@ -80,8 +80,7 @@ static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
 	if (!ctrs || !riscv_pmu_sbi_start(ctrs))
 		return 0;
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	for_each_ctr(ctr, ctrs) {
 		int ret = riscv_pmu_sbi_start(BIT_ULL(ctr));
 
 		if (ret)
@@ -114,8 +113,7 @@ static int sbi_write_batch(struct riscv_pmu_batch *batch)
 {
 	int err = 0;
 
-	for (u64 ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	for_each_ctr(ctr, batch->program) {
 		int ret = sbi_write_config(ctr, &batch->setup[ctr].cfg);
 
 		if (ret)
@@ -146,8 +144,8 @@ noinline int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 	u64 others = batch->start & ~batch->load;
 	int err = 0, ret;
 
-	for (u64 ctrs = load & ~batch->failed; ctrs; ctrs &= ctrs - 1)
-		err = sbi_start_at(batch, __ffs64(ctrs), err);
+	for_each_ctr(ctr, load & ~batch->failed)
+		err = sbi_start_at(batch, ctr, err);
 
 	if (others) {
 		ret = sbi_start_mask(batch, others & ~batch->failed);

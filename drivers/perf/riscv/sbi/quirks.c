@@ -77,8 +77,7 @@ static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32
  */
 void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu)
 {
-	for (u64 ctrs = pmu->fixed_ctrs & ~pmu->free_running_ctrs; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	for_each_ctr(ctr, pmu->fixed_ctrs & ~pmu->free_running_ctrs) {
 		u32 event_idx = sbi_fixed_event(pmu, ctr);
 		unsigned long irqs;
 
@@ -113,8 +112,7 @@ void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu)
 {
 	struct riscv_pmu_sbi *sbi = to_sbi(pmu);
 
-	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
+	for_each_ctr(ctr, pmu->fixed_ctrs) {
 		u64 *event_ctrs = &sbi->hw_ctrs[riscv_pmu_event_code(sbi_fixed_event(pmu, ctr))];
 		u64 bit = BIT_ULL(ctr);
 

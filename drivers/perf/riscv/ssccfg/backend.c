@@ -110,9 +110,7 @@ static void ssccfg_write_ctrs(const struct riscv_pmu *pmu, struct riscv_pmu_batc
 	u64 *written = *this_cpu_ptr(&riscv_pmu_ssccfg_written);
 	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, ctrs) {
 		ssccfg_write_ctr(pmu, batch, ctr, &written[ctr]);
 	}
 	riscv_pmu_csr_select(select);
@@ -268,9 +266,7 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 	guard(irqsave)();
 	written = *this_cpu_ptr(&riscv_pmu_ssccfg_written);
 	select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
-	for (u64 ctrs = raw_ctrs; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, raw_ctrs) {
 		if (written[ctr]) {
 			busy |= BIT_ULL(ctr);
 			continue;
@@ -299,8 +295,8 @@ static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_con
 
 	guard(preempt)();
 	written = *this_cpu_ptr(&riscv_pmu_ssccfg_written);
-	for (u64 ctrs = ssccfg->raw_ctrs; ctrs; ctrs &= ctrs - 1) {
-		if (!written[__ffs64(ctrs)])
+	for_each_ctr(ctr, ssccfg->raw_ctrs) {
+		if (!written[ctr])
 			return 0;
 	}
 

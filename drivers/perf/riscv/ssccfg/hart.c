@@ -65,9 +65,7 @@ static void ssccfg_claim_fixed(const struct riscv_pmu *pmu, unsigned int ctr)
  */
 void riscv_pmu_ssccfg_claim(const struct riscv_pmu *pmu, u64 ctrs)
 {
-	for (ctrs &= to_ssccfg(pmu)->sbi_hw_ctrs; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, ctrs & to_ssccfg(pmu)->sbi_hw_ctrs) {
 		if (pmu->fixed_ctrs & BIT_ULL(ctr))
 			ssccfg_claim_fixed(pmu, ctr);
 		else
@@ -81,9 +79,7 @@ static void ssccfg_clear(const struct riscv_pmu *pmu)
 	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
 
 	riscv_pmu_csr_inhibit(ssccfg_ctrs_to_hpms(pmu, ssccfg_hw_ctrs(pmu)));
-	for (u64 ctrs = ssccfg_hw_ctrs(pmu); ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, ssccfg_hw_ctrs(pmu)) {
 		written[ctr] = 0;
 		if (!ssccfg_has_event(pmu, ctr))
 			continue;

@@ -52,9 +52,9 @@ static void ssccfg_split_sbi(struct ssccfg *ssccfg)
 /* The firmware's number of a hardware counter; if it has none, a number that no other has. */
 static int ssccfg_number_ctr(const struct riscv_pmu *sbi, unsigned int hpm)
 {
-	for (u64 hw = sbi->ctrs & ~sbi->fw_ctrs; hw; hw &= hw - 1) {
-		if (sbi->ctr[__ffs64(hw)].csr == CSR_CYCLE + hpm)
-			return __ffs64(hw);
+	for_each_ctr(ctr, sbi->ctrs & ~sbi->fw_ctrs) {
+		if (sbi->ctr[ctr].csr == CSR_CYCLE + hpm)
+			return ctr;
 	}
 
 	return sbi->ctrs & BIT_ULL(hpm) ? -ENOENT : hpm;
@@ -122,8 +122,8 @@ static void ssccfg_add_fw_ctrs(struct riscv_pmu *pmu)
 
 	pmu->fw_ctrs = sbi->fw_ctrs;
 	pmu->ctrs |= pmu->fw_ctrs;
-	for (u64 ctrs = pmu->fw_ctrs; ctrs; ctrs &= ctrs - 1)
-		pmu->ctr[__ffs64(ctrs)] = sbi->ctr[__ffs64(ctrs)];
+	for_each_ctr(ctr, pmu->fw_ctrs)
+		pmu->ctr[ctr] = sbi->ctr[ctr];
 }
 
 /*
@@ -254,9 +254,9 @@ static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
 		riscv_pmu_ssccfg_find_event(to_ssccfg(pmu), RISCV_PMU_EVENT_INSTRUCTIONS);
 	u64 out = 0;
 
-	for (u64 ctrs = pmu->fixed_ctrs; ctrs; ctrs &= ctrs - 1) {
-		if (ssccfg_excludes_m(pmu, __ffs64(ctrs), 0))
-			out |= ctrs & -ctrs;
+	for_each_ctr(ctr, pmu->fixed_ctrs) {
+		if (ssccfg_excludes_m(pmu, ctr, 0))
+			out |= BIT_ULL(ctr);
 	}
 	if (insns && insns->home &&
 	    ssccfg_excludes_m(pmu, __ffs64(insns->home), insns->selector.selector))
@@ -273,9 +273,7 @@ static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
 	out = riscv_pmu_ssccfg_start(pmu);
 	if (!to_ssccfg(pmu)->sbi_hw_ctrs)
 		out = ssccfg_try_m_filter(pmu);
-	for (u64 ctrs = out; ctrs; ctrs &= ctrs - 1) {
-		unsigned int ctr = __ffs64(ctrs);
-
+	for_each_ctr(ctr, out) {
 		pmu->ctr[ctr].inh |= pmu->ctr[ctr].inh ? RISCV_PMU_INH_M : 0;
 	}
 }

@@ -79,8 +79,8 @@ static inline u32 ssccfg_ctrs_to_hpms(const struct riscv_pmu *pmu, u64 ctrs)
 	if (likely(pmu->is_identity))
 		return ctrs;
 
-	for (; ctrs; ctrs &= ctrs - 1)
-		hpms |= BIT(ssccfg_ctr_to_hpm(pmu, __ffs64(ctrs)));
+	for_each_ctr(ctr, ctrs)
+		hpms |= BIT(ssccfg_ctr_to_hpm(pmu, ctr));
 
 	return hpms;
 }
@@ -92,9 +92,9 @@ static inline u64 ssccfg_hpms_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64
 	if (likely(pmu->is_identity))
 		return ctrs & hpms;
 
-	for (; ctrs; ctrs &= ctrs - 1) {
-		if (hpms & BIT(ssccfg_ctr_to_hpm(pmu, __ffs64(ctrs))))
-			hit |= ctrs & -ctrs;
+	for_each_ctr(ctr, ctrs) {
+		if (hpms & BIT(ssccfg_ctr_to_hpm(pmu, ctr)))
+			hit |= BIT_ULL(ctr);
 	}
 
 	return hit;
