@@ -35,13 +35,13 @@ firmware: setup
 firmware-%: setup
 	@rig/build/firmware $*
 
-# Side by side: downloads wait for the network, configurations and links use one core.
+# Build these in parallel: downloads wait for the network, and configuring and linking use one core.
 guest: setup
-	@$(MAKE) -j4 qemu rootfs firmware kernel
+	@$(MAKE) -j4 qemu rootfs firmware kernel || { echo "make: stopped by the first error above" >&2; exit 1; }
 
 # With a kernel that takes half as long to compile.
 run: setup
-	@$(MAKE) -j4 qemu rootfs firmware kernel-small
+	@$(MAKE) -j4 qemu rootfs firmware kernel-small || { echo "make: stopped by the first error above" >&2; exit 1; }
 	@rig/guest/demo --kernel small
 
 flamegraph: guest

@@ -57,7 +57,7 @@ show_failure()
 	tail -n 30 "$1" >&2
 }
 
-# low_disk DIR: if the disk of DIR is full, print that and the cure.
+# low_disk DIR: if the disk of DIR is full, print that and what to do.
 low_disk()
 {
 	local left

@@ -19,7 +19,7 @@ opensbi_src_series()
 	printf '%s' "$series"
 }
 
-# opensbi_use SOURCE: get it, or end with an error that names the cure. Sets SERIES to its series,
+# opensbi_use SOURCE: get it, or end with an error that says what to do. Sets SERIES to its series,
 # and OPENSBI to its tarball or folder.
 opensbi_use()
 {

@@ -27,9 +27,9 @@
 #define CTR			3
 #define CSR_SCOUNTOVF		0xda0
 
-/* The counter overflows after 0.1 ms of QEMU's time; the bound is in ticks of 0.1 us. */
+/* The counter overflows after 0.1 ms of QEMU's time; the time limit is in ticks of 0.1 us. */
 #define CYCLES_LEFT		100000
-#define TICKS_PATIENCE		5000000
+#define TIMEOUT_TICKS		5000000
 
 #define PMP_ALL			0x1f
 #define MSTATUS_MPP_S		(1 << 11)
@@ -80,7 +80,7 @@ supervisor:
 	bnez	t0, 1f
 	end_with PROBE_SIE
 
-1:	li	s1, TICKS_PATIENCE
+1:	li	s1, TIMEOUT_TICKS
 	rdtime	t0
 	add	s1, s1, t0
 	csrsi	sstatus, SSTATUS_SIE

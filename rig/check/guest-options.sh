@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The options of rig/guest/boot that rig/check/rows has under a name.
+# guest_options OPTIONS: print the options of rig/guest/boot for the column OPTIONS of rig/check/rows.
 
 guest_options()
 {
@@ -18,8 +18,9 @@ guest_options()
 	@raw-two) echo "--raw-events 0x30" ;;
 	@mixed) echo "--mixed ssccfg" ;;
 	@late) echo "--mixed smcdeleg --append maxcpus=1" ;;
-	# Programs of these sleep while a counter is close to its overflow: QEMU's clock, which skips
-	# what nobody waits for, then goes on in steps of a few nanoseconds.
+	# With sleep=off, QEMU's virtual clock jumps to the next timer while all harts are idle. If a
+	# counter is close to its overflow, that timer is a few nanoseconds away, so the clock advances
+	# slowly. Some programs of these tests sleep in that state, so they use sleep=on.
 	@ebb) echo "--icount --qemu -icount --qemu sleep=on" ;;
 	@iommu-*) echo "--icount --iommu ${1#@iommu-}" ;;
 	@kunit) echo "--append kunit.enable=1 --append kunit.filter_glob=riscv_pmu*" ;;

@@ -71,9 +71,9 @@ struct bench {
 	int rounds;
 	enum kind kind;
 	int sizes[5];			/* numbers of events */
-	bool apart;			/* events are not in a group */
+	bool ungrouped;			/* events are not in a group */
 	bool disabled;
-	__u64 period;			/* of all events if apart, otherwise of the leader */
+	__u64 period;			/* of all events if ungrouped, otherwise of the leader */
 };
 
 /* With our driver: the kernel writes the counters itself (Ssccfg), or the firmware does (SBI). */
@@ -192,7 +192,7 @@ static int event_open(const struct bench *how, struct event event, pid_t pid, in
 		.exclude_hv = event.user,
 		.disabled = how->disabled && leader < 0,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
-			       (how->apart ? 0 : PERF_FORMAT_GROUP),
+			       (how->ungrouped ? 0 : PERF_FORMAT_GROUP),
 	};
 
 	if (how->period && leader < 0) {
@@ -234,7 +234,7 @@ static int must_open(int i, pid_t pid, int leader)
 static void open_events(pid_t pid)
 {
 	for (int i = 0; i < nr_events; i++) {
-		bool member = i && !bench->apart;
+		bool member = i && !bench->ungrouped;
 		void *map;
 
 		fds[i] = must_open(i, pid, member ? fds[0] : -1);
@@ -454,8 +454,8 @@ static const struct bench benches[] = {
 	{ "switch/dummy/%d", run_switch, pong, 1000, DUMMY, SIZES },
 	{ "switch/count/%d", run_switch, pong, 1000, COUNT, SIZES },
 	{ "switch/count-shared/%d", run_switch, pong, 1000, SHARED, { 8 } },
-	{ "switch/dummy-ungrouped/%d", run_switch, pong, 1000, DUMMY, SIZES, .apart = true },
-	{ "switch/sample/%d", run_switch, pong, 1000, COUNT, SIZES, .apart = true, .period = 1000000 },
+	{ "switch/dummy-ungrouped/%d", run_switch, pong, 1000, DUMMY, SIZES, .ungrouped = true },
+	{ "switch/sample/%d", run_switch, pong, 1000, COUNT, SIZES, .ungrouped = true, .period = 1000000 },
 	{ "ioctl-dummy/%d", run_calls, enable_disable, 1000, DUMMY, { 1, 5 }, .disabled = true },
 	{ "ioctl/%d", run_calls, enable_disable, 1000, COUNT, { 1, 5 }, .disabled = true },
 	{ "read-dummy/%d", run_calls, read_group, 10000, DUMMY, { 1, 5 } },
@@ -464,10 +464,10 @@ static const struct bench benches[] = {
 	/* This opens its only event itself. */
 	{ "open/1", run_calls, open_close, 8000, COUNT },
 	/* Firmware events 0 to 21, on 16 counters. */
-	{ "tick/multiplex", run_multiplex, NULL, 100000000, FIRMWARE, { 22 }, .apart = true },
+	{ "tick/multiplex", run_multiplex, NULL, 100000000, FIRMWARE, { 22 }, .ungrouped = true },
 };
 
-static bool run_apart(void)
+static bool run_in_process(void)
 {
 	pid_t pid;
 	int status;
@@ -500,7 +500,7 @@ int main(int argc, char **argv)
 			nr_events = bench->sizes[i];
 			snprintf(name, sizeof(name), bench->name, nr_events);
 			if (!strncmp(name, only, strlen(only)))
-				failed += !run_apart();
+				failed += !run_in_process();
 		}
 	}
 	return failed ? 1 : 0;

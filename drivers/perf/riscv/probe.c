@@ -36,28 +36,26 @@ static bool polled_sampling_param = true;
 module_param_named(polled_sampling, polled_sampling_param, bool, 0444);
 MODULE_PARM_DESC(polled_sampling, "sample by a timer what no counter can interrupt for: 1 (default) or 0");
 
-#define PROBE_FILL_OP(ops, below, op)	((ops)->op = (ops)->op ?: (below)->op)
-
 /* Takes the ops that @ops does not have from @below. */
 static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
 {
-	PROBE_FILL_OP(ops, below, name);
-	PROBE_FILL_OP(ops, below, event_init);
-	PROBE_FILL_OP(ops, below, add);
-	PROBE_FILL_OP(ops, below, del);
-	PROBE_FILL_OP(ops, below, start);
-	PROBE_FILL_OP(ops, below, stop);
-	PROBE_FILL_OP(ops, below, read);
-	PROBE_FILL_OP(ops, below, select_cpus);
-	PROBE_FILL_OP(ops, below, probe);
-	PROBE_FILL_OP(ops, below, event_ctrs);
-	PROBE_FILL_OP(ops, below, untried_ctrs);
-	PROBE_FILL_OP(ops, below, hart_start);
-	PROBE_FILL_OP(ops, below, hart_stop);
-	PROBE_FILL_OP(ops, below, apply);
-	PROBE_FILL_OP(ops, below, reload);
-	PROBE_FILL_OP(ops, below, read_ctr);
-	PROBE_FILL_OP(ops, below, overflowed);
+	ops->name = ops->name ?: below->name;
+	ops->event_init = ops->event_init ?: below->event_init;
+	ops->add = ops->add ?: below->add;
+	ops->del = ops->del ?: below->del;
+	ops->start = ops->start ?: below->start;
+	ops->stop = ops->stop ?: below->stop;
+	ops->read = ops->read ?: below->read;
+	ops->select_cpus = ops->select_cpus ?: below->select_cpus;
+	ops->probe = ops->probe ?: below->probe;
+	ops->event_ctrs = ops->event_ctrs ?: below->event_ctrs;
+	ops->untried_ctrs = ops->untried_ctrs ?: below->untried_ctrs;
+	ops->hart_start = ops->hart_start ?: below->hart_start;
+	ops->hart_stop = ops->hart_stop ?: below->hart_stop;
+	ops->apply = ops->apply ?: below->apply;
+	ops->reload = ops->reload ?: below->reload;
+	ops->read_ctr = ops->read_ctr ?: below->read_ctr;
+	ops->overflowed = ops->overflowed ?: below->overflowed;
 }
 
 static long __init probe_here(void *data)
