@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a context switch does to events and counters, inline: the usual cases, in which
- * nothing has to be programmed. Counter numbers are unsigned long here, as __ffs64()
- * returns them, since each change of type costs instructions.
+ * Inline functions for the usual context switch, which programs no counter. Counter numbers
+ * are unsigned long in the hot paths, as __ffs64() returns them, because conversions take
+ * instructions.
+ *
+ * Functions with a hart argument run on that hart, with interrupts off.
  */
 #ifndef _RISCV_PMU_COUNTER_H
 #define _RISCV_PMU_COUNTER_H
@@ -49,15 +51,15 @@ u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 #define RISCV_PMU_MAX_IDENTICAL	16
 
 /**
- * riscv_pmu_max_identical() - how many identical events of one owner run at once on a hart
- * @req:	what they ask for
+ * riscv_pmu_max_identical() - the limit on identical events of one owner on a hart
+ * @req:	config and constraint of the events
  *
- * They could all share one counter. But programs open the same event again and again,
- * until one does not run all the time, to learn how many counters there are (LTP's
- * perf_event_open02, for one): without a limit they would never learn. Groups that each
- * have the same event, as perf's metrics do, stay below it.
+ * All of them could share one counter. But some programs, such as LTP's perf_event_open02,
+ * find the number of counters by opening the same event repeatedly until one is multiplexed:
+ * without a limit they would not end. perf's metrics, whose groups contain the same event
+ * repeatedly, stay below the limit.
  *
- * Return: as many as there are counters for them, or 16 if that is more.
+ * Return: the number of counters that can hold the event, but at least 16.
  */
 static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_request *req)
 {
@@ -65,11 +67,11 @@ static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_reque
 }
 
 /**
- * riscv_pmu_counter_read() - a counter as it stands
+ * riscv_pmu_counter_read() - read the value of a counter from the hardware or firmware
  * @pmu:	the PMU
- * @ctr:	the counter
+ * @ctr:	number of the counter
  *
- * Return: its value; bits above its width are undefined.
+ * Return: the value; bits above the counter's width are undefined.
  */
 static inline u64 riscv_pmu_counter_read(struct riscv_pmu *pmu, unsigned long ctr)
 {
@@ -79,10 +81,10 @@ static inline u64 riscv_pmu_counter_read(struct riscv_pmu *pmu, unsigned long ct
 }
 
 /**
- * riscv_pmu_counter_update() - add to a counter's count what the hardware has counted since
+ * riscv_pmu_counter_update() - read a counter, and bring its count up to date
  * @pmu:	the PMU
- * @counter:	a counter that runs
- * @ctr:	its counter
+ * @counter:	a running counter
+ * @ctr:	number of the counter
  *
  * Return: the count.
  */
@@ -97,12 +99,12 @@ static inline u64 riscv_pmu_counter_update(struct riscv_pmu *pmu, struct riscv_p
 }
 
 /**
- * riscv_pmu_counter_count() - a counter's count, up to date
+ * riscv_pmu_counter_count() - get a counter's present count
  * @pmu:	the PMU
  * @hart:	this hart
- * @ctr:	the counter
+ * @ctr:	number of the counter
  *
- * A counter that does not run was read when it stopped.
+ * The count of a stopped counter was updated when it was stopped.
  *
  * Return: the count.
  */
@@ -118,10 +120,10 @@ static inline u64 riscv_pmu_counter_count(struct riscv_pmu *pmu, struct riscv_pm
 /**
  * riscv_pmu_counter_holds() - whether a counter holds a config
  * @hart:	this hart
- * @ctr:	the counter
+ * @ctr:	number of the counter
  * @cfg:	the config
  *
- * Return: true if it does.
+ * Return: true if the counter holds the config.
  */
 static inline bool riscv_pmu_counter_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
 					   const struct riscv_pmu_config *cfg)
@@ -131,9 +133,11 @@ static inline bool riscv_pmu_counter_holds(const struct riscv_pmu_hart *hart, un
 }
 
 /**
- * riscv_pmu_counter_invalidate() - make events that were attached to a counter search again
+ * riscv_pmu_counter_invalidate() - note that a counter's config is lost
  * @hart:	this hart
- * @ctr:	the counter, whose config is lost or about to be replaced
+ * @ctr:	number of a counter whose config is lost or about to be replaced
+ *
+ * Events that were attached to the counter have to search for a counter again.
  */
 static inline void riscv_pmu_counter_invalidate(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
@@ -141,7 +145,7 @@ static inline void riscv_pmu_counter_invalidate(struct riscv_pmu_hart *hart, uns
 }
 
 /**
- * riscv_pmu_hart_unlatch() - end the use of latched counts
+ * riscv_pmu_hart_unlatch() - stop using latched counts
  * @hart:	this hart
  */
 static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
@@ -155,7 +159,7 @@ static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
  * @hart:	this hart
  * @ev:	an event that is not attached
  *
- * Return: true if it needs no search, and nothing else that a first time does.
+ * Return: true if the event can be attached to that counter without a search.
  */
 static inline bool riscv_pmu_event_can_return(const struct riscv_pmu_hart *hart,
 					      const struct riscv_pmu_event *ev)
@@ -166,7 +170,7 @@ static inline bool riscv_pmu_event_can_return(const struct riscv_pmu_hart *hart,
 /**
  * riscv_pmu_event_attach() - attach an event to its counter
  * @hart:	this hart
- * @ev:	an event that is not attached, and whose counter is chosen
+ * @ev:	an event that is not attached, and for which a counter was chosen
  */
 static inline void riscv_pmu_event_attach(struct riscv_pmu_hart *hart,
 					  struct riscv_pmu_event *ev)
@@ -177,32 +181,32 @@ static inline void riscv_pmu_event_attach(struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_event_detach() - take an event off its counter, which runs on
+ * riscv_pmu_event_detach() - detach an event from its counter, which keeps running
  * @hart:	this hart
- * @ev:	an attached event, stopped
+ * @ev:	a stopped event that is attached
  */
 static inline void riscv_pmu_event_detach(struct riscv_pmu_hart *hart,
 					  struct riscv_pmu_event *ev)
 {
 	u64 bit = BIT_ULL(ev->ctr);
 
-	/* Nobody looks at it before it joins a list again, so poison has no point. */
+	/* The node is not used until the next attach, so it needs no poison. */
 	__list_del_entry(&ev->node);
 	hart->stats.detached++;
 	if (unlikely(!list_empty(&ev->counter->events)))
 		return;
 
-	/* A counter that was to be given another config keeps the one that it holds. */
+	/* If the counter is stale, it keeps its present config after all. */
 	hart->wanted.sched.used &= ~bit;
 	hart->stale &= ~bit;
 }
 
 /**
- * riscv_pmu_event_take_delta() - what an event's counter has counted since the last update
+ * riscv_pmu_event_take_delta() - get an event's delta, and start the next one
  * @ev:	an active event
- * @now:	the counter's count
+ * @now:	the present count of its counter
  *
- * Return: its delta.
+ * Return: the delta: events since the last update.
  */
 static inline u64 riscv_pmu_event_take_delta(struct riscv_pmu_event *ev, u64 now)
 {
@@ -213,10 +217,10 @@ static inline u64 riscv_pmu_event_take_delta(struct riscv_pmu_event *ev, u64 now
 }
 
 /**
- * riscv_pmu_event_take_pending_delta() - what an event has counted on earlier counters
+ * riscv_pmu_event_take_pending_delta() - get an event's pending delta, and clear it
  * @ev:	an attached event
  *
- * Return: the delta from counters that it was moved away from, or that failed.
+ * Return: the delta from earlier counters, which failed or from which the event was moved.
  */
 static inline u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
 {
@@ -227,15 +231,15 @@ static inline u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
 }
 
 /**
- * riscv_pmu_event_read_delta() - read what an event has counted since the last update
+ * riscv_pmu_event_read_delta() - read an event's counter, and get its delta
  * @pmu:	the PMU
  * @hart:	this hart
  * @ev:	an attached event
  *
- * During an update, or while a group is read, the counts of all events are those of
- * one instant: that of the first read.
+ * During an update, or while a group is read, the first read latches the counts of all
+ * counters in use. The others are then as of the same instant.
  *
- * Return: events since the last call, or since it was started.
+ * Return: events since the last call, or since the event was started.
  */
 static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					     struct riscv_pmu_event *ev)
@@ -251,7 +255,7 @@ static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv
 			riscv_pmu_hart_latch(pmu, hart);
 			return riscv_pmu_event_take_delta(ev, ev->counter->count);
 		}
-		/* It is the only counter in use: nothing else has to be read. */
+		/* No other counter is in use, so no other has to be latched. */
 		hart->latched = true;
 	}
 
@@ -259,10 +263,10 @@ static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv
 }
 
 /**
- * riscv_pmu_event_needs_irq() - whether a counter has to interrupt for an event
+ * riscv_pmu_event_needs_irq() - whether an event needs an overflow interrupt
  * @ev:	an event
  *
- * Return: true if it is sampling and not polled.
+ * Return: true if the event is sampling and not polled.
  */
 static inline bool riscv_pmu_event_needs_irq(const struct riscv_pmu_event *ev)
 {
@@ -270,10 +274,10 @@ static inline bool riscv_pmu_event_needs_irq(const struct riscv_pmu_event *ev)
 }
 
 /**
- * riscv_pmu_event_start() - let an event count, from the next apply on
+ * riscv_pmu_event_start() - make an event pending: it counts from the next apply on
  * @hart:	this hart
  * @ev:	an attached event
- * @left:	events until its overflow point, if it is sampling
+ * @left:	if the event is sampling: number of events until its overflow point
  */
 static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_event *ev, u64 left)
@@ -296,12 +300,12 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_event_stop() - let an event count no more
+ * riscv_pmu_event_stop() - stop an event
  * @hart:	this hart
  * @ev:	an attached event; the caller has taken its delta
  *
- * No hardware access is needed for that: the counter runs on, even to an overflow
- * that nobody waits for.
+ * The hardware is not accessed: the counter keeps running. If it overflows while no event has
+ * an overflow point, the overflow is ignored.
  */
 static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
 					struct riscv_pmu_event *ev)
@@ -312,11 +316,11 @@ static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_event_has_overflowed() - whether an event's overflow point has come
+ * riscv_pmu_event_has_overflowed() - whether an event has reached its overflow point
  * @ev:	an attached event
- * @now:	its counter's count
+ * @now:	the present count of its counter
  *
- * Return: true if it counts, has an overflow point, and that has passed.
+ * Return: true if the event is sampling and active, and has reached its overflow point.
  */
 static inline bool riscv_pmu_event_has_overflowed(const struct riscv_pmu_event *ev, u64 now)
 {
@@ -325,10 +329,10 @@ static inline bool riscv_pmu_event_has_overflowed(const struct riscv_pmu_event *
 }
 
 /**
- * riscv_pmu_event_rearm() - set the next overflow point of an event that counts
+ * riscv_pmu_event_rearm() - set the next overflow point of an active event
  * @hart:	this hart
- * @ev:	a started event, whose delta was just taken
- * @left:	events until the overflow point
+ * @ev:	an active event, whose delta was just taken
+ * @left:	number of events until the overflow point
  */
 static inline void riscv_pmu_event_rearm(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_event *ev, u64 left)
@@ -339,11 +343,12 @@ static inline void riscv_pmu_event_rearm(struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_event_distance() - events until an event's overflow point
- * @counter:	its counter, up to date
+ * riscv_pmu_event_distance() - distance to an event's overflow point
+ * @counter:	the event's counter, whose count is up to date
  * @ev:	an attached event
  *
- * Return: at least 1; U64_MAX if it has no overflow point.
+ * Return: the number of events until then, at least 1; U64_MAX if the event is stopped or has
+ * no overflow point.
  */
 static __always_inline u64
 riscv_pmu_event_distance(const struct riscv_pmu_counter *counter, const struct riscv_pmu_event *ev)
@@ -359,10 +364,10 @@ riscv_pmu_event_distance(const struct riscv_pmu_counter *counter, const struct r
 }
 
 /**
- * riscv_pmu_counter_distance() - events until the nearest overflow point of a counter's events
- * @counter:	the counter, up to date
+ * riscv_pmu_counter_distance() - distance to the nearest overflow point of a counter's events
+ * @counter:	the counter, whose count is up to date
  *
- * Return: at least 1; U64_MAX if there is no overflow point.
+ * Return: the number of events until then, at least 1; U64_MAX if there is no overflow point.
  */
 static __always_inline u64 riscv_pmu_counter_distance(const struct riscv_pmu_counter *counter)
 {
@@ -377,11 +382,13 @@ static __always_inline u64 riscv_pmu_counter_distance(const struct riscv_pmu_cou
 
 /**
  * riscv_pmu_counter_is_in_time() - whether a counter will overflow within a distance
- * @counter:	the counter, just read
- * @left:	the distance
+ * @counter:	the counter, which was just read
+ * @left:	the distance, as a number of events
  *
- * Return: false also if it overflows in more than half of its range: then it has overflowed
- * already, or is not meant to.
+ * A counter that is more than half of its range away from its overflow has already
+ * overflowed, or was not written for an overflow point.
+ *
+ * Return: true if the counter overflows within both @left events and half of its range.
  */
 static __always_inline bool
 riscv_pmu_counter_is_in_time(const struct riscv_pmu_counter *counter, u64 left)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The only place that touches counter CSRs. Their number is part of the
- * instruction, so each needs a line of its own.
+ * All accesses to counter CSRs. The number of a CSR is an immediate operand of the
+ * instruction, so each counter needs a function of its own.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
@@ -31,7 +31,7 @@ static u64 csr_read_ctr_##n(void)					\
 	return value;							\
 }
 #else
-/* Until the halves belong together (Unprivileged ISA, Zicntr, reading of 64-bit counters) */
+/* Repeat until the high half has not changed (Unprivileged ISA, Zicntr, 64-bit counters). */
 #define CSR_READER(n)							\
 static u64 csr_read_ctr_##n(void)					\
 {									\
@@ -60,14 +60,15 @@ static const riscv_pmu_read_fn csr_readers[PMU_CSR_CTR_NUM] = {
 };
 
 /**
- * riscv_pmu_csr_reader() - how to read a counter
- * @ctr:	its number, 0 (cycle) to 31 (hpmcounter31)
+ * riscv_pmu_csr_reader() - get the function that reads a counter
+ * @ctr:	the counter's number, 0 (cycle) to 31 (hpmcounter31)
  *
- * A function of its own for each, since the number is part of the instruction
- * and context switches should not have to look it up.
+ * There is one function per counter, because the number is part of the instruction, and
+ * because a switch statement would slow down every context switch.
  *
+ * Context: any.
  * Return: a function that returns the counter's value on the hart that calls
- * it; bits above the counter's width are undefined. Context: any.
+ * it; bits above the counter's width are undefined.
  */
 riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 {
@@ -80,11 +81,11 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
  * riscv_pmu_csr_is_readable() - whether S-mode may read a fixed counter
  * @ctr:	PMU_CSR_CTR_CYCLE or PMU_CSR_CTR_INSTRET
  *
- * M-mode may not have delegated it (mcounteren); the trap that follows is
- * caught.
+ * The read traps if M-mode has not enabled the counter in mcounteren. The exception table
+ * handles that trap.
  *
  * Context: any.
- * Return: true if it was read.
+ * Return: true if the counter was read.
  */
 bool riscv_pmu_csr_is_readable(unsigned int ctr)
 {
@@ -109,11 +110,11 @@ bool riscv_pmu_csr_is_readable(unsigned int ctr)
 }
 
 /**
- * riscv_pmu_csr_read_ovf() - which hardware counters have overflowed
- * @csr:	CSR_SCOUNTOVF, or the number that a vendor gave it
+ * riscv_pmu_csr_read_ovf() - read the overflow flags of the hardware counters
+ * @csr:	CSR_SCOUNTOVF, or the number of the vendor's CSR in its place
  *
  * Context: interrupts off.
- * Return: bit n for hpmcounter n. Counters that nobody uses may be in it.
+ * Return: bit n is set if hpmcounter n has overflowed. Flags of unused counters may be set too.
  */
 u64 riscv_pmu_csr_read_ovf(unsigned int csr)
 {
@@ -133,8 +134,8 @@ u64 riscv_pmu_csr_read_ovf(unsigned int csr)
 
 /**
  * riscv_pmu_csr_ack_irq() - clear the pending bit of the overflow interrupt
- * @csr:	CSR_IP, or where a vendor put it
- * @hwirq:	its number
+ * @csr:	CSR_IP, or the number of the vendor's CSR in its place
+ * @hwirq:	number of the local interrupt
  *
  * Context: interrupts off.
  */
@@ -149,14 +150,14 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
 }
 
 /**
- * riscv_pmu_csr_can_enable_irq() - whether a local interrupt's enable bit sticks
- * @hwirq:	its number, below BITS_PER_LONG
+ * riscv_pmu_csr_can_enable_irq() - whether a local interrupt's enable bit is writable
+ * @hwirq:	number of the interrupt, below BITS_PER_LONG
  *
- * The bit is read-only zero where M-mode did not delegate the interrupt, and
+ * The bit is read-only zero if M-mode has not delegated the interrupt, and
  * in QEMU 10.0.11 to 10.0.13.
  *
- * Context: the interrupt has no handler yet; it is not enabled on return.
- * Return: true if it can be enabled.
+ * Context: any, before the interrupt has a handler. The interrupt is disabled on return.
+ * Return: true if the interrupt can be enabled.
  */
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 {
@@ -172,24 +173,29 @@ bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 }
 
 /**
- * riscv_pmu_csr_set_user_mask() - set what user mode may read on this hart
+ * riscv_pmu_csr_set_user_mask() - set which counters user mode may read on this hart
  * @ctrs:	PMU_SCOUNTEREN_* bits
+ *
+ * Context: any.
  */
 void riscv_pmu_csr_set_user_mask(u32 ctrs)
 {
 	csr_write(CSR_SCOUNTEREN, ctrs);
 }
 
-/* What S-mode can reach of each hart's counters: their values; what they count, and when. */
+/* Per hart: the counters whose value, and those whose event selector, S-mode can access. */
 static DEFINE_PER_CPU(u32, csr_values);
 static DEFINE_PER_CPU(u32, csr_events);
-/* csr_values and csr_events were copied from another hart, because this one was offline. */
+/* csr_values and csr_events are copies of another hart's, because this hart was offline. */
 static DEFINE_PER_CPU(bool, csr_assumed);
 
 #define CSR_HAS_VALUE	1
 #define CSR_HAS_EVENT	2
 
-/* A counter or a CSR that S-mode does not have traps (Smcdeleg), which is caught. */
+/*
+ * An access to a counter or a CSR that is not delegated to S-mode traps (Smcdeleg). The
+ * exception table handles the trap.
+ */
 static unsigned int csr_probe_delegated(unsigned int ctr)
 {
 	unsigned long select = PMU_ISELECT_CTR + ctr;
@@ -224,7 +230,10 @@ static bool csr_has_inhibit(void)
 	return ok;
 }
 
-/* QEMU 10.0.2 lets S-mode at scountinhibit even where M-mode delegates nothing: not enough. */
+/*
+ * scountinhibit alone does not prove a delegation: QEMU 10.0.2 lets S-mode access it even if
+ * M-mode delegates no counter.
+ */
 static void csr_find_delegated_hart(void *unused)
 {
 	u32 values = 0, events = 0;
@@ -250,8 +259,9 @@ static bool csr_hart_has_ssccfg(unsigned int cpu)
 }
 
 /*
- * The devicetree says which harts to try. Those that are not online can not be tried:
- * they are assumed to equal the first one that was and has any, until they come up.
+ * Probes the harts whose devicetree node lists the extensions. A hart that is offline can not
+ * be probed: until it comes online, it is assumed to have the same delegated counters as the
+ * first hart that was probed and has any.
  */
 static void csr_find_delegated(const struct cpumask *cpus)
 {
@@ -268,7 +278,7 @@ static void csr_find_delegated(const struct cpumask *cpus)
 		if (!has || per_cpu(csr_assumed, cpu))
 			continue;
 		if (!per_cpu(csr_values, cpu))
-			pr_info_once("hart %u has Ssccfg, but no counter was delegated to it: does the firmware set menvcfg.CDE and mcounteren?\n",
+			pr_info_once("hart %u has Ssccfg, but no counter is delegated to S-mode: check that the firmware sets menvcfg.CDE and mcounteren\n",
 				     cpu);
 		if (values)
 			continue;
@@ -285,16 +295,17 @@ static void csr_find_delegated(const struct cpumask *cpus)
 }
 
 /**
- * riscv_pmu_csr_find_delegated() - counters that M-mode has left to S-mode
- * @cpus:	in: harts to look at; out: the first that has any, and those like it
- * @values:	out: counters whose value they can write
- * @events:	out: counters whose event, or filters, they can write
+ * riscv_pmu_csr_find_delegated() - find the counters that M-mode has delegated to S-mode
+ * @cpus:	in: harts to probe; out: the first hart with delegated counters, and the harts
+ *		with the same ones
+ * @values:	out: counters whose value S-mode can write
+ * @events:	out: counters whose event selector and filters S-mode can write
  *
- * Bit n is hpmcounter n. The devicetree has to say that a hart has Ssccfg; what
- * it says is then tried, if the hart is online.
+ * Bit n is hpmcounter n. A hart is probed if it is online and its devicetree node lists
+ * Ssccfg and Sscsrind.
  *
  * Context: process; interrupts on.
- * Return: 0, or -ENODEV if none of the harts has any.
+ * Return: 0, or -ENODEV if no hart has delegated counters.
  */
 int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
 {
@@ -321,8 +332,8 @@ int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
 /**
  * riscv_pmu_csr_confirm() - check this hart's delegated counters, if they were assumed at boot
  *
- * riscv_pmu_csr_find_delegated() could not try those of a hart that was offline, and assumed
- * that they are those of another hart.
+ * riscv_pmu_csr_find_delegated() can not probe a hart that is offline, and assumes that it
+ * has the same delegated counters as another hart.
  *
  * Context: CPU hotplug on this hart, interrupts off.
  * Return: false if the hart was offline then and its delegated counters differ.
@@ -340,8 +351,8 @@ bool riscv_pmu_csr_confirm(void)
 }
 
 /**
- * riscv_pmu_csr_inhibit() - stop delegated counters, all at once
- * @ctrs:	bit n for hpmcounter n; others stay as they are
+ * riscv_pmu_csr_inhibit() - stop delegated counters with one write
+ * @ctrs:	bit n for hpmcounter n; other counters are not changed
  *
  * Context: interrupts off.
  */
@@ -353,8 +364,8 @@ void riscv_pmu_csr_inhibit(u32 ctrs)
 }
 
 /**
- * riscv_pmu_csr_uninhibit() - start delegated counters, all at once
- * @ctrs:	bit n for hpmcounter n; others stay as they are
+ * riscv_pmu_csr_uninhibit() - start delegated counters with one write
+ * @ctrs:	bit n for hpmcounter n; other counters are not changed
  *
  * Context: interrupts off.
  */
@@ -366,14 +377,14 @@ void riscv_pmu_csr_uninhibit(u32 ctrs)
 }
 
 /**
- * riscv_pmu_csr_select() - choose what is behind sireg and its companions
- * @select:	PMU_ISELECT_CTR + n for counter n, or what this function returned
+ * riscv_pmu_csr_select() - select the registers that sireg to sireg6 access
+ * @select:	PMU_ISELECT_CTR + n for counter n, or a return value of this function
  *
- * The interrupt controller of AIA selects its registers the same way, and may
- * have been interrupted half way: whoever selects puts the old value back.
+ * The AIA interrupt controller's driver uses siselect too, and may be interrupted between
+ * its select and its access. So each caller restores the previous value.
  *
  * Context: interrupts off.
- * Return: what was selected before.
+ * Return: the previous value of siselect.
  */
 unsigned long riscv_pmu_csr_select(unsigned long select)
 {
@@ -392,10 +403,11 @@ static u64 csr_read_value(void)
 }
 
 /**
- * riscv_pmu_csr_read_value() - the selected counter
+ * riscv_pmu_csr_read_value() - read the selected counter
  *
- * Context: interrupts off; the counter stands, or halves may not belong together.
- * Return: its value.
+ * Context: interrupts off. On RV32 the counter has to be stopped, because its halves are read
+ * one after the other.
+ * Return: the counter's value.
  */
 u64 riscv_pmu_csr_read_value(void)
 {
@@ -419,10 +431,10 @@ static void csr_write_event(u64 event)
 }
 
 /**
- * riscv_pmu_csr_write_value() - set the selected counter
- * @value:	its value
+ * riscv_pmu_csr_write_value() - write the selected counter
+ * @value:	the new value
  *
- * Context: interrupts off; the counter stands.
+ * Context: interrupts off; the counter is stopped.
  */
 void riscv_pmu_csr_write_value(u64 value)
 {
@@ -432,7 +444,7 @@ void riscv_pmu_csr_write_value(u64 value)
 }
 
 /**
- * riscv_pmu_csr_read_event() - what the selected counter counts
+ * riscv_pmu_csr_read_event() - read the event selector of the selected counter
  *
  * Context: interrupts off.
  * Return: PMU_HPMEVENT_* bits.
@@ -450,10 +462,10 @@ u64 riscv_pmu_csr_read_event(void)
 }
 
 /**
- * riscv_pmu_csr_write_event() - choose what the selected counter counts
+ * riscv_pmu_csr_write_event() - write the event selector of the selected counter
  * @event:	PMU_HPMEVENT_* bits
  *
- * Context: interrupts off; the counter stands.
+ * Context: interrupts off; the counter is stopped.
  */
 void riscv_pmu_csr_write_event(u64 event)
 {
@@ -464,12 +476,14 @@ void riscv_pmu_csr_write_event(u64 event)
 
 /**
  * riscv_pmu_csr_exchange() - restart a counter from another value, and return the old one
- * @ctr:	its number, 0 to 31; it runs before and afterwards
- * @event:	PMU_HPMEVENT_* bits, as it has them already but for the overflow flag
- * @value:	what it starts from
+ * @ctr:	number of a running counter, 0 to 31
+ * @event:	the counter's present PMU_HPMEVENT_* bits, with the overflow flag as wanted
+ * @value:	the value from which the counter restarts
+ *
+ * The counter does not count the few instructions between its stop and its start.
  *
  * Context: interrupts off.
- * Return: its value when it stopped. The few instructions until it starts are not counted.
+ * Return: the counter's value when it was stopped.
  */
 u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value)
 {
@@ -489,12 +503,12 @@ u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value)
 }
 
 /**
- * riscv_pmu_csr_reload() - start a counter anew
- * @ctr:	its number, 0 to 31; stopped or not, it runs afterwards
- * @event:	PMU_HPMEVENT_* bits, as it has them already but for the overflow flag
- * @value:	what it starts from
+ * riscv_pmu_csr_reload() - start a counter from a value
+ * @ctr:	number of a running or stopped counter, 0 to 31
+ * @event:	the counter's present PMU_HPMEVENT_* bits, with the overflow flag as wanted
+ * @value:	the value from which the counter starts
  *
- * All that the usual end of an overflow takes.
+ * The usual overflow ends with this call, which does all that the hardware needs then.
  *
  * Context: interrupts off.
  */
@@ -506,7 +520,7 @@ void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value)
 
 	csr_set(PMU_CSR_SCOUNTINHIBIT, BIT(ctr));
 	select = csr_swap(CSR_SISELECT, PMU_ISELECT_CTR + ctr);
-	/* The flag first: where it is set, QEMU 10.0.2 never tells the next overflow. */
+	/* Clear the overflow flag first: while it is set, QEMU 10.0.2 detects no overflow. */
 	csr_write_event(event);
 	csr_write_value(value);
 	csr_write(CSR_SISELECT, select);

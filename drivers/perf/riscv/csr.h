@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counter CSRs, by number. */
+/* Access to the counter CSRs. */
 #ifndef _RISCV_PMU_CSR_H
 #define _RISCV_PMU_CSR_H
 
@@ -28,8 +28,8 @@ u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value);
 void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value);
 
 /**
- * riscv_pmu_csr_mask_irqs() - keep local interrupts away
- * @mask:	their bits in sie; may be 0
+ * riscv_pmu_csr_mask_irqs() - mask local interrupts
+ * @mask:	bits of the interrupts in sie; may be 0
  *
  * Context: interrupts off.
  */
@@ -39,11 +39,11 @@ static inline void riscv_pmu_csr_mask_irqs(unsigned long mask)
 }
 
 /**
- * riscv_pmu_csr_unmask_irqs() - let local interrupts through that come from now on
- * @mask:	their bits in sip and sie; may be 0
+ * riscv_pmu_csr_unmask_irqs() - discard pending local interrupts, and unmask them
+ * @mask:	bits of the interrupts in sip and sie; may be 0
  *
  * Context: interrupts off.
- * Return: the bits of those that have come while they were masked, and are forgotten.
+ * Return: the bits of the discarded interrupts, which were raised while they were masked.
  */
 static inline unsigned long riscv_pmu_csr_unmask_irqs(unsigned long mask)
 {

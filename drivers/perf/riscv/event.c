@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf_event_attr -> program and counters. Pure translation, but for the one
- * question to the backend: which counters can hold this?
+ * Translates perf_event_attr to a config and the counters that can hold it. The backend is
+ * asked for the counters; nothing else here depends on the machine's state.
  *
- *	-EINVAL		the request is malformed
- *	-ENOENT		this machine does not have such an event
- *	-EOPNOTSUPP	it has, but no counter can filter or sample it that way
+ *	-EINVAL		the attributes are malformed
+ *	-ENOENT		this machine does not have the event
+ *	-EOPNOTSUPP	it has the event, but no counter can filter or sample it as requested
  */
 
 #include <linux/bitfield.h>
@@ -28,10 +28,10 @@
 #define EVENT_CONFIG_CACHE_RES	GENMASK_ULL(23, 16)
 #define EVENT_CONFIG_CACHE	GENMASK_ULL(23, 0)
 
-/* config2: the hardware counters, as hpmcounter n, that an event may have; 0 for any */
+/* config2: the hardware counters that an event may use; bit n is hpmcounter n; 0: any */
 #define EVENT_CONFIG2_CTRS	GENMASK_ULL(31, 0)
 
-/* SBI's tables repeat perf's numbering; both are ABI, so neither can move. */
+/* The SBI's event codes follow perf's numbers. Both are ABI, and can not change. */
 static_assert(PERF_COUNT_HW_CPU_CYCLES == 0 && PERF_COUNT_HW_REF_CPU_CYCLES == 9);
 static_assert(PERF_COUNT_HW_MAX == 10);
 static_assert(PERF_COUNT_HW_CACHE_L1D == 0 && PERF_COUNT_HW_CACHE_NODE == 6);
@@ -70,7 +70,7 @@ static int event_parse_raw_selector(const struct riscv_pmu *pmu, u64 selector,
 	if (!selector || selector >> pmu->raw_bits)
 		return -EINVAL;
 
-	/* Wider than 48 bits is what version 2 of the raw type is for (SBI 3.0). */
+	/* Version 2 of the raw type is for selectors of more than 48 bits (SBI 3.0). */
 	cfg->event_idx = RISCV_PMU_EVENT_IDX(pmu->raw_bits > 48 ? RISCV_PMU_EVENT_TYPE_RAW_V2 :
 								   RISCV_PMU_EVENT_TYPE_RAW, 0);
 	cfg->event_data = selector;
@@ -102,7 +102,7 @@ static int event_parse_fw(u64 config, struct riscv_pmu_config *cfg)
 
 	if (config & ~(EVENT_CONFIG_CLASS | EVENT_CONFIG_FW_CODE))
 		return -EINVAL;
-	/* A platform's own event has a class of its own, which carries its data. */
+	/* Platform firmware events have a class of their own, which includes their data. */
 	if (code == RISCV_PMU_EVENT_FW_PLATFORM)
 		return -EINVAL;
 
@@ -127,15 +127,16 @@ static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv
 }
 
 /**
- * riscv_pmu_event_parse() - which event the attributes name
+ * riscv_pmu_event_parse() - get an event's event_idx and data from its attributes
  * @pmu:	the PMU, for the width of its raw selectors
- * @attr:	what was asked for
+ * @attr:	the attributes
  * @cfg:	out: event_idx and event_data; inh is 0
  *
- * Says nothing about whether the machine has the event. Context: any.
+ * It does not check whether the machine has the event.
  *
- * Return: 0; -EINVAL if the bits make no event; -ENOENT if the type is not
- * this PMU's.
+ * Context: any.
+ * Return: 0; -EINVAL if the attributes do not encode an event; -ENOENT if their type is not
+ * one of this PMU's.
  */
 int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			  struct riscv_pmu_config *cfg)
@@ -151,7 +152,7 @@ int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_a
 		return event_parse_raw(pmu, attr->config, cfg);
 	}
 
-	/* perf gives PMUs types of their own where there are several: core_is_ours(). */
+	/* If there are several PMUs, each has a type of its own: see core_is_ours(). */
 	if (attr->type == pmu->pmu.type)
 		return event_parse_raw(pmu, attr->config, cfg);
 
@@ -159,9 +160,9 @@ int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_a
 }
 
 /*
- * The modes in which the event must not count. exclude_kernel means every
- * kernel, the guests' too: no bit of config may let an unprivileged user see
- * a kernel. exclude_hv is machine mode: the firmware below the kernel.
+ * The modes in which the event must not count. exclude_kernel excludes the kernels of guests
+ * too, because an unprivileged user must not observe any kernel. exclude_hv excludes machine
+ * mode, in which the firmware runs.
  */
 static u32 event_attr_to_inh(const struct riscv_pmu *pmu, const struct perf_event_attr *attr)
 {
@@ -177,7 +178,7 @@ static u32 event_attr_to_inh(const struct riscv_pmu *pmu, const struct perf_even
 		inh |= RISCV_PMU_INH_VU | RISCV_PMU_INH_VS;
 	if (attr->exclude_hv)
 		inh |= RISCV_PMU_INH_M;
-	/* Where no guest can run, its modes are excluded for free. */
+	/* If no guest can run, its modes need no filter. */
 	if (!pmu->guests)
 		inh &= ~(RISCV_PMU_INH_VU | RISCV_PMU_INH_VS);
 
@@ -197,9 +198,9 @@ static u64 event_filter_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 }
 
 /*
- * An event counts the same on every counter: only counters that can exclude machine mode are
- * used if there are any. If no candidate can, all count machine mode and any may be used;
- * this also holds if config2 names only such counters.
+ * An event has to count the same on each of its counters, so these have to agree about machine
+ * mode. If some of @ctrs can exclude it, only those are used. Otherwise all of @ctrs count it,
+ * and any of them may be used, also if config2 has selected only such counters.
  */
 static u64 event_equal_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 {
@@ -208,9 +209,9 @@ static u64 event_equal_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 }
 
 /*
- * Counters to sample on. One that interrupts is never passed over; where there
- * is none, a timer does. Not for the firmware's: its own events, that timer's
- * among them, are what those count, and each look is a call of it.
+ * Counters for a sampling event. If one of them can interrupt, only such counters are used.
+ * Otherwise a timer polls the counter. Firmware counters are not polled: each poll is a
+ * firmware call, and they count the firmware's own events, such as setting that timer.
  */
 static u64 event_sampling_ctrs(const struct riscv_pmu *pmu, u64 ctrs)
 {
@@ -220,7 +221,10 @@ static u64 event_sampling_ctrs(const struct riscv_pmu *pmu, u64 ctrs)
 	return pmu->polled_sampling ? ctrs & ~pmu->fw_ctrs : 0;
 }
 
-/* perf sets exclude_guest unasked, and tries again without it on -EINVAL only. */
+/*
+ * perf sets exclude_guest by default, and tries again without it only if it gets -EINVAL. So
+ * return that if the filters for guests are the reason.
+ */
 static int event_no_filter_error(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 {
 	const u32 guest = RISCV_PMU_INH_VU | RISCV_PMU_INH_VS;
@@ -228,14 +232,14 @@ static int event_no_filter_error(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 	return event_filter_ctrs(pmu, ctrs, inh & ~guest) ? -EINVAL : -EOPNOTSUPP;
 }
 
-/* What a branch needs of its event, see Documentation/arch/riscv/pmu-ebb.rst. */
+/* Whether an event may cause event-based branches: see Documentation/arch/riscv/pmu-ebb.rst. */
 static bool event_may_branch(const struct perf_event_attr *attr)
 {
 	return attr->exclude_kernel && attr->exclude_hv && hweight64(attr->config2) == 1 &&
 	       !attr->inherit && !attr->sample_period && !attr->freq && !attr->enable_on_exec;
 }
 
-/* Bits that no backend gives a meaning; to ignore one would be to lie about the count. */
+/* Refuses attributes that no backend supports: if they were ignored, counts would be wrong. */
 static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 {
 	u64 config1 = attr->config1;
@@ -255,7 +259,7 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 	return 0;
 }
 
-/* Vendors' lists of events (perf's JSON) say which counters each is good for. */
+/* The vendors' event lists (perf's JSON files) select the counters of an event by config2. */
 static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 {
 	u64 able = 0;
@@ -266,7 +270,7 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 	for_each_ctr(ctr, ctrs) {
 		unsigned int hpm = pmu->ctr[ctr].csr - CSR_CYCLE;
 
-		/* Neither the firmware's counters nor any other without a CSR can be meant. */
+		/* config2 can not select firmware counters, nor others that have no CSR. */
 		if (hpm < 32 && hpms & BIT(hpm))
 			able |= BIT_ULL(ctr);
 	}
@@ -275,15 +279,15 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 }
 
 /**
- * riscv_pmu_event_resolve() - what the attributes ask of a counter
+ * riscv_pmu_event_resolve() - translate attributes to a config and a constraint
  * @pmu:	the PMU
- * @attr:	what was asked for
- * @in_kernel:	the kernel itself asks (KVM)
- * @event:	out: the config, and the counters that can hold and filter it,
- *		and interrupt if it samples
+ * @attr:	the attributes
+ * @in_kernel:	the kernel itself (KVM) opens the event
+ * @event:	out: the config, and the counters that can hold it with its filters and,
+ *		if the event is sampling, can sample it
  *
- * Context: process; the backend may have to try counters out.
- * Return: 0, -EINVAL, -ENOENT or -EOPNOTSUPP as the head of this file says.
+ * Context: process, because the backend may have to test counters.
+ * Return: 0, -EINVAL, -ENOENT or -EOPNOTSUPP; the top of this file lists their reasons.
  */
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			    bool in_kernel, struct riscv_pmu_request *event)
@@ -297,7 +301,11 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 		return err;
 
 	inh = event_attr_to_inh(pmu, attr);
-	/* The firmware is handed a user's data only if there is a point to it (OpenSBI 1.6). */
+	/*
+	 * If it has no counter for a platform firmware event, OpenSBI 1.6 writes event_data,
+	 * which user space chooses, out of bounds. So it is not asked about an event whose
+	 * filters no firmware counter has: that could not be counted anyway.
+	 */
 	if (event->cfg.event_idx == RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM) &&
 	    pmu->fw_ctrs && !event_filter_ctrs(pmu, pmu->fw_ctrs, inh))
 		return event_no_filter_error(pmu, pmu->fw_ctrs, inh);
@@ -318,23 +326,23 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 		if (!event->ctrs)
 			return -EOPNOTSUPP;
 	}
-	if (attr->sample_period) {	/* or sample_freq, its other name */
+	if (attr->sample_period) {	/* a union with sample_freq */
 		event->ctrs = event_sampling_ctrs(pmu, event->ctrs);
 		if (!event->ctrs)
 			return -EOPNOTSUPP;
 	}
 
-	/* Counters that can leave the firmware out do so; those that can not say it in ctr.inh. */
+	/* Every counter that can exclude machine mode does. ctr.inh has the others. */
 	event->cfg.inh = inh | RISCV_PMU_INH_M;
 	return 0;
 }
 
 /**
- * riscv_pmu_config_is_equal() - whether two configs are the same to the hardware
- * @a:		one
- * @b:		the other
+ * riscv_pmu_config_is_equal() - whether two configs are equal
+ * @a:		a config
+ * @b:		another config
  *
- * Return: true if one counter can hold both.
+ * Return: true if events with these configs can share a counter.
  */
 bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From what user space asks for to what a counter can hold. */
+/* Translates perf_event_attr to the config of a counter and its constraint. */
 #ifndef _RISCV_PMU_EVENT_H
 #define _RISCV_PMU_EVENT_H
 
@@ -15,7 +15,7 @@
 #define RISCV_PMU_EVENT_TYPE_RAW_V2	0x3
 #define RISCV_PMU_EVENT_TYPE_FW		0xf
 #define RISCV_PMU_EVENT_FW_PLATFORM	0xffff
-/* Codes 0 to 21 are defined; from there to 255 is reserved for more of them. */
+/* Codes 0 to 21 are defined; codes 22 to 255 are reserved for further standard events. */
 #define RISCV_PMU_EVENT_FW_STD_MAX	256
 
 #define RISCV_PMU_EVENT_IDX(type, code)	((type) << RISCV_PMU_EVENT_TYPE_SHIFT | (code))
@@ -23,7 +23,7 @@
 /* perf_event_attr::config of a raw event of one class */
 #define RISCV_PMU_CONFIG(class, rest)	((u64)(class) << RISCV_PMU_CLASS_SHIFT | (rest))
 
-/* General hardware events and cache events have perf's own numbers, shifted. */
+/* The codes of hardware events are perf's plus 1, those of cache events have perf's numbers. */
 #define RISCV_PMU_EVENT_HW(id)		\
 	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, PERF_COUNT_HW_##id + 1)
 #define RISCV_PMU_EVENT_CACHE_CODE(cache, op, result)	((cache) << 3 | (op) << 1 | (result))
@@ -34,7 +34,7 @@
 						       PERF_COUNT_HW_CACHE_RESULT_##result))
 #define RISCV_PMU_EVENT_FW(code)	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_FW, (code))
 
-/* The events that firmware counts of its own doings: X(name, SBI_PMU_FW_*). SBI 3.0, 11.2.5 */
+/* Firmware events, as X(name, SBI_PMU_FW_*): SBI 3.0, 11.2.5 */
 #define RISCV_PMU_FW_EVENTS(X)						\
 	X("misaligned-load", MISALIGNED_LOAD)				\
 	X("misaligned-store", MISALIGNED_STORE)				\
@@ -59,14 +59,14 @@
 	X("hfence-vvma-asid-sent", HFENCE_VVMA_ASID_SENT)		\
 	X("hfence-vvma-asid-received", HFENCE_VVMA_ASID_RCVD)
 
-/* The general event that a fixed counter can hold */
+/* The events of the fixed counters cycle and instret */
 #define RISCV_PMU_EVENT_CYCLES		RISCV_PMU_EVENT_HW(CPU_CYCLES)
 #define RISCV_PMU_EVENT_INSTRUCTIONS	RISCV_PMU_EVENT_HW(INSTRUCTIONS)
 
 /**
- * struct riscv_pmu_request - what an event asks of a counter
- * @cfg:	the config that the counter has to hold
- * @ctrs:	the constraint: counters that can hold it
+ * struct riscv_pmu_request - the config and the constraint of an event
+ * @cfg:	the config that the event's counter has to hold
+ * @ctrs:	the constraint: counters that can hold @cfg
  */
 struct riscv_pmu_request {
 	struct riscv_pmu_config	cfg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: refused when they are opened if they can never be scheduled, started
- * and stopped as a whole, read as of one instant.
+ * Groups of events. A group that can never be scheduled is refused when it is opened. The
+ * members of a group start and stop together, and are read as of one instant.
  */
 
 #include <linux/errno.h>
@@ -12,7 +12,7 @@
 #include "sched.h"
 #include "update.h"
 
-/* Adds an event of this PMU to an imagined hart that has nothing else to do. */
+/* Assigns an event of this PMU to a counter of a hypothetical hart without other events. */
 static int group_place(struct riscv_pmu_assignment *assign, const struct pmu *pmu,
 		       const struct perf_event *event)
 {
@@ -45,7 +45,7 @@ static bool group_is_identical(const struct perf_event *a, const struct perf_eve
 							     &to_riscv_pmu_event(b)->req.cfg);
 }
 
-/* Whether a group with one more of this event would have more than can run at once. */
+/* Whether a group with one more of this event exceeds the limit on identical events. */
 static bool group_has_too_many(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -61,9 +61,9 @@ static bool group_has_too_many(const struct perf_event *event)
  * riscv_pmu_group_validate() - whether an event's group fits on an idle hart
  * @event:	the event that is being opened
  *
- * Context: process; the leader's context mutex is held if there is a group.
- * Return: 0, -EINVAL if it can never run (perf's weak groups then split it),
- * or -ENOMEM.
+ * Context: process; if there is a group, the mutex of the leader's context is held.
+ * Return: 0; -EINVAL if the group can never be scheduled (perf then splits a weak group);
+ * -ENOMEM.
  */
 int riscv_pmu_group_validate(struct perf_event *event)
 {
@@ -88,13 +88,13 @@ int riscv_pmu_group_validate(struct perf_event *event)
 }
 
 /**
- * riscv_pmu_start_txn() - the next add or read calls belong together
+ * riscv_pmu_start_txn() - begin a transaction of several add or read calls
  * @pmu:	the PMU
- * @flags:	PERF_PMU_TXN_ADD: nothing starts before the transaction ends;
- *		PERF_PMU_TXN_READ: all that is read is of this instant
+ * @flags:	PERF_PMU_TXN_ADD: no event starts before the transaction ends;
+ *		PERF_PMU_TXN_READ: all events are read as of one instant
  *
- * Each add finds out by itself whether the group still fits, by moving others
- * if need be; if one does not, perf deletes those before it.
+ * Each add finds a counter for its event, and moves other events if that is necessary. If one
+ * add fails, perf deletes the events that were added before it.
  *
  * Context: interrupts off.
  */
@@ -102,7 +102,7 @@ void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
 
-	/* Within pmu_disable and pmu_enable nothing starts before, anyway. */
+	/* Between pmu_disable and pmu_enable no event starts anyway. */
 	if (flags & PERF_PMU_TXN_ADD && hart->updating)
 		return;
 
@@ -126,7 +126,7 @@ static void group_end(struct pmu *pmu)
 }
 
 /**
- * riscv_pmu_commit_txn() - the transaction has gone through
+ * riscv_pmu_commit_txn() - end a successful transaction
  * @pmu:	the PMU
  *
  * Context: interrupts off.
@@ -139,8 +139,10 @@ int riscv_pmu_commit_txn(struct pmu *pmu)
 }
 
 /**
- * riscv_pmu_cancel_txn() - the transaction is off; perf has deleted what it had added
+ * riscv_pmu_cancel_txn() - end a failed transaction
  * @pmu:	the PMU
+ *
+ * perf has already deleted the events that the transaction had added.
  *
  * Context: interrupts off.
  */

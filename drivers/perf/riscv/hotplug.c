@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Harts that come up and go down, and that lose their counters in between.
+ * CPU hotplug, idle states that lose the counters, and shutdown.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
@@ -21,9 +21,9 @@
 #include "update.h"
 
 /*
- * Checks that a hart that comes up has the counters of its PMU. A hart that was offline at boot
- * was assigned to the PMU of the harts with an equal devicetree node. If its delegated counters
- * differ, it is removed from that PMU. Returns NULL if the hart has none.
+ * Checks that a hart that comes online has the counters of its PMU. A hart that was offline at
+ * boot was assigned to the PMU of the harts with an equal devicetree node. If its delegated
+ * counters differ, it is removed from that PMU. Returns the hart's PMU, or NULL if it has none.
  */
 static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 {
@@ -35,7 +35,7 @@ static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 	cpumask_clear_cpu(cpu, &pmu->cpus);
 	riscv_pmu_set_of(cpu, NULL);
 	per_cpu_ptr(pmu->harts, cpu)->pmu = NULL;
-	pr_warn("hart %u was offline at boot, and the firmware delegates other counters to it than to the harts with the same devicetree node: no PMU on this hart. Boot with all harts online, or correct the devicetree\n",
+	pr_warn("hart %u was offline at boot, and its delegated counters differ from those of the harts with an equal devicetree node: no PMU on this hart. Boot with all harts online, or correct the devicetree\n",
 		cpu);
 	return NULL;
 }
@@ -45,7 +45,10 @@ static int hotplug_start_hart(unsigned int cpu)
 	struct riscv_pmu *pmu = hotplug_confirm(cpu);
 
 	if (!pmu) {
-		/* Firmware may have let user space read the counters. The vDSO needs the time. */
+		/*
+		 * The firmware may have enabled user access to the counters: disable it, except
+		 * for the time CSR, which the vDSO reads.
+		 */
 		riscv_pmu_csr_set_user_mask(PMU_SCOUNTEREN_TM);
 		return 0;
 	}
@@ -59,8 +62,8 @@ static int hotplug_start_hart(unsigned int cpu)
 }
 
 /*
- * When a hart goes offline, perf has removed all events from it before; at a reboot it has
- * not. scounteren is left alone, because tasks run on during a reboot, and clock_gettime()
+ * Before a hart goes offline, perf removes all events from it; before a reboot, it does not.
+ * scounteren is not changed, because tasks keep running during a reboot, and clock_gettime()
  * in the vDSO reads the time CSR.
  */
 static int hotplug_stop_hart(unsigned int cpu)
@@ -77,8 +80,8 @@ static int hotplug_stop_hart(unsigned int cpu)
 }
 
 /*
- * A non-retentive idle state: the hart comes back from HSM resume with its counters
- * reset. Where no event waits for them, that costs nothing before one comes.
+ * A non-retentive idle state: when the hart resumes, its counters are in an unknown state. They
+ * are initialised at once only if an event uses them; otherwise, when the next event is added.
  */
 static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -132,10 +135,10 @@ static void hotplug_stop_for_good(void *unused)
 }
 
 /*
- * What runs next, a kernel by kexec say, finds counters that stand still, and no
- * interrupt pending. Until then there still are tasks, and their events, but no
- * counter is programmed for them. Those that read counters themselves are told to use
- * read(), in riscv_pmu_commit_update().
+ * The next software, for example a kernel started by kexec, has to find all counters stopped
+ * and no overflow interrupt pending. Until it starts, tasks and their events remain, but no
+ * counter is programmed any more. riscv_pmu_commit_update() makes tasks that read counters in
+ * user space use read() instead.
  */
 static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -148,8 +151,11 @@ static struct notifier_block hotplug_reboot_nb = {
 };
 
 /**
- * riscv_pmu_hotplug_init() - bring the counters of every hart to a known state, now and later
+ * riscv_pmu_hotplug_init() - bring the counters of every hart to a known state
  *
+ * Harts that come online later are initialised then.
+ *
+ * Context: process, at boot.
  * Return: 0 or a negative errno.
  */
 int __init riscv_pmu_hotplug_init(void)

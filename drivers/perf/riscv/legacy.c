@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The base implementation: cycle and instret as any firmware leaves them.
- * They always run, can not be written, filtered or stopped, and do not
- * interrupt. Every other implementation stands on it.
+ * The base implementation, which needs no firmware support: cycle and instret always run; they
+ * can not be written, filtered or stopped, and do not interrupt. Its ops are used if a backend
+ * does not have its own.
  */
 
 #include <linux/array_size.h>
@@ -16,7 +16,7 @@
 #include "csr.h"
 #include "event.h"
 
-/* Who can not tell harts apart takes them for equal. */
+/* This backend can not distinguish CPU types, so all harts get one PMU. */
 static int base_select_cpus(struct cpumask *cpus)
 {
 	return 0;
@@ -40,7 +40,7 @@ static int base_probe(struct riscv_pmu *pmu)
 	}
 	pmu->fixed_ctrs = pmu->ctrs;
 	pmu->no_irq_why =
-		"cycle and instret do not interrupt; more takes firmware with the SBI PMU";
+		"cycle and instret do not interrupt; other counters need firmware with the SBI PMU";
 
 	return pmu->ctrs ? 0 : -ENODEV;
 }
@@ -57,7 +57,7 @@ static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config 
 	return 0;
 }
 
-/* Nothing has to be tried. */
+/* base_event_ctrs() knows the counters of every event. */
 static u64 base_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	return 0;
@@ -67,13 +67,13 @@ static void base_hart_nop(struct riscv_pmu *pmu)
 {
 }
 
-/* What runs forever needs no config and can not be stopped. */
+/* The counters always run, and have no config. */
 static int base_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	return 0;
 }
 
-/* For counters that no CSR reads: there are none. */
+/* Not used: a CSR reads each counter. */
 static u64 base_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	return 0;

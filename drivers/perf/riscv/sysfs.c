@@ -18,7 +18,7 @@ static struct riscv_pmu *sysfs_dev_to_pmu(struct device *dev)
 	return to_riscv_pmu((struct pmu *)dev_get_drvdata(dev));
 }
 
-/* format/: how perf packs config. A raw selector is as wide as the SBI version allows. */
+/* format/: the fields of config. The width of a raw selector depends on the SBI version. */
 
 static ssize_t event_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -47,7 +47,7 @@ static const struct attribute_group sysfs_format_group = {
 	.attrs	= sysfs_formats,
 };
 
-/* events/: the standard events that this machine has, by the names that perf gives them. */
+/* events/: the standard events that this machine has, under perf's names. */
 
 struct sysfs_event {
 	struct device_attribute	attr;
@@ -122,7 +122,7 @@ static const struct attribute_group sysfs_event_group = {
 	.is_visible	= sysfs_event_is_visible,
 };
 
-/* caps/: what this PMU can do, for tools. One word or number each. */
+/* caps/: capabilities of this PMU, for tools. Each file has one word or number. */
 
 static ssize_t backend_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -139,7 +139,10 @@ static ssize_t sampling_show(struct device *dev, struct device_attribute *attr, 
 }
 static DEVICE_ATTR_RO(sampling);
 
-/* What perf_event_open() grants here; Documentation/ABI/testing has the grammar. */
+/*
+ * What perf_event_open() supports on this PMU. Documentation/ABI/testing describes the
+ * syntax.
+ */
 static ssize_t device_id_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
@@ -210,7 +213,7 @@ static const struct attribute_group sysfs_cap_group = {
 	.attrs	= sysfs_caps,
 };
 
-/* cpus: this PMU is a core's, and these are the cores. */
+/* cpus: the harts of this PMU. The perf tool takes a PMU with this file for a core PMU. */
 
 static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
 {

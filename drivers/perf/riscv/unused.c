@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters keep running when their last event is removed. When no event is open any more, all
- * of them are stopped.
+ * Counters keep running when their last event is removed. When no event is open any more, the
+ * counters of all harts are stopped.
  */
 
 #include <linux/atomic.h>
@@ -24,7 +24,7 @@ static void unused_stop(void *unused)
 		riscv_pmu_hart_stop_unused(pmu, riscv_pmu_this_hart(pmu));
 }
 
-/* Only harts with running unused counters get an IPI, to spare idle and isolated ones. */
+/* Only harts with running unused counters get an IPI, so that idle harts are not woken. */
 static bool unused_exist(int cpu, void *unused)
 {
 	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
@@ -53,8 +53,8 @@ void riscv_pmu_event_opened(void)
 /**
  * riscv_pmu_event_closed() - an event was closed
  *
- * One second after the last close the counters of all harts are stopped. The delay avoids
- * IPIs if another event is opened soon.
+ * One second after the last event was closed, the counters of all harts are stopped. The delay
+ * avoids IPIs if another event is opened soon.
  *
  * Context: any.
  */
@@ -63,7 +63,7 @@ void riscv_pmu_event_closed(void)
 	if (!atomic_dec_and_test(&unused_nr_events))
 		return;
 
-	/* Not mod_delayed_work(): the queue it would need is another one in Linux 7.2. */
+	/* mod_delayed_work() needs a workqueue, whose name differs between Linux 6.12 and 7.2. */
 	cancel_delayed_work(&unused_work);
 	schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registries of vendors and cores. Each is one const table in a platform_*.c.
+ * The lists of vendors and of cores. Each has one const table in a file of this folder.
  */
 
 #include <linux/array_size.h>
@@ -21,9 +21,10 @@ static const struct riscv_pmu_core *const platform_cores[] = {
 };
 
 /**
- * riscv_pmu_vendor_find() - the vendor whose cores this machine has
+ * riscv_pmu_vendor_find() - find the vendor table for this machine's cores
  *
- * Return: its table, or NULL if the cores follow the specification.
+ * Context: process, at boot.
+ * Return: the vendor's table, or NULL if the cores follow the specification.
  */
 const struct riscv_pmu_vendor *riscv_pmu_vendor_find(void)
 {
@@ -36,15 +37,17 @@ const struct riscv_pmu_vendor *riscv_pmu_vendor_find(void)
 }
 
 /**
- * riscv_pmu_vendor_apply() - take over what the vendor does differently
+ * riscv_pmu_vendor_apply() - initialise a PMU with the vendor's deviations from the specification
  * @pmu:	the PMU, before its backend probes
- * @vendor:	the vendor, or NULL
+ * @vendor:	the vendor's table, or NULL
+ *
+ * Context: process, at boot.
  */
 void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor *vendor)
 {
 	pmu->ovf_csr = CSR_SCOUNTOVF;
 	pmu->pending_csr = CSR_IP;
-	/* Overflow interrupt and mode filters came together. */
+	/* Sscofpmf has both the overflow interrupt and the filters. */
 	if (riscv_isa_extension_available(NULL, SSCOFPMF)) {
 		pmu->hwirq = RV_IRQ_PMU;
 		pmu->has_filters = true;
@@ -63,8 +66,10 @@ void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor
 }
 
 /**
- * riscv_pmu_core_apply() - find out how this machine's cores name events
- * @pmu:	the PMU, before its backend probes; has no table afterwards if none is known
+ * riscv_pmu_core_apply() - find the table of event selectors for this machine's cores
+ * @pmu:	the PMU, before its backend probes; if the cores are not known, it gets no table
+ *
+ * Context: process, at boot.
  */
 void riscv_pmu_core_apply(struct riscv_pmu *pmu)
 {

@@ -6,15 +6,15 @@
 #include <linux/perf/riscv_pmu.h>
 
 /**
- * struct riscv_pmu_vendor - how one kind of core differs
- * @name:	for the boot message
+ * struct riscv_pmu_vendor - how a vendor's cores differ from the specification
+ * @name:	name of the vendor, for the boot message
  * @match:	whether this machine has such cores
  * @ops:	ops that replace the backend's, or NULL
- * @hwirq:	number of the local overflow interrupt, 0 for Sscofpmf's
+ * @hwirq:	number of the local overflow interrupt; 0: that of Sscofpmf
  * @fixed_irqs:	cycle and instret interrupt when they overflow
- * @has_filters: firmware filters its counters by mode without Sscofpmf
- * @ovf_csr:	CSR that tells which counters have overflowed, 0 for scountovf
- * @pending_csr: CSR with the interrupt's pending bit, 0 for sip
+ * @has_filters: programmable counters can exclude modes although there is no Sscofpmf
+ * @ovf_csr:	CSR with the overflow flags; 0: scountovf
+ * @pending_csr: CSR with the interrupt's pending bit; 0: sip
  */
 struct riscv_pmu_vendor {
 	const char			*name;
@@ -28,13 +28,14 @@ struct riscv_pmu_vendor {
 };
 
 /**
- * struct riscv_pmu_core - how one kind of core names its events
+ * struct riscv_pmu_core - selectors of the events of one type of core
  * @match:	whether this machine has such cores
- * @selectors:	standard events and what mhpmevent holds for them
- * @nr_selectors: how many
+ * @selectors:	standard events and their values of mhpmevent
+ * @nr_selectors: number of @selectors
  * @is_qemu:	QEMU's virt machine
  *
- * For S-mode that programs counters itself, where no firmware tells.
+ * It is used if the kernel programs the counters itself, and can not get the selectors from
+ * the firmware.
  */
 struct riscv_pmu_core {
 	bool				(*match)(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* QEMU's virt machine: its harts name events as the SBI does (hw/riscv, target/riscv/pmu.c). */
+/* QEMU's virt machine: a selector is the event's event_idx (target/riscv/pmu.c). */
 
 #include <linux/array_size.h>
 #include <linux/of.h>

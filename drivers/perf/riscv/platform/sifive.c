@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SiFive U74 (U74-MC Core Complex Manual, "Hardware Performance Monitor": class of
- * events in bits 7:0, the events of the class one bit each above). Untested on silicon.
+ * SiFive U74. Bits 7:0 of a selector are a class of events, and each bit above them is an event
+ * of that class (U74-MC Core Complex Manual, "Hardware Performance Monitor"). Untested on
+ * silicon.
  */
 
 #include <linux/array_size.h>
