@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/riscv_pmu/cpuN: what the PMU of each hart has done since
- * boot and holds now. Read without locks: a line may be one event old.
+ * /sys/kernel/debug/riscv_pmu/cpuN: statistics since boot and the present state of each hart's
+ * PMU. They are read without locks, so the lines may be inconsistent with each other.
  */
 
 #include <linux/cpumask.h>
@@ -63,6 +63,8 @@ DEFINE_SHOW_ATTRIBUTE(debugfs_hart);
 
 /**
  * riscv_pmu_debugfs_init() - create the files, one for each possible hart
+ *
+ * Context: process, at boot.
  */
 void __init riscv_pmu_debugfs_init(void)
 {

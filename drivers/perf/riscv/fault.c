@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Faults that a test asks for: calls of the firmware that fail, and steps of the
- * probe that find no memory. riscv_pmu.fail= on the kernel's command line and
- * fail_riscv_pmu/ in debugfs say which, as Documentation/fault-injection has it.
+ * Fault injection for tests: firmware calls and allocations of the probe fail. riscv_pmu.fail=
+ * on the kernel command line and fail_riscv_pmu/ in debugfs select which ones, as described in
+ * Documentation/fault-injection.
  */
 
 #include <linux/debugfs.h>
@@ -15,12 +15,13 @@
 static DECLARE_FAULT_ATTR(fault_attr);
 
 /**
- * riscv_pmu_should_fail() - whether what comes next is to fail
+ * riscv_pmu_should_fail() - whether the caller's next operation has to fail
  *
- * Each question is one unit of "space": with a space of n, the first n are let pass.
+ * Each call uses one unit of the attribute "space": with a space of n, the first n operations
+ * do not fail.
  *
  * Context: any.
- * Return: true if it is.
+ * Return: true if the operation has to fail.
  */
 bool riscv_pmu_should_fail(void)
 {
@@ -33,7 +34,7 @@ bool riscv_pmu_should_fail(void)
  */
 static char fault_options[64];
 module_param_string(fail, fault_options, sizeof(fault_options), 0);
-MODULE_PARM_DESC(fail, "which calls of the firmware and steps of the probe fail: interval,probability,space,times (Documentation/fault-injection)");
+MODULE_PARM_DESC(fail, "firmware calls and steps of the probe that fail: interval,probability,space,times (Documentation/fault-injection)");
 
 static int __init fault_options_init(void)
 {
@@ -42,7 +43,7 @@ static int __init fault_options_init(void)
 	if (!setup_fault_attr(&fault_attr, fault_options))
 		return -EINVAL;
 
-	/* A stack each time would bury what the driver itself has to say. */
+	/* No stack trace for each fault: the driver's own messages would be hard to find. */
 	fault_attr.verbose = 1;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Faults that a test asks for (Documentation/fault-injection). */
+/* Fault injection for tests (Documentation/fault-injection). */
 #ifndef _RISCV_PMU_FAULT_H
 #define _RISCV_PMU_FAULT_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The PMU named "sbi_fw": what the firmware counts of its own doings, by name. It
- * has a type, a format and a list of events, and hands each event on to the PMU of
- * the harts, whose firmware counters count it: so it runs in groups with these,
- * takes turns and follows tasks as they do. Where harts are of several kinds, each
- * has one ("sbi_fw_type1"): a task's event belongs to one PMU of harts.
+ * The PMU "sbi_fw", whose events are the firmware events. It has a type, a format and a list of
+ * events. It forwards each event to the core PMU, which has the firmware counters: so firmware
+ * events can be in groups with other events of that PMU, are multiplexed with them, and can be
+ * opened for tasks. If there are several CPU types, each has such a PMU ("sbi_fw_type1"),
+ * because an event of a task belongs to a single core PMU.
  *
  * SBI 3.0, 11.2.5 "Event: Firmware Events".
  */
@@ -25,15 +25,15 @@
 
 #define FW_PMU_NAME		"sbi_fw"
 
-/* config: the code; config1: the data of a platform's own event, else 0 */
+/* config: code of the event; config1: data of a platform firmware event, else 0 */
 #define FW_CONFIG_CODE		GENMASK_ULL(15, 0)
 #define FW_CONFIG1_DATA		GENMASK_ULL(61, 0)
 
 /**
- * struct fw_pmu - the firmware's events on one CPU type
- * @pmu:	for perf
- * @core:	whose counters count
- * @name:	in sysfs
+ * struct fw_pmu - the PMU of the firmware events of one CPU type
+ * @pmu:	perf's part of it
+ * @core:	the core PMU that counts the events
+ * @name:	name in sysfs
  */
 struct fw_pmu {
 	struct pmu		pmu;
@@ -124,7 +124,7 @@ static const struct attribute_group *fw_attr_groups[] = {
 
 /* --- perf's callback --- */
 
-/* The same event in the core PMU's encoding, whose rules for all else apply. */
+/* Translates the attributes to the core PMU's encoding. The core PMU checks the other fields. */
 static int fw_attr_to_core(struct perf_event_attr *attr, const struct riscv_pmu *core)
 {
 	u64 code = attr->config, data = attr->config1;
@@ -145,11 +145,11 @@ static int fw_attr_to_core(struct perf_event_attr *attr, const struct riscv_pmu 
 }
 
 /*
- * A PMU forwards an event to another one by writing that one's type and encoding to the
- * event's own copy of the attributes and returning -ENOENT: perf_init_event() provides for
- * it and keeps the first type in orig_type (Linux 6.12 and 7.2), and AMD's core PMU uses it
- * for IBS. The caller's attributes stay as they are. An event of one hart goes to that
- * hart's PMU, an event of a task to ours.
+ * A PMU can forward an event to another PMU: it writes the other PMU's type and encoding to
+ * the event's copy of the attributes, and returns -ENOENT. perf_init_event() supports this,
+ * and keeps the first type in orig_type (Linux 6.12 and 7.2); AMD's core PMU forwards events
+ * to IBS so. The caller's attributes are not changed. An event of one hart is forwarded to
+ * that hart's PMU, an event of a task to the core PMU of this PMU.
  */
 static int fw_event_init(struct perf_event *event)
 {
@@ -164,9 +164,9 @@ static int fw_event_init(struct perf_event *event)
 }
 
 /**
- * riscv_pmu_fw_init() - register the PMU of the firmware's events on one CPU type
- * @core:	a registered core PMU that has firmware counters
- * @type:	its number, 0 for the first
+ * riscv_pmu_fw_init() - register the PMU of the firmware events of one CPU type
+ * @core:	a registered core PMU with firmware counters
+ * @type:	number of the CPU type, 0 for the first one
  *
  * Context: process, at boot.
  * Return: 0 or a negative errno.

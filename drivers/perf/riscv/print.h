@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Deferred messages, for code that may run with the run queue's lock held: a console may
- * have to wake a task, which takes that lock.
+ * Deferred messages, for code that may run with the lock of the run queue held. A console must
+ * not be called then, because it may wake a task, and that takes the same lock.
  */
 #ifndef _RISCV_PMU_PRINT_H
 #define _RISCV_PMU_PRINT_H

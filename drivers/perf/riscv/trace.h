@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tracepoints of the RISC-V PMU: riscv_pmu:apply, riscv_pmu:overflow. */
+/* Tracepoints riscv_pmu:apply (a batch was applied) and riscv_pmu:overflow (an interrupt). */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM riscv_pmu
 

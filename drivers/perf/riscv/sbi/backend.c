@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of the SBI PMU extension, from SBI 0.3 to 3.0 (chapter numbers are those of 3.0). What
- * the firmware returns is input: it is checked before it is used.
+ * Counters of the SBI PMU extension, SBI 0.3 to 3.0 (chapter numbers are those of 3.0). Results
+ * of the firmware are checked before they are used.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
@@ -32,7 +32,7 @@
 /* A narrower counter wraps too fast to be polled. */
 #define SBI_MIN_WIDTH		16
 
-/* Selectors of raw events: version 1 of the type, and 2 from SBI 3.0 on (11.3). */
+/* Width of raw event selectors: version 1 of the type, and version 2 since SBI 3.0 (11.3). */
 #define SBI_RAW_BITS		48
 #define SBI_RAW_V2_BITS		56
 
@@ -44,14 +44,14 @@ static const struct riscv_pmu_sbi_method *const sbi_methods[] = {
 
 static char *sbi_method_param = "auto";
 module_param_named(sbi, sbi_method_param, charp, 0444);
-MODULE_PARM_DESC(sbi, "how batches are handed to the firmware: auto, batch, snapshot or plain");
+MODULE_PARM_DESC(sbi, "SBI method, by which firmware calls a batch is applied: auto, batch, snapshot or plain");
 
 static u64 sbi_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	return riscv_pmu_sbi_fw_read(ctr);
 }
 
-/* Translates numbers of hardware counters to the firmware's numbers. */
+/* Translates a mask of hpmcounter numbers to the firmware's counter numbers. */
 static u64 sbi_hpm_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
 {
 	u64 hit = 0;
@@ -74,7 +74,7 @@ static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	hit = sbi_hpm_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
-	/* KVM hides scountovf from its guests, which read 0 (hcounteren; Sscofpmf). */
+	/* In a KVM guest scountovf reads as 0, because hcounteren masks it (Sscofpmf). */
 	if (unlikely(!hit) && ctrs && to_sbi(pmu)->method->overflowed)
 		hit = to_sbi(pmu)->method->overflowed(ctrs);
 
@@ -82,13 +82,12 @@ static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 }
 
 /*
- * The fixed counters stop too, so that what they count for perf starts with
- * their config: QEMU 10.0.2 miscounts when the filters of a running counter
- * change.
+ * Stops the fixed counters too, so that they are not running when they are configured: QEMU
+ * 10.0.2 miscounts if the filters of a running counter change.
  */
 static void sbi_stop_hart(struct riscv_pmu *pmu)
 {
-	/* An error means that some counter was not in use, which is what this is for. */
+	/* Errors are ignored: the firmware returns one if a counter was not in use. */
 	riscv_pmu_sbi_stop(pmu->ctrs & ~pmu->free_running_ctrs, SBI_PMU_STOP_FLAG_RESET);
 	this_cpu_write(riscv_pmu_sbi_configs, 0);
 	if (pmu->hwirq)
@@ -98,17 +97,17 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
 /* Whether the description of a counter is valid; if not, the counter is not used. */
 static bool sbi_check_ctr(unsigned int ctr, const struct riscv_pmu_sbi_ctr_info *info)
 {
-	/* Of a firmware counter, only the type has a meaning (SBI 3.0, COUNTER_GET_INFO). */
+	/* Only the type of a firmware counter is defined (SBI 3.0, COUNTER_GET_INFO). */
 	if (info->is_fw)
 		return true;
 	if (info->width < SBI_MIN_WIDTH || info->width > 64) {
-		pr_warn("firmware bug: counter %u has a width of %u bits, not used\n",
+		pr_warn("firmware bug: counter %u is not used, its width of %u bits is invalid\n",
 			ctr, info->width);
 		return false;
 	}
 	if (info->csr < CSR_CYCLE || info->csr >= CSR_CYCLE + PMU_CSR_CTR_NUM ||
 	    info->csr == CSR_CYCLE + PMU_CSR_CTR_TIME) {
-		pr_warn("firmware bug: counter %u is read by CSR 0x%x, which is none, not used\n",
+		pr_warn("firmware bug: counter %u is not used, its CSR 0x%x is not a counter\n",
 			ctr, info->csr);
 		return false;
 	}
@@ -116,7 +115,7 @@ static bool sbi_check_ctr(unsigned int ctr, const struct riscv_pmu_sbi_ctr_info 
 	return true;
 }
 
-/* What COUNTER_FW_READ returns: on RV32 the upper half came with SBI 2.0. */
+/* Width of firmware counters. On RV32 the high half can be read since SBI 2.0. */
 static unsigned int sbi_fw_width(void)
 {
 	return IS_ENABLED(CONFIG_64BIT) || sbi_spec_version >= sbi_mk_version(2, 0) ? 64 : 32;
@@ -157,15 +156,15 @@ static int sbi_find_ctrs(struct riscv_pmu *pmu)
 	if (err)
 		return err;
 	if (num > RISCV_MAX_COUNTERS) {
-		pr_warn("firmware says it has %u counters, the first %d are used\n",
+		pr_warn("firmware reports %u counters, only the first %d are used\n",
 			num, RISCV_MAX_COUNTERS);
 		num = RISCV_MAX_COUNTERS;
 	}
 
-	/* As OpenSBI numbers them: masks need no translation. */
+	/* True with OpenSBI's counter numbers; sbi_add_ctr() clears it for others. */
 	pmu->is_identity = true;
 	for (ctr = 0; ctr < num; ctr++) {
-		/* An error means that the number is not used, as 1 (the time). */
+		/* An error means that there is no counter of this number, such as 1 (time). */
 		if (!riscv_pmu_sbi_ctr_info(ctr, &info) && sbi_check_ctr(ctr, &info))
 			sbi_add_ctr(pmu, ctr, &info);
 	}
@@ -179,7 +178,7 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 	int err;
 
 	sbi_stop_hart(pmu);
-	/* An error means that they can not be stopped either. */
+	/* Errors are ignored: these counters run even if they can not be started. */
 	if (pmu->free_running_ctrs)
 		riscv_pmu_sbi_start(pmu->free_running_ctrs);
 	if (!method->hart_start)
@@ -187,7 +186,7 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 
 	err = method->hart_start();
 	if (err)
-		riscv_pmu_warn_once("a hart can not share a page with the firmware (error %d): it needs more calls\n",
+		riscv_pmu_warn_once("a hart can not share a page with the firmware (error %d): more calls are needed\n",
 				    err);
 }
 
@@ -219,14 +218,14 @@ static void sbi_choose_method(struct riscv_pmu *pmu)
 			break;
 		}
 		if (err != -ENODEV)
-			pr_warn("%s calls can not be used (error %d)\n",
+			pr_warn("SBI method \"%s\" can not be used (error %d)\n",
 				sbi_methods[i]->name, err);
 	}
 
 	if (!sbi_is_chosen(sbi->method))
-		pr_warn("this firmware has no sbi=%s, using plain calls; choose auto, batch, snapshot or plain\n",
+		pr_warn("the firmware does not support riscv_pmu.sbi=%s, using plain calls; choose auto, batch, snapshot or plain\n",
 			sbi_method_param);
-	/* Unless a vendor has its own. */
+	/* A vendor's own ops are not replaced. */
 	if (pmu->ops.apply == riscv_pmu_sbi_plain_apply) {
 		pmu->ops.apply = sbi->method->apply;
 		pmu->ops.reload = sbi->method->reload;

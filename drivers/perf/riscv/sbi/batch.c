@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A batch as one firmware call: the PMU batch extension, which OpenSBI has with
- * the files in opensbi/. Documentation/arch/riscv/sbi-pmu-batch.rst specifies it.
+ * The SBI method "batch": it applies a batch by one call of the PMU batch extension, which the
+ * patches in opensbi/ add to OpenSBI. Documentation/arch/riscv/sbi-pmu-batch.rst specifies it.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
@@ -24,7 +24,7 @@
 
 static_assert(sizeof(struct sbi_pmu_batch_shmem) == SBI_PMU_BATCH_SHMEM_SIZE);
 
-/* The page of each hart, and the same while its firmware has it. */
+/* The page of each hart; and the same pointer while the firmware uses the page, else NULL. */
 static DEFINE_PER_CPU(struct sbi_pmu_batch_shmem *, batch_page);
 static DEFINE_PER_CPU(struct sbi_pmu_batch_shmem *, batch_shmem);
 
@@ -91,16 +91,19 @@ static void batch_write_configs(struct sbi_pmu_batch_shmem *shmem,
 		       (this_cpu_read(riscv_pmu_sbi_configs) & ~batch->release) | batch->program);
 }
 
-/* Rare: some counters would not, or the firmware has not understood. */
+/*
+ * Handles an error of a batch. If the page has the failed counters, these are reported to the
+ * caller. Otherwise the firmware has refused the batch, or can not access the page.
+ */
 static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
 			       const struct sbi_pmu_batch_shmem *shmem, int err)
 {
 	u64 failed = READ_ONCE(shmem->failed);
 
 	if (err != -EIO || !failed) {
-		/* No page, or one that faults: the next batches need not try it. */
+		/* Use plain calls for this batch and for all later ones of this hart. */
 		this_cpu_write(batch_shmem, NULL);
-		riscv_pmu_warn_once("firmware bug: it refuses a batch (stop 0x%llx, program 0x%llx, start 0x%llx)\n",
+		riscv_pmu_warn_once("firmware bug: batch refused (stop 0x%llx, program 0x%llx, start 0x%llx), using plain calls\n",
 				    batch->stop | batch->release, batch->program, batch->start);
 		return riscv_pmu_sbi_plain_apply(pmu, batch);
 	}
@@ -130,7 +133,7 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	return unlikely(err) ? batch_fail(pmu, batch, shmem, err) : 0;
 }
 
-/* The counter is read last: all that comes before the call is counted. */
+/* The counter is read last, so that it counts until right before the call. */
 static int batch_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
 {
 	struct sbi_pmu_batch_shmem *shmem = this_cpu_read(batch_shmem);
@@ -145,7 +148,10 @@ static int batch_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 
 	if (likely(!riscv_pmu_sbi_batch_apply(bit, 0, bit)))
 		return 0;
 
-	/* The call may have loaded it before it failed, so the value is not read again. */
+	/*
+	 * Ignore the value that is read now: the failed call may have written the counter
+	 * already.
+	 */
 	return riscv_pmu_sbi_plain_reload(pmu, ctr, value, &unused);
 }
 
@@ -164,7 +170,7 @@ static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 		*ctrs = READ_ONCE(shmem->ctrs);
 	local_irq_restore(irqs);
 
-	/* -ENOENT: no counter can hold it. The firmware can tell: see sbi_find_resolver(). */
+	/* No counter can hold the event (-ENOENT): this is a valid result, not an error. */
 	return err == -ENOENT ? 0 : err;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The only place that makes PMU ecalls. Splits 64-bit arguments and counter
- * masks for RV32 in one place, and takes the firmware's answers for input.
+ * All ecalls of the PMU extensions. On RV32, 64-bit arguments and counter masks are split here.
+ * The firmware's results are checked before they are used.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
@@ -21,16 +21,17 @@
 #include "../print.h"
 #include "call.h"
 
-/* Where calls of the batch extension are counted. */
+/* Index of a function of the batch extension in riscv_pmu_sbi_counts. */
 #define SBI_CALL_BATCH(fid)	(SBI_CALL_NR_PMU_FIDS + (fid))
 
 static DEFINE_PER_CPU(unsigned long [RISCV_PMU_SBI_NR_FIDS], riscv_pmu_sbi_counts);
 
 /**
- * riscv_pmu_sbi_ecall_name() - what a function is called
- * @fid:	its number, below RISCV_PMU_SBI_NR_FIDS
+ * riscv_pmu_sbi_ecall_name() - get the name of a function
+ * @fid:	the function, below RISCV_PMU_SBI_NR_FIDS
  *
- * Return: a name for debugfs.
+ * Context: any.
+ * Return: the name, as debugfs shows it.
  */
 const char *riscv_pmu_sbi_ecall_name(unsigned int fid)
 {
@@ -54,10 +55,11 @@ const char *riscv_pmu_sbi_ecall_name(unsigned int fid)
 }
 
 /**
- * riscv_pmu_sbi_ecall_count() - how often a hart has called a function since boot
+ * riscv_pmu_sbi_ecall_count() - get the number of a hart's calls of a function since boot
  * @cpu:	the hart
  * @fid:	the function, below RISCV_PMU_SBI_NR_FIDS
  *
+ * Context: any.
  * Return: the number of calls.
  */
 unsigned long riscv_pmu_sbi_ecall_count(unsigned int cpu, unsigned int fid)
@@ -65,23 +67,26 @@ unsigned long riscv_pmu_sbi_ecall_count(unsigned int cpu, unsigned int fid)
 	return per_cpu(riscv_pmu_sbi_counts, cpu)[fid];
 }
 
-/* Errors that no function has a reason to give: what comes of them is hard to tell from a bug. */
+/*
+ * Reports an error that the SBI does not provide for. Without the message, its consequences
+ * could not be distinguished from a bug of the driver.
+ */
 static noinline void call_complain(unsigned int fid, const struct sbiret *ret)
 {
-	riscv_pmu_warn_once("firmware fails a PMU call (%s, error %ld): events may be missing or stop; a newer firmware may help\n",
+	riscv_pmu_warn_once("a firmware call failed (%s, error %ld): events may be missing or stop counting; newer firmware may fix this\n",
 			    riscv_pmu_sbi_ecall_name(fid), ret->error);
 }
 
 /**
- * riscv_pmu_sbi_pmu() - the ecall itself
- * @fid:	function of the PMU extension
+ * riscv_pmu_sbi_pmu() - make an ecall of the PMU extension
+ * @fid:	the function
  * @a0:		first argument
  * @a1:		second argument
  * @a2:		third argument
  * @a3:		fourth argument
  * @arg:	fifth argument; on RV32 fifth and sixth
  *
- * KUnit puts a firmware of its own in its place.
+ * The KUnit tests replace this function by simulated firmware.
  *
  * Context: any.
  * Return: the firmware's error and value, unchecked.
@@ -107,7 +112,9 @@ struct sbiret riscv_pmu_sbi_pmu(unsigned long fid, unsigned long a0, unsigned lo
 }
 
 /**
- * riscv_pmu_sbi_nothing() - a call of the firmware that changes nothing, for the time that it takes
+ * riscv_pmu_sbi_nothing() - make a firmware call that changes nothing
+ *
+ * It lets the hart execute some instructions in M-mode.
  *
  * Context: any.
  */
@@ -119,9 +126,10 @@ void riscv_pmu_sbi_nothing(void)
 /**
  * riscv_pmu_sbi_has_pmu() - whether the firmware has the PMU extension
  *
- * It came with SBI 0.3; probing for it is enough from 0.2 on.
+ * The extension was added in SBI 0.3. It can be probed for since SBI 0.2.
  *
- * Return: true if it has.
+ * Context: any.
+ * Return: true if the firmware has it.
  */
 bool riscv_pmu_sbi_has_pmu(void)
 {
@@ -129,9 +137,10 @@ bool riscv_pmu_sbi_has_pmu(void)
 }
 
 /**
- * riscv_pmu_sbi_num_ctrs() - how many counters the firmware says there are
- * @num:	out: as it says, not bounded
+ * riscv_pmu_sbi_num_ctrs() - get the number of counters from the firmware
+ * @num:	out: the number, which may be more than the driver supports
  *
+ * Context: any.
  * Return: 0 or a negative errno.
  */
 int riscv_pmu_sbi_num_ctrs(unsigned int *num)
@@ -146,11 +155,12 @@ int riscv_pmu_sbi_num_ctrs(unsigned int *num)
 }
 
 /**
- * riscv_pmu_sbi_ctr_info() - what one counter is
- * @ctr:	its number
- * @info:	out: as the firmware says it
+ * riscv_pmu_sbi_ctr_info() - get the description of a counter from the firmware
+ * @ctr:	number of the counter
+ * @info:	out: the description, unchecked
  *
- * Return: 0, or a negative errno for a counter that does not exist.
+ * Context: any.
+ * Return: 0, or a negative errno if the counter does not exist.
  */
 int riscv_pmu_sbi_ctr_info(unsigned int ctr, struct riscv_pmu_sbi_ctr_info *info)
 {
@@ -173,19 +183,19 @@ static int call_errno(struct sbiret ret)
 }
 
 /**
- * riscv_pmu_sbi_cfg_match() - give one of several counters an event
- * @ctrs:	the counters to choose from
+ * riscv_pmu_sbi_cfg_match() - configure one of several counters for an event
+ * @ctrs:	the counters of which the firmware chooses one
  * @flags:	SBI_PMU_CFG_FLAG_*
  * @event_idx:	type and code of the event
- * @event_data:	its data
+ * @event_data:	data of the event
  *
- * The mask starts at base 0 wherever it fits into a word: OpenSBI 1.6 mistakes
- * base and index for firmware counters.
+ * If the mask fits into a word, its base is 0: for firmware counters, OpenSBI 1.6 confuses the
+ * base with the counter's index.
  *
- * Context: interrupts off, on the hart whose counters are meant.
- * Return: the counter that the firmware chose; -ENOENT if none of them can
- * hold the event now (SBI_ERR_NOT_SUPPORTED), -EIO if it chose one that it was not
- * offered; another errno for another error.
+ * Context: interrupts off, on the hart of the counters.
+ * Return: the counter that the firmware chose; -ENOENT if no counter of @ctrs can hold the
+ * event now (SBI_ERR_NOT_SUPPORTED); -EIO if the firmware chose a counter that is not in
+ * @ctrs; another errno for another error.
  */
 int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data)
 {
@@ -214,13 +224,14 @@ int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 ev
 /**
  * riscv_pmu_sbi_event_is_supported() - whether any counter can count an event
  * @event_idx:	type and code of the event
- * @event_data:	its data
+ * @event_data:	data of the event
  *
- * EVENT_GET_INFO (SBI 3.0, 11.13) does not say which counters. OpenSBI (1.6 to 1.9) says
- * of every firmware event that it is not supported.
+ * EVENT_GET_INFO (SBI 3.0, 11.13) does not return which counters can. OpenSBI 1.6 to 1.9
+ * reports every firmware event as not supported.
  *
  * Context: process, may sleep.
- * Return: 1 or 0; a negative errno if the firmware can not tell.
+ * Return: 1 if a counter can count the event, 0 if none can; a negative errno if the call
+ * failed.
  */
 int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data)
 {
@@ -245,7 +256,7 @@ int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data)
 	return !!(READ_ONCE(info->output) & SBI_CALL_EVENT_INFO_SUPPORTED);
 }
 
-/* One call per word of the mask that has a counter in it. */
+/* Makes one call for each word of the mask that is not 0; ignores the error @harmless. */
 static int call_by_mask(unsigned long fid, u64 ctrs, unsigned long flags, long harmless)
 {
 	int err = 0;
@@ -265,10 +276,10 @@ static int call_by_mask(unsigned long fid, u64 ctrs, unsigned long flags, long h
 }
 
 /**
- * riscv_pmu_sbi_start() - start counters from where they stand
- * @ctrs:	the counters; one that already runs is no error
+ * riscv_pmu_sbi_start() - start counters from their present values
+ * @ctrs:	the counters; it is no error if some of them are running
  *
- * Context: interrupts off, on the hart whose counters are meant.
+ * Context: interrupts off, on the hart of the counters.
  * Return: 0 or a negative errno.
  */
 int riscv_pmu_sbi_start(u64 ctrs)
@@ -278,19 +289,19 @@ int riscv_pmu_sbi_start(u64 ctrs)
 
 /**
  * riscv_pmu_sbi_start_at() - start one stopped counter from a given value
- * @ctr:	the counter
- * @value:	what it starts from
+ * @ctr:	number of the counter
+ * @value:	the value
  *
- * Context: interrupts off, on the hart whose counter is meant.
- * Return: 0 or a negative errno; a counter that was running is one, since
- * firmware then leaves the value unwritten.
+ * Context: interrupts off, on the hart of the counter.
+ * Return: 0 or a negative errno. It is an error if the counter is running, because the
+ * firmware then does not write the value.
  */
 int riscv_pmu_sbi_start_at(unsigned int ctr, u64 value)
 {
 	unsigned long base = ctr / SBI_CALL_CTRS_PER_MASK * SBI_CALL_CTRS_PER_MASK;
 	struct sbiret ret;
 
-	/* The value starts in a3, one register before the data of CFG_MATCH. */
+	/* The value begins in a3, while the event data of CFG_MATCH begins in a4. */
 	ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_START, base, BIT(ctr - base),
 				SBI_PMU_START_FLAG_SET_INIT_VALUE, (unsigned long)value,
 			   IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(value) : 0);
@@ -300,10 +311,10 @@ int riscv_pmu_sbi_start_at(unsigned int ctr, u64 value)
 
 /**
  * riscv_pmu_sbi_stop() - stop counters
- * @ctrs:	the counters; one that does not run is no error
+ * @ctrs:	the counters; it is no error if some of them are stopped
  * @flags:	SBI_PMU_STOP_FLAG_*
  *
- * Context: interrupts off, on the hart whose counters are meant.
+ * Context: interrupts off, on the hart of the counters.
  * Return: 0 or a negative errno.
  */
 int riscv_pmu_sbi_stop(u64 ctrs, unsigned long flags)
@@ -312,12 +323,12 @@ int riscv_pmu_sbi_stop(u64 ctrs, unsigned long flags)
 }
 
 /**
- * riscv_pmu_sbi_start_snapshot() - start stopped counters from the values in the page
+ * riscv_pmu_sbi_start_snapshot() - start stopped counters from the values in the snapshot page
  * @ctrs:	counters of one word of the mask (SBI_CALL_CTRS_PER_MASK)
  *
- * Context: interrupts off, on the hart whose counters are meant.
- * Return: 0 or a negative errno; a counter that was running is one, since
- * firmware then leaves its value unwritten.
+ * Context: interrupts off, on the hart of the counters.
+ * Return: 0 or a negative errno. It is an error if one of the counters is running, because
+ * the firmware then does not write its value.
  */
 int riscv_pmu_sbi_start_snapshot(u64 ctrs)
 {
@@ -328,10 +339,10 @@ int riscv_pmu_sbi_start_snapshot(u64 ctrs)
 }
 
 /**
- * riscv_pmu_sbi_snapshot_set_shmem() - share a page with this hart's firmware, for snapshots
- * @page:	its physical address, or PHYS_ADDR_MAX for none
+ * riscv_pmu_sbi_snapshot_set_shmem() - set this hart's snapshot page
+ * @page:	physical address of the page, or PHYS_ADDR_MAX for no page
  *
- * Context: on the hart that is meant.
+ * Context: any; the page is that of the calling hart.
  * Return: 0 or a negative errno.
  */
 int riscv_pmu_sbi_snapshot_set_shmem(phys_addr_t page)
@@ -345,14 +356,14 @@ int riscv_pmu_sbi_snapshot_set_shmem(phys_addr_t page)
 }
 
 /**
- * riscv_pmu_sbi_fw_read() - read a firmware counter
- * @ctr:	the counter
+ * riscv_pmu_sbi_fw_read() - read a firmware counter of this hart
+ * @ctr:	number of the counter
  *
- * On RV32 the upper half came with SBI 2.0, in a call of its own; the halves
- * are read until they belong together.
+ * On RV32 a call of SBI 2.0 reads the high half. If the low half has wrapped in between, the
+ * high half is read again.
  *
- * Context: on the hart whose counter is meant.
- * Return: its value, 0 where the firmware refuses.
+ * Context: not preemptible.
+ * Return: the counter's value; 0 if the call failed.
  */
 u64 riscv_pmu_sbi_fw_read(unsigned int ctr)
 {
@@ -375,8 +386,8 @@ u64 riscv_pmu_sbi_fw_read(unsigned int ctr)
 }
 
 /**
- * riscv_pmu_sbi_batch() - an ecall of the PMU batch extension
- * @fid:	its function
+ * riscv_pmu_sbi_batch() - make an ecall of the PMU batch extension
+ * @fid:	the function
  * @a0:		first argument
  * @a1:		second argument
  * @a2:		third argument
@@ -384,7 +395,7 @@ u64 riscv_pmu_sbi_fw_read(unsigned int ctr)
  * @a4:		fifth argument
  * @a5:		sixth argument
  *
- * KUnit puts a firmware of its own in its place.
+ * The KUnit tests replace this function by simulated firmware.
  *
  * Context: any.
  * Return: the firmware's error and value, unchecked.
@@ -409,9 +420,9 @@ struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned 
 }
 
 /*
- * KVM (6.12) hands whatever is asked about experimental extensions to the program
- * that runs the guest, even whether there are any: QEMU 10.0 does not know what
- * to make of it, and ends the guest.
+ * KVM (Linux 6.12) forwards every call of an experimental extension to the user-space program
+ * that runs the guest, and the probe for such an extension too. QEMU 10.0 does not support
+ * that, and terminates the guest.
  */
 static bool call_is_kvm(void)
 {
@@ -421,9 +432,10 @@ static bool call_is_kvm(void)
 }
 
 /**
- * riscv_pmu_sbi_has_batch() - whether the firmware has the batch extension, in a version known here
+ * riscv_pmu_sbi_has_batch() - whether the firmware has a supported version of the batch extension
  *
- * Return: true if it has.
+ * Context: any.
+ * Return: true if the firmware has it.
  */
 bool riscv_pmu_sbi_has_batch(void)
 {
@@ -435,13 +447,13 @@ bool riscv_pmu_sbi_has_batch(void)
 		return false;
 
 	ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_GET_VERSION, 0, 0, 0, 0, 0, 0);
-	/* Drafts, whose major number is 0, are not compatible with each other. */
+	/* Drafts, whose major version is 0, are not compatible with each other. */
 	return !ret.error && ret.value == SBI_PMU_BATCH_VERSION_0_9;
 }
 
 /**
- * riscv_pmu_sbi_batch_set_shmem() - share a page with this hart's firmware
- * @page:	its physical address, or all ones for none
+ * riscv_pmu_sbi_batch_set_shmem() - set the page that this hart shares with the batch extension
+ * @page:	physical address of the page, or all ones for no page
  *
  * Context: interrupts off.
  * Return: 0 or a negative errno.
@@ -459,12 +471,12 @@ int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page)
 /**
  * riscv_pmu_sbi_batch_apply() - stop, program and start counters
  * @stop:	counters to stop
- * @program:	counters to be given what the page says
+ * @program:	counters to program as their slots in the page describe
  * @start:	counters to start
  *
- * Context: interrupts off, on the hart whose counters are meant.
- * Return: 0; -EIO if the page's failed mask says which counters failed; another errno
- * if nothing was done, or if the firmware can not access the page, in which case the
+ * Context: interrupts off, on the hart of the counters.
+ * Return: 0; -EIO if the failed mask in the page has the counters that failed; another errno
+ * if the firmware did nothing, or if it could not access the page, in which case the
  * counters are stopped.
  */
 int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start)
@@ -485,12 +497,12 @@ int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start)
 }
 
 /**
- * riscv_pmu_sbi_batch_resolve() - have the page tell which counters can count an event
+ * riscv_pmu_sbi_batch_resolve() - get the counters that can count an event, in the page
  * @event_idx:	type and code of the event
- * @event_data:	its data
+ * @event_data:	data of the event
  *
  * Context: interrupts off.
- * Return: 0; -ENOENT if no counter can count it; another errno for another error.
+ * Return: 0; -ENOENT if no counter can count the event; another errno for another error.
  */
 int riscv_pmu_sbi_batch_resolve(u32 event_idx, u64 event_data)
 {

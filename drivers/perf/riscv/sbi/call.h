@@ -9,10 +9,10 @@
 #include <asm/sbi.h>
 
 /**
- * struct riscv_pmu_sbi_ctr_info - what COUNTER_GET_INFO says of a counter
- * @csr:	the CSR that reads it; no meaning for a firmware counter
- * @width:	its bits, 1 to 64; no meaning for a firmware counter
- * @is_fw:	the firmware counts it in software
+ * struct riscv_pmu_sbi_ctr_info - a counter's description, from COUNTER_GET_INFO
+ * @csr:	number of the CSR that reads the counter; undefined for a firmware counter
+ * @width:	number of its bits, 1 to 64; undefined for a firmware counter
+ * @is_fw:	it is a firmware counter
  */
 struct riscv_pmu_sbi_ctr_info {
 	u16	csr;
@@ -21,10 +21,10 @@ struct riscv_pmu_sbi_ctr_info {
 };
 
 /**
- * struct riscv_pmu_sbi_event_info - an entry of the list that EVENT_GET_INFO takes (SBI 3.0, 11.13)
+ * struct riscv_pmu_sbi_event_info - an entry of EVENT_GET_INFO's list (SBI 3.0, 11.13)
  * @event_idx:	type and code of the event
- * @output:	out: bit 0: some counter can count it
- * @event_data:	its data
+ * @output:	out: bit 0 is set if a counter can count the event
+ * @event_data:	data of the event
  */
 struct riscv_pmu_sbi_event_info {
 	u32	event_idx;
@@ -34,16 +34,19 @@ struct riscv_pmu_sbi_event_info {
 
 #define SBI_CALL_EVENT_INFO_SUPPORTED	BIT(0)
 
-/* Who answers the calls, where that matters (SBI 3.0, 4.9: implementation IDs). */
+/* The SBI implementation ID of KVM (SBI 3.0, 4.9) */
 #define SBI_CALL_IMP_ID_KVM	3
 
-/* Counters that one call can name; the mask's base is a multiple of it. */
+/* Number of counters in the mask of one call. The driver's bases are multiples of it. */
 #define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
 
-/* SBI 3.0; older headers end with function 7. */
+/* From SBI 3.0. <asm/sbi.h> of older kernels does not define it. */
 #define SBI_CALL_PMU_EVENT_GET_INFO	8
 
-/* Functions that are called here, from FID 0 on: of the one, then of the other. */
+/*
+ * Numbers of functions: of the PMU extension, and of both extensions. The functions of the
+ * batch extension follow those of the PMU extension.
+ */
 #define SBI_CALL_NR_PMU_FIDS	9
 #define RISCV_PMU_SBI_NR_FIDS	(SBI_CALL_NR_PMU_FIDS + 4)
 

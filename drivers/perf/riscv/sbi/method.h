@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ways in which firmware takes a batch, from call by call to all at once. */
+/* The SBI methods, which apply a batch by different calls: plain, snapshot and batch. */
 #ifndef _RISCV_PMU_SBI_METHOD_H
 #define _RISCV_PMU_SBI_METHOD_H
 
@@ -7,21 +7,21 @@
 #include <linux/perf/riscv_pmu.h>
 
 /**
- * struct riscv_pmu_sbi_method - one way to carry out a batch
- * @name:	what it is called in riscv_pmu.sbi= and at boot
- * @probe:	find out whether the firmware has it, and get what every hart needs
- *		for it. Process context. -ENODEV: it has not
- * @hart_start:	have this hart's firmware ready for @apply. Interrupts off. On an
- *		error the hart's batches are carried out call by call. May be NULL
+ * struct riscv_pmu_sbi_method - an SBI method: a way to apply a batch
+ * @name:	its name in riscv_pmu.sbi= and in the boot message
+ * @probe:	check whether the firmware supports the method, and allocate the memory of all
+ *		harts. Process context. -ENODEV: not supported
+ * @hart_start:	prepare this hart's firmware for @apply. If it fails, plain calls apply the
+ *		hart's batches. May be NULL. Interrupts off
  * @hart_stop:	undo @hart_start. May be NULL. Interrupts off
  * @apply:	as &riscv_pmu_ops.apply
  * @reload:	as &riscv_pmu_ops.reload
- * @event_ctrs:	which counters can hold an event, in use or not; none of them, if the
- *		firmware says so or can not tell of any event. An errno where it
- *		can not tell of this one. May be NULL. Process context
- * @overflowed:	which of the given counters, all running, have overflowed, where no
- *		CSR tells; one too many is no harm. They run afterwards. May be NULL.
- *		Interrupts off
+ * @event_ctrs:	get from the firmware the counters that can hold an event, in use or not; 0 if
+ *		there are none, or if the firmware does not know the counters of any event.
+ *		An errno if it does not know those of this event. May be NULL. Process context
+ * @overflowed:	find out without an overflow CSR which of the given running counters have
+ *		overflowed. The result may include a counter that has not. The counters keep
+ *		running. May be NULL. Interrupts off
  */
 struct riscv_pmu_sbi_method {
 	const char *name;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A batch by the calls that every firmware has (SBI 3.0, chapter 11): stop by
- * mask, configure one by one, start by mask or, from a value, one by one.
+ * The SBI method "plain": it applies a batch by the calls that every firmware supports (SBI
+ * 3.0, chapter 11). Counters are stopped by mask and configured one by one. They are started
+ * by mask, or one by one if they start from a value.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
@@ -15,14 +16,15 @@
 #include "call.h"
 #include "method.h"
 
-/* Counters of each hart that have a config, and must not be tried out. */
+/* Counters of each hart that hold a config, and must not be used to test events. */
 DEFINE_PER_CPU(u64, riscv_pmu_sbi_configs);
 
 /**
- * riscv_pmu_sbi_inh_to_flags() - filters as COUNTER_CONFIG_MATCHING has them
+ * riscv_pmu_sbi_inh_to_flags() - translate filters to flags of COUNTER_CONFIG_MATCHING
  * @inh:	enum riscv_pmu_inh bits
  *
- * Return: SBI_PMU_CFG_FLAG_SET_*INH.
+ * Context: any.
+ * Return: SBI_PMU_CFG_FLAG_SET_*INH bits.
  */
 unsigned long riscv_pmu_sbi_inh_to_flags(u32 inh)
 {
@@ -48,7 +50,7 @@ static int sbi_write_config(unsigned int ctr, const struct riscv_pmu_config *cfg
 	int ret = riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), flags, cfg->event_idx, cfg->event_data);
 
 	if (ret == -EIO)
-		riscv_pmu_warn_once("firmware bug: it configures another counter than %u, the only one it may\n",
+		riscv_pmu_warn_once("firmware bug: a call to configure counter %u configured another counter\n",
 				    ctr);
 	if (ret < 0)
 		return ret;
@@ -57,7 +59,7 @@ static int sbi_write_config(unsigned int ctr, const struct riscv_pmu_config *cfg
 	return 0;
 }
 
-/* A counter that fails is left as if it had never been asked. */
+/* Resets a counter that failed, so that it holds no config. */
 static void sbi_clear_known(unsigned int ctr)
 {
 	if (riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
@@ -72,7 +74,7 @@ static int sbi_fail(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
 	return err;
 }
 
-/* Starts by mask; which counter an error is about is found out one by one. */
+/* Starts counters by mask. After an error, starts them one by one to find the failed ones. */
 static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
 {
 	int err = 0;
@@ -90,7 +92,10 @@ static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
 	return err;
 }
 
-/* A counter that runs on is counted on: its counter goes by what it reads. */
+/*
+ * A counter that the firmware does not stop keeps counting. Counts stay correct, because they
+ * are updated from the values that are read.
+ */
 static void sbi_stop(u64 ctrs, unsigned long flags)
 {
 	int err = riscv_pmu_sbi_stop(ctrs, flags);
@@ -133,8 +138,8 @@ static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err
 /**
  * riscv_pmu_sbi_plain_start() - start the counters of a batch that have not failed
  * @batch:	the batch
- * @load:	those of its load mask to start from their value; the others of
- *		that mask have started
+ * @load:	counters of @batch->load to start from their values; the other counters of
+ *		that mask are already started
  *
  * Context: interrupts off.
  * Return: 0, or the errno of the first counter that fails.
@@ -156,7 +161,7 @@ noinline int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 }
 
 /**
- * riscv_pmu_sbi_plain_prepare() - all of a batch but its starts
+ * riscv_pmu_sbi_plain_prepare() - apply the stops, releases and configs of a batch
  * @batch:	the batch
  *
  * Context: interrupts off.
@@ -178,12 +183,12 @@ static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
 }
 
 /**
- * riscv_pmu_sbi_plain_apply() - carry out a batch
+ * riscv_pmu_sbi_plain_apply() - apply a batch
  * @pmu:	the PMU
  * @batch:	the batch
  *
- * An overflow stops a counter, then starts it from another value: two batches
- * that are cheap.
+ * After an overflow, one batch stops a counter, and another one starts it from a value. These
+ * two take a fast path.
  *
  * Context: interrupts off.
  * Return: 0, or the errno of the first counter in @batch->failed.
@@ -205,11 +210,11 @@ int riscv_pmu_sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *bat
 }
 
 /**
- * riscv_pmu_sbi_plain_reload() - have a counter that runs start from another value
+ * riscv_pmu_sbi_plain_reload() - restart a running counter from another value
  * @pmu:	the PMU
- * @ctr:	a hardware counter that runs
- * @value:	what it starts from
- * @was:	out: its value when it stopped
+ * @ctr:	number of a running hardware counter
+ * @value:	the value from which the counter restarts
+ * @was:	out: the counter's value when it was stopped
  *
  * Context: interrupts off.
  * Return: 0, or a negative errno: the counter is then stopped and has no config.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A batch by the standard calls, of which one starts several counters from
- * values of their own, and one tells which have overflowed: the snapshot, which
- * firmware may have from SBI 2.0 on (SBI 3.0, chapter 11: SNAPSHOT_SET_SHMEM).
- * Values and bits lie in the page by distance from the call's counter_idx_base.
+ * The SBI method "snapshot": the hart shares a page with the firmware, so that one call can
+ * start several counters from different values, or return which counters have overflowed.
+ * Firmware may support this since SBI 2.0 (SBI 3.0, chapter 11: SNAPSHOT_SET_SHMEM). The
+ * index of a counter in the page is its number minus the call's counter_idx_base.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
@@ -21,11 +21,11 @@
 
 static_assert(sizeof(struct riscv_pmu_snapshot_data) == PAGE_SIZE);
 
-/* The page of each hart, and the same while its firmware has it. */
+/* The page of each hart; and a pointer to it while the firmware uses it, else NULL. */
 static struct riscv_pmu_snapshot_data __percpu *snapshot_pages;
 static DEFINE_PER_CPU(struct riscv_pmu_snapshot_data *, snapshot_shmem);
 
-/* To have no page is what every firmware can that has snapshots. */
+/* Any firmware that supports snapshots accepts a call that disables the page. */
 static int snapshot_probe(struct riscv_pmu *pmu)
 {
 	if (sbi_spec_version < sbi_mk_version(2, 0) ||
@@ -52,7 +52,7 @@ static void snapshot_hart_stop(void)
 	riscv_pmu_sbi_snapshot_set_shmem(PHYS_ADDR_MAX);
 }
 
-/* Each word of the mask has a base of its own, and so the page to itself. */
+/* Each word of the mask has its own base, and its own call that uses the whole page. */
 static int snapshot_start(struct riscv_pmu_snapshot_data *shmem,
 			  const struct riscv_pmu_batch *batch, u64 ctrs)
 {
@@ -75,20 +75,20 @@ static int snapshot_start(struct riscv_pmu_snapshot_data *shmem,
 }
 
 /*
- * Which counter an error is about is found out one by one. Those that have
- * started stop for it: a value is not written to one that runs. If it was none
- * of them it was the page (SBI_ERR_NO_SHMEM), and will be again.
+ * Starts the counters one by one, to find the failed ones. The counters that were started are
+ * stopped before, because the firmware does not write the value of a running counter. If none
+ * fails now, the page caused the error (SBI_ERR_NO_SHMEM), and is not used again.
  */
 static noinline int snapshot_fail(struct riscv_pmu_batch *batch, u64 ctrs, int err)
 {
 	u64 failed = batch->failed;
 	int ret;
 
-	/* What an error here means the start of that counter shows. */
+	/* Errors are ignored: a counter that did not stop fails when it is started. */
 	riscv_pmu_sbi_stop(ctrs, 0);
 	ret = riscv_pmu_sbi_plain_start(batch, ctrs);
 	if (batch->failed == failed) {
-		riscv_pmu_warn_once("firmware starts no counters from its page (error %d): it takes more calls\n",
+		riscv_pmu_warn_once("the firmware can not start counters from the snapshot page (error %d): more calls are needed\n",
 				    err);
 		this_cpu_write(snapshot_shmem, NULL);
 	}
@@ -116,7 +116,7 @@ static noinline int snapshot_apply_load(struct riscv_pmu *pmu, struct riscv_pmu_
 	return err ?: ret;
 }
 
-/* One counter from a value takes one call either way, and no page. */
+/* To start a single counter from a value, a plain call is enough. */
 static int snapshot_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	if (!(batch->load & (batch->load - 1)))
@@ -125,24 +125,29 @@ static int snapshot_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	return snapshot_apply_load(pmu, batch);
 }
 
-/* Of counters in one word of the mask. What firmware has not written is 0. */
+/*
+ * Finds overflowed counters in one word of the mask. The mask in the page is cleared first, in
+ * case the firmware does not write it.
+ */
 static u64 snapshot_overflowed_word(struct riscv_pmu_snapshot_data *shmem, u64 ctrs,
 				    unsigned int base)
 {
 	WRITE_ONCE(shmem->ctr_overflow_mask, 0);
-	/* An error is about some of them, and no reason to let the others stand. */
+	/* If some counters can not be stopped, the others are started again nevertheless. */
 	riscv_pmu_sbi_stop(ctrs, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT);
 	if (riscv_pmu_sbi_start(ctrs))
-		riscv_pmu_warn_once("counters 0x%llx do not start again\n", ctrs);
+		riscv_pmu_warn_once("counters 0x%llx can not be restarted after a snapshot\n",
+				    ctrs);
 
 	return READ_ONCE(shmem->ctr_overflow_mask) << base & ctrs;
 }
 
 /*
- * The bits come with the values of counters that stop. They start again from
- * where they stand: who has no overflow point is to count on, and who has one is
- * stopped by the core. KVM (6.12) repeats bits of earlier snapshots until a
- * start reads the page; the core finds such a counter not due.
+ * The firmware writes the overflow bits when it stops counters. They are then started again
+ * from their present values, because counters without an overflow point have to keep
+ * counting; the core stops the others. KVM (Linux 6.12) sets the bits of earlier snapshots
+ * again until a start reads the page. The core ignores such a counter, because none of its
+ * events has reached its overflow point.
  */
 static u64 snapshot_overflowed(u64 ctrs)
 {

@@ -48,7 +48,7 @@ static u64 ssccfg_selector(const struct riscv_pmu *pmu, const struct riscv_pmu_c
 
 /* --- a batch --- */
 
-/* A fixed counter has filters only, if it has any. */
+/* The value of hpmevent for a config. A fixed counter has no selector, at most filters. */
 static u64 ssccfg_encode(const struct riscv_pmu *pmu, unsigned int ctr,
 			 const struct riscv_pmu_config *cfg)
 {
@@ -116,7 +116,7 @@ static void ssccfg_write_ctrs(const struct riscv_pmu *pmu, struct riscv_pmu_batc
 	riscv_pmu_csr_select(select);
 }
 
-/* Claims counters when they are first used after a sleep. */
+/* Claims counters that are used for the first time since a non-retentive idle state. */
 static void ssccfg_claim_new(const struct riscv_pmu *pmu, u64 ctrs)
 {
 	u64 unclaimed = ctrs & ~this_cpu_read(riscv_pmu_ssccfg_hart.claimed);
@@ -125,7 +125,7 @@ static void ssccfg_claim_new(const struct riscv_pmu *pmu, u64 ctrs)
 		return;
 
 	riscv_pmu_ssccfg_claim(pmu, unclaimed);
-	/* Counters that the firmware refuses are not asked for again. */
+	/* Counters that the firmware has refused to configure are not claimed again. */
 	this_cpu_or(riscv_pmu_ssccfg_hart.claimed, unclaimed);
 }
 
@@ -159,7 +159,9 @@ static void ssccfg_copy_masks(struct riscv_pmu_batch *to, const struct riscv_pmu
 	to->failed = from->failed & ctrs;
 }
 
-/* After a sleep the firmware has lost the hart's counters and its shared memory. */
+/*
+ * In a non-retentive idle state the firmware has lost the hart's counters and its shared memory.
+ */
 static void ssccfg_wake_fw(struct riscv_pmu *sbi)
 {
 	if (likely(!this_cpu_read(riscv_pmu_ssccfg_hart.fw_asleep)))
@@ -281,7 +283,7 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 	return able || busy == raw_ctrs ? able | busy : 0;
 }
 
-/* If every counter holds an event, it is unknown whether a raw event exists. */
+/* If all counters of this hart hold an event, it is unknown whether a raw event exists. */
 static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);

@@ -8,6 +8,7 @@
  * @ssccfg:	the backend's data
  * @event_idx:	event_idx of the SBI PMU extension
  *
+ * Context: any.
  * Return: the event, or NULL if no programmable counter can hold it.
  */
 const struct ssccfg_event *riscv_pmu_ssccfg_find_event(const struct ssccfg *ssccfg, u32 event_idx)
@@ -25,7 +26,8 @@ const struct ssccfg_event *riscv_pmu_ssccfg_find_event(const struct ssccfg *sscc
  * @ssccfg:	the backend's data
  * @selector:	value of hpmevent without filters
  *
- * Return: the event, or NULL if the selector is none of a standard event.
+ * Context: any.
+ * Return: the event, or NULL if no standard event has the selector.
  */
 const struct ssccfg_event *riscv_pmu_ssccfg_find_selector(const struct ssccfg *ssccfg, u64 selector)
 {
@@ -42,7 +44,9 @@ const struct ssccfg_event *riscv_pmu_ssccfg_find_selector(const struct ssccfg *s
  * @ssccfg:	the backend's data
  * @ctr:	the counter, as a mask
  *
- * Return: the event whose home it is; else any event that it can hold; NULL if there is none.
+ * Context: any.
+ * Return: the event whose home is the counter; otherwise any event that the counter can hold;
+ * NULL if there is none.
  */
 const struct ssccfg_event *riscv_pmu_ssccfg_event_of(const struct ssccfg *ssccfg, u64 ctr)
 {

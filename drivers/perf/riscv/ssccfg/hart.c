@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The delegated counters of a hart that comes up or goes down. The firmware is asked to configure
- * each counter once (it is "claimed"), because only M-mode can exclude itself from a counter.
+ * The delegated counters of a hart that goes online or offline. Each counter is "claimed": the
+ * firmware is asked once to configure it without M-mode, because only M-mode can set that filter.
  */
 
 #include <linux/percpu.h>
@@ -15,9 +15,9 @@ DEFINE_PER_CPU(struct ssccfg_hart, riscv_pmu_ssccfg_hart);
 DEFINE_PER_CPU(u64 [RISCV_MAX_COUNTERS], riscv_pmu_ssccfg_written);
 
 /*
- * A counter counts M-mode or not according to a bit that S-mode can neither read nor write
- * (Smcdeleg). The firmware sets it when it configures the counter, so it is asked to do that once.
- * After that it does not use the counter for anything else.
+ * S-mode can neither read nor write the bit that excludes M-mode from a counter (Smcdeleg). The
+ * firmware sets it when it configures the counter, so it is asked to do that once. It then takes
+ * the counter for configured, and does not use it for anything else.
  */
 static void ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx)
 {
@@ -35,7 +35,10 @@ static void ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr, u32 
 	riscv_pmu_csr_select(select);
 }
 
-/* Claims the event's home counter first, or another counter would take the event. */
+/*
+ * Claims the home of the counter's event first: with QEMU's duplicate event, only the first
+ * counter that is configured for an event counts it.
+ */
 static void ssccfg_claim_programmable(const struct riscv_pmu *pmu, unsigned int ctr)
 {
 	const struct ssccfg_event *event = riscv_pmu_ssccfg_event_of(to_ssccfg(pmu), BIT_ULL(ctr));
@@ -95,7 +98,8 @@ static void ssccfg_clear(const struct riscv_pmu *pmu)
  * riscv_pmu_ssccfg_start() - stop and claim all counters of this hart
  * @pmu:	the PMU
  *
- * Firmware or an earlier kernel may have left them running. Refused counters are not claimed again.
+ * The firmware or an earlier kernel may have left counters running. A counter that the firmware
+ * refuses to configure is not claimed again.
  *
  * Context: interrupts off.
  * Return: the counters for which the firmware excludes M-mode.
@@ -125,8 +129,8 @@ u64 riscv_pmu_ssccfg_start(struct riscv_pmu *pmu)
  * riscv_pmu_ssccfg_hart_start() - bring this hart's counters to a known state
  * @pmu:	the PMU
  *
- * The hart comes up, or wakes from a sleep in which it has lost its counters. After a sleep nothing
- * is claimed before it is used.
+ * The hart goes online, or resumes from an idle state in which it has lost its counters. After
+ * an idle state, each counter is claimed when it is first used.
  *
  * Context: interrupts off.
  */

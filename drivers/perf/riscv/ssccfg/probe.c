@@ -49,7 +49,10 @@ static void ssccfg_split_sbi(struct ssccfg *ssccfg)
 	sbi->ctrs &= sbi->fw_ctrs;
 }
 
-/* The firmware's number of a hardware counter; if it has none, a number that no other has. */
+/*
+ * The number of a hardware counter: that of the firmware if it has one, else that of the
+ * hpmcounter. -ENOENT if the firmware uses the latter for another counter.
+ */
 static int ssccfg_number_ctr(const struct riscv_pmu *sbi, unsigned int hpm)
 {
 	for_each_ctr(ctr, sbi->ctrs & ~sbi->fw_ctrs) {
@@ -93,7 +96,8 @@ static void ssccfg_add_ctr(struct riscv_pmu *pmu, unsigned int hpm, bool has_eve
 	riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
 	ssccfg_measure_ctr(pmu, ctr, has_event);
 	if (pmu->ctr[ctr].width < SSCCFG_MIN_WIDTH) {
-		pr_warn("hpmcounter%u has %u bits, not used\n", hpm, pmu->ctr[ctr].width);
+		pr_warn("hpmcounter%u is not used, it has only %u bits\n", hpm,
+			pmu->ctr[ctr].width);
 		pmu->fixed_ctrs &= ~bit;
 		pmu->irq_ctrs &= ~bit;
 		return;
@@ -115,7 +119,7 @@ static void ssccfg_find_ctrs(struct riscv_pmu *pmu, u32 values, u32 events)
 	riscv_pmu_csr_select(select);
 }
 
-/* Firmware counters keep their numbers. */
+/* Adds the firmware counters, under the firmware's numbers. */
 static void ssccfg_add_fw_ctrs(struct riscv_pmu *pmu)
 {
 	const struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
@@ -219,12 +223,13 @@ static bool ssccfg_advances(unsigned int hpm, u64 event)
 	return advances;
 }
 
-/* Rounds of the M-mode test; all have to agree. */
+/* Rounds of the test for M-mode, which have to agree */
 #define SSCCFG_NR_ROUNDS	4
 
 /*
- * Tests whether a counter stops when all modes that S-mode can inhibit are inhibited. One that
- * does not advance in every round without them is assumed to count M-mode.
+ * Tests whether a counter excludes M-mode: it must not advance during a firmware call if all modes
+ * that S-mode can inhibit are inhibited. If it does not advance without filters either, the result
+ * is unclear, and it is assumed to count M-mode.
  */
 static bool ssccfg_excludes_m(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
 {
@@ -245,8 +250,9 @@ static bool ssccfg_excludes_m(const struct riscv_pmu *pmu, unsigned int ctr, u64
 }
 
 /*
- * If the firmware can not be asked to exclude M-mode, it may have excluded it by itself. All
- * programmable counters are assumed to be like the one that is tested.
+ * Firmware without the SBI PMU can not be asked to exclude M-mode, but may have excluded it
+ * without being asked. One programmable counter is tested, and the others are assumed to be
+ * like it.
  */
 static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
 {
@@ -280,10 +286,11 @@ static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
 
 /**
  * riscv_pmu_ssccfg_select_cpus() - select the harts that have the same delegated counters
- * @cpus:	in: harts without a PMU; out: those of them that belong to the first one's PMU
+ * @cpus:	in: harts without a PMU; out: the first of them with delegated counters, and the
+ *		harts with the same ones
  *
  * Context: process.
- * Return: 0, or -ENODEV if the first one has no delegated counters.
+ * Return: 0, or -ENODEV if none of the harts has delegated counters.
  */
 int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus)
 {
@@ -309,7 +316,7 @@ static int ssccfg_find_all(struct riscv_pmu *pmu, u32 values, u32 events)
 }
 
 /**
- * riscv_pmu_ssccfg_probe() - find the delegated counters and what they can count
+ * riscv_pmu_ssccfg_probe() - find the delegated counters and their events
  * @pmu:	the PMU, its harts known
  *
  * Context: process, on one of the PMU's harts.
@@ -324,7 +331,7 @@ int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu)
 	err = riscv_pmu_csr_find_delegated(&pmu->cpus, &values, &events);
 	if (err)
 		return err;
-	/* A fixed counter may have no filters; a programmable one needs its event register. */
+	/* A programmable counter needs its event register. A fixed one may be without filters. */
 	values &= events | SSCCFG_FIXED;
 
 	ssccfg = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*ssccfg), GFP_KERNEL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bugs of QEMU's delegated counters, each with its version and how it is detected. */
+/* Workarounds for bugs of QEMU's delegated counters; comments describe how they are detected. */
 
 #include <linux/array_size.h>
 #include <linux/cleanup.h>
@@ -65,11 +65,12 @@ static bool ssccfg_second_is_stopped(const struct riscv_pmu *pmu, u64 ctrs, u64 
  * riscv_pmu_ssccfg_find_quirks() - test for the duplicate and the sticky event of QEMU
  * @pmu:	the PMU, its events and counters known
  *
- * QEMU 10.0.2 counts an event on one counter only. It assigns the event to another counter only
- * after all bits of hpmevent were 0, which S-mode can not achieve if M-mode is excluded. Each event
- * then stays on its home, and no other event gets there. No version number tells, so both bugs are
- * tested for; on QEMU's machine only, because a slow hardware counter gives the same result, and
- * the workaround gives up counters.
+ * QEMU 10.0.2 counts an event on one counter only (duplicate event). It assigns the event to
+ * another counter only after all bits of hpmevent were 0, which S-mode can not achieve if M-mode is
+ * excluded (sticky event). If a bug is found, each event is restricted to its home counter, which
+ * no other event may use. QEMU's version can not be read, so both bugs are tested for. That is done
+ * on QEMU's machine only: a slow hardware counter gives the same result, and the workaround makes
+ * counters unusable.
  *
  * Context: process.
  */

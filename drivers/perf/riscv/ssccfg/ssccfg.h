@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the Ssccfg backend share. */
+/* Declarations of the Ssccfg backend. */
 #ifndef _RISCV_PMU_SSCCFG_H
 #define _RISCV_PMU_SSCCFG_H
 
@@ -11,15 +11,16 @@
 
 #define SSCCFG_FIXED		(BIT(PMU_CSR_CTR_CYCLE) | BIT(PMU_CSR_CTR_INSTRET))
 
-/* The standard events: ten general ones, and a code for each cache, operation and result. */
+/* Codes of standard events: perf's hardware events; and cache << 3 | operation << 1 | result */
 #define SSCCFG_NR_HW		PERF_COUNT_HW_MAX
 #define SSCCFG_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)
 
 /**
- * struct ssccfg_event - a standard event that the counters can count
- * @selector:	its event_idx, and the value of hpmevent that selects it
- * @ctrs:	programmable counters that can hold it
- * @home:	one of @ctrs that is the home of no other event; 0 if none was left
+ * struct ssccfg_event - a standard event, and its counters
+ * @selector:	event_idx of the event, and the value of hpmevent that selects it
+ * @ctrs:	programmable counters that can hold the event
+ * @home:	the event's preferred counter, one of @ctrs that is not the home of another event;
+ *		0 if there was none left
  */
 struct ssccfg_event {
 	struct riscv_pmu_selector selector;
@@ -29,11 +30,12 @@ struct ssccfg_event {
 
 /**
  * struct ssccfg - the backend's data of one PMU
- * @event:	its standard events
- * @nr_events:	number of events
+ * @event:	the standard events
+ * @nr_events:	number of entries in @event
  * @raw_ctrs:	programmable counters that can hold raw events
- * @sbi_hw_ctrs: hardware counters that the firmware can configure as well
- * @sbi:	the SBI PMU, used for firmware counters; after its probe it has no others
+ * @sbi_hw_ctrs: hardware counters that the firmware can configure too
+ * @sbi:	the SBI backend's PMU, used for the firmware counters; after the probe it has only
+ *		these
  */
 struct ssccfg {
 	struct ssccfg_event event[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
@@ -46,8 +48,9 @@ struct ssccfg {
 /**
  * struct ssccfg_hart - state of a hart's counters in the firmware
  * @claimed:	counters that the firmware was asked to configure without M-mode
- * @is_up:	all counters have been claimed since the hart came up
- * @fw_asleep:	the hart has slept since: firmware counters have to be started again
+ * @is_up:	all counters have been claimed since the hart went online
+ * @fw_asleep:	the hart was in a non-retentive idle state, and the firmware's part of the PMU has
+ *		not been initialised since
  */
 struct ssccfg_hart {
 	u64 claimed;
