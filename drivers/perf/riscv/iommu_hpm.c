@@ -2,8 +2,8 @@
 /*
  * The performance monitor of a RISC-V IOMMU: the PMU "riscv_iommu_N".
  *
- * It counts what devices do, not what harts do: its events belong to no task and have
- * no privilege. Each is opened on the one CPU that "cpumask" names.
+ * It counts requests of devices, not the activity of harts: an event can not be opened for a
+ * task, and has no exclude filters. perf opens each event on the CPU in "cpumask".
  *
  * RISC-V IOMMU Architecture 1.0, chapter 6, sections on iocountovf, iocountinh,
  * iohpmcycles, iohpmctr and iohpmevt.
@@ -47,60 +47,60 @@
 #define HPM_REG_IOHPMEVT(n)	(0x160 + 8 * ((n) - 1))
 #define   HPM_IOHPMEVT_OF		BIT_ULL(63)
 
-/* perf_event_attr::config is what iohpmevt holds, without OF; 0 is cycles, on their counter. */
+/* perf_event_attr::config is the value of iohpmevt without OF; 0 is cycles. */
 #define HPM_CONFIG_EVENT	GENMASK_ULL(14, 0)
 #define HPM_CONFIG_IDT		BIT_ULL(62)
 #define HPM_CONFIG_BITS		GENMASK_ULL(62, 0)
 
-/* In iocountovf and iocountinh: 0 is iohpmcycles, n is iohpmctr n. */
+/* Numbers of counters, as in iocountovf and iocountinh: 0 is iohpmcycles, n is iohpmctr n. */
 #define HPM_CTR_CYCLES		0
 #define HPM_NR_CTRS		32
 #define HPM_MIN_WIDTH		32
 
-/* The last of the standard events, and those of them that know address spaces (IDT). */
+/* The last standard event, and the standard events that support the IDT filter. */
 #define HPM_LAST_STANDARD	8
 #define HPM_EVENTS_IDT		(BIT(4) | BIT(7) | BIT(8))
 
-/* Where there is no interrupt: 2^31 requests take longer than that. */
+/* Polling interval without an interrupt: 2^31 requests take longer than that. */
 #define HPM_POLL_NS		(NSEC_PER_SEC / 2)
 
-/* How often an interrupt looks again for what came meanwhile. */
+/* How often the interrupt handler reads the overflow flags while the interrupt is pending. */
 #define HPM_MAX_ROUNDS		4
 
 static unsigned int hpm_param_width;
 module_param_named(width, hpm_param_width, uint, 0444);
-MODULE_PARM_DESC(width, "have counters overflow as if they had so few bits, for tests (8..64)");
+MODULE_PARM_DESC(width, "let counters overflow as if they had only this number of bits, for tests (8..64)");
 
 static bool hpm_param_polled;
 module_param_named(polled, hpm_param_polled, bool, 0444);
-MODULE_PARM_DESC(polled, "look at counters by a timer, where overflow interrupts get lost");
+MODULE_PARM_DESC(polled, "poll the counters by a timer, for machines that lose overflow interrupts");
 
 static DEFINE_IDA(hpm_ida);
 static enum cpuhp_state hpm_cpuhp_state;
 
 /**
- * struct hpm - one monitor
- * @pmu:	for perf
+ * struct hpm - one performance monitor
+ * @pmu:	perf's part of it
  * @dev:	the auxiliary device
  * @reg:	the IOMMU's registers
- * @identifier:	which IOMMU this is
- * @irq:	the overflow interrupt, or 0
- * @cpu:	where its events are
+ * @identifier:	version and model of the IOMMU, for perf's JSON files
+ * @irq:	number of the overflow interrupt, or 0
+ * @cpu:	the CPU of its events
  * @node:	for CPU hotplug
- * @poll:	runs while there are events, if @polled
- * @id:		N of the name
- * @width:	bits of each counter
+ * @poll:	the polling timer, which runs while there are events if @polled
+ * @id:		the number in the PMU's name
+ * @width:	number of bits of each counter
  * @ctrs:	counters that exist
- * @lock:	for what follows, and the counters' registers: the interrupt is shared
- *		with others, and may be where they want it. Irqs off.
- * @inhibits:	iocountinh is used to start and stop counters; false with that bug
- * @inhibited:	what iocountinh holds, if @inhibits
+ * @lock:	protects the members below and the counters' registers, also from the interrupt:
+ *		its line is shared, so that it may be handled on any CPU. Irqs off.
+ * @inhibits:	iocountinh is used to start and stop counters; false with QEMU's bug
+ * @inhibited:	value of iocountinh, if @inhibits
  * @collecting:	between pmu_disable() and pmu_enable(): starts are deferred
- * @down:	the machine is being shut down: nothing counts any more
- * @polled:	there is no overflow interrupt, or none that can be relied on
+ * @down:	the machine is being shut down: no counter is started any more
+ * @polled:	there is no overflow interrupt, or it is unreliable
  * @running:	counters that count
  * @used:	counters that have events
- * @event:	these events
+ * @event:	the events of @used
  */
 struct hpm {
 	struct pmu		pmu;
@@ -153,8 +153,9 @@ static void __iomem *hpm_ctr_reg(const struct hpm *hpm, unsigned int ctr)
 }
 
 /*
- * Whether an access of 8 bytes is one or two is for the IOMMU to choose (section 6.1).
- * Within 2^32 requests there is one carry, so it is not met twice.
+ * The IOMMU may split an access of 8 bytes in two (section 6.1), so the halves are read
+ * separately. If there was a carry, the low half is read again; another carry can follow only
+ * 2^32 requests later.
  */
 static u64 hpm_read_ctr(const struct hpm *hpm, unsigned int ctr)
 {
@@ -169,19 +170,22 @@ static u64 hpm_read_ctr(const struct hpm *hpm, unsigned int ctr)
 	return ((u64)again << 32 | low) & hpm_ctr_mask(hpm, ctr);
 }
 
-/* Of cycles this writes the overflow flag as well, which bars the interrupt. */
+/*
+ * The value of cycles includes their overflow flag. While it is set, cycles do not interrupt: it
+ * is set if the counters are polled.
+ */
 static void hpm_write_ctr(const struct hpm *hpm, unsigned int ctr, u64 value)
 {
 	if (ctr == HPM_CTR_CYCLES && hpm->polled)
 		value |= HPM_IOHPMCYCLES_OF;
 
 	writeq_relaxed(value, hpm_ctr_reg(hpm, ctr));
-	/* A carry between two halves has gone into the upper one. */
+	/* If a carry between the writes of the halves has changed the high one, write again. */
 	if ((hpm_read_ctr(hpm, ctr) - value) & hpm_ctr_mask(hpm, ctr) & ~(u64)U32_MAX)
 		writeq_relaxed(value, hpm_ctr_reg(hpm, ctr));
 }
 
-/* The same of the others. */
+/* The event register has the overflow flag of the other counters, which is set likewise. */
 static void hpm_write_evt(const struct hpm *hpm, unsigned int ctr, u64 evt)
 {
 	if (hpm->polled)
@@ -190,7 +194,7 @@ static void hpm_write_evt(const struct hpm *hpm, unsigned int ctr, u64 evt)
 	writeq_relaxed(evt, hpm->reg + HPM_REG_IOHPMEVT(ctr));
 }
 
-/* --- counting, all under the lock --- */
+/* --- counting; the lock is held --- */
 
 static void hpm_update(struct hpm *hpm, struct perf_event *event)
 {
@@ -202,8 +206,8 @@ static void hpm_update(struct hpm *hpm, struct perf_event *event)
 }
 
 /*
- * It overflows after half of what it can count: the other half is for an interrupt
- * that comes late.
+ * The value from which a counter starts: it overflows after half of its range. The interrupt
+ * may then be late by the other half.
  */
 static u64 hpm_first_value(const struct hpm *hpm, unsigned int ctr)
 {
@@ -229,7 +233,7 @@ static void hpm_run(struct hpm *hpm)
 		hpm_inhibit(hpm, hpm->ctrs & ~hpm->running);
 }
 
-/* Gives a counter its first value, and its event. */
+/* Writes the start value of a counter, and its event. */
 static void hpm_load(struct hpm *hpm, struct perf_event *event)
 {
 	unsigned int ctr = event->hw.idx;
@@ -279,7 +283,7 @@ static void hpm_stop(struct hpm *hpm, struct perf_event *event)
 		return;
 
 	hpm_inhibit(hpm, hpm->inhibited | hpm_group_ctrs(hpm, event));
-	/* It keeps its value without an event. */
+	/* Without an event the counter stops, and keeps its value. */
 	if (!hpm->inhibits && !hpm_is_cycles(event))
 		hpm_write_evt(hpm, event->hw.idx, 0);
 	hpm_update(hpm, event);
@@ -287,7 +291,7 @@ static void hpm_stop(struct hpm *hpm, struct perf_event *event)
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
-/* A free counter for an event, or a negative errno. */
+/* Returns a free counter for an event, or a negative errno. */
 static int hpm_find_ctr(const struct hpm *hpm, const struct perf_event *event)
 {
 	u32 able = hpm_is_cycles(event) ? BIT(HPM_CTR_CYCLES) : ~BIT(HPM_CTR_CYCLES);
@@ -297,8 +301,8 @@ static int hpm_find_ctr(const struct hpm *hpm, const struct perf_event *event)
 }
 
 /*
- * Each starts anew, without standing still: what comes between the read and the write,
- * once in 2^31 requests or more, is all that is not counted.
+ * Updates events, and restarts their counters without stopping them. Only requests between the
+ * read and the write of a counter are not counted; that happens once in at least 2^31 requests.
  */
 static void hpm_update_ctrs(struct hpm *hpm, u32 ctrs)
 {
@@ -324,7 +328,10 @@ static void hpm_start_poll(struct hpm *hpm)
 	hrtimer_start(&hpm->poll, ns_to_ktime(HPM_POLL_NS), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* Counters that overflowed just before they stopped: the interrupt might stay pending. */
+/*
+ * Clears the flags of counters that overflowed just before they were stopped: with them, the
+ * interrupt could stay pending.
+ */
 static void hpm_clear_overflows(const struct hpm *hpm, u32 ctrs)
 {
 	for (ctrs &= hpm->ctrs & ~hpm->running; ctrs; ctrs &= ctrs - 1) {
@@ -343,9 +350,9 @@ static void hpm_clear_pending(const struct hpm *hpm)
 }
 
 /*
- * The pending bit first: an overflow after the look at iocountovf then sets it anew,
- * and is seen now or by another interrupt. QEMU (10.0.2) never clears that bit, and does
- * not interrupt while it is set (riscv_iommu_update_ipsr()).
+ * The pending bit is cleared before iocountovf is read, so that a later overflow sets it again
+ * and is handled in the next round or by the next interrupt. QEMU 10.0.2 never clears the bit,
+ * and does not interrupt while it is set (riscv_iommu_update_ipsr()).
  */
 static irqreturn_t hpm_interrupt(int irq, void *data)
 {
@@ -370,15 +377,18 @@ static irqreturn_t hpm_interrupt(int irq, void *data)
 			return IRQ_HANDLED;
 	}
 
-	dev_info(hpm->dev, "the overflow interrupt stays pending: a timer looks\n");
+	dev_info(hpm->dev, "the overflow interrupt stays pending, polling the counters by a timer\n");
 	hpm->polled = true;
-	/* From here on without interrupts. */
+	/* Restart the counters with their overflow flags set: they do not interrupt any more. */
 	hpm_update_ctrs(hpm, hpm->used);
 	hpm_start_poll(hpm);
 	return IRQ_HANDLED;
 }
 
-/* They may wrap as they like: half of their range takes longer than it is to the next look. */
+/*
+ * Updates all events. Counters need not be restarted: they do not wrap twice between two polls,
+ * because even half of their range takes longer.
+ */
 static void hpm_look_at_ctrs(struct hpm *hpm)
 {
 	for (u32 ctrs = hpm->used; ctrs; ctrs &= ctrs - 1) {
@@ -389,7 +399,7 @@ static void hpm_look_at_ctrs(struct hpm *hpm)
 	}
 }
 
-/* Ends by itself when there is nothing left to look at. */
+/* The polling timer is not set again when there are no events left. */
 static enum hrtimer_restart hpm_poll(struct hrtimer *timer)
 {
 	struct hpm *hpm = container_of(timer, struct hpm, poll);
@@ -486,9 +496,10 @@ static void hpm_event_del(struct perf_event *event, int flags)
 /* --- opening --- */
 
 /*
- * Whether EVENT can join the group of its leader, which is another event: what another
- * PMU of hardware counts can not start with ours, and cycles have one counter, which
- * equal events do not share.
+ * Whether an event fits into the group of its leader, which is another event. A group can have
+ * no events of other hardware PMUs, because these can not be started together with ours. It can
+ * have only one event for cycles, because these have one counter, and events do not share
+ * counters.
  */
 static bool hpm_group_fits(const struct hpm *hpm, struct perf_event *event)
 {
@@ -521,11 +532,11 @@ static bool hpm_config_is_valid(const struct perf_event_attr *attr)
 	if (attr->config4)
 		return false;
 #endif
-	/* Its counter would stand still. */
+	/* A standard event that does not support IDT would not be counted. */
 	if (attr->config & HPM_CONFIG_IDT && id <= HPM_LAST_STANDARD && !(HPM_EVENTS_IDT & BIT(id)))
 		return false;
 
-	/* A filter needs something to filter. */
+	/* Cycles can not be filtered: config is 0, or has an event. */
 	return !attr->config || id;
 }
 
@@ -593,7 +604,7 @@ static ssize_t hpm_event_show(struct device *dev, struct device_attribute *attr,
 		.id = _id,							\
 	} })[0].attr.attr)
 
-/* The standard event IDs of iohpmevt; 0 is none there, and cycles here. */
+/* The standard event IDs of iohpmevt; its ID 0 means no event, and stands for cycles here. */
 static struct attribute *hpm_events[] = {
 	HPM_EVENT("cycles", 0),
 	HPM_EVENT("untranslated-requests", 1),
@@ -607,7 +618,7 @@ static struct attribute *hpm_events[] = {
 	NULL,
 };
 
-/* Any counter counts any event, but for cycles. */
+/* Cycles have a counter of their own. Any other counter can count any other event. */
 static umode_t hpm_event_is_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
 	const struct hpm *hpm = hpm_of_dev(kobj_to_dev(kobj));
@@ -657,7 +668,7 @@ static ssize_t counters_show(struct device *dev, struct device_attribute *attr, 
 }
 static DEVICE_ATTR_RO(counters);
 
-/* Of what counts events; of cycles, where there is nothing else. */
+/* The width of the narrowest counter for events; if there is none, that of cycles. */
 static unsigned int hpm_min_width(const struct hpm *hpm)
 {
 	u32 ctrs = hpm->ctrs & ~BIT(HPM_CTR_CYCLES) ?: hpm->ctrs;
@@ -697,7 +708,7 @@ static const struct attribute_group *hpm_attr_groups[] = {
 
 /* --- CPU hotplug --- */
 
-/* The first CPU that is online when the monitor is found takes the events. */
+/* The events are on the first CPU for which this is called, at the probe. */
 static int hpm_cpu_online(unsigned int cpu, struct hlist_node *node)
 {
 	struct hpm *hpm = hlist_entry_safe(node, struct hpm, node);
@@ -711,7 +722,7 @@ static int hpm_cpu_online(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/* The CPU that has the events goes down: another one takes them. */
+/* If the CPU of the events goes offline, they are moved to another one. */
 static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
 {
 	struct hpm *hpm = hlist_entry_safe(node, struct hpm, node);
@@ -720,7 +731,7 @@ static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
 	if (cpu != hpm->cpu || target >= nr_cpu_ids)
 		return 0;
 
-	/* First, so that an event that is opened now is not left behind. */
+	/* Set the new CPU before the move, so that events opened meanwhile are on it. */
 	WRITE_ONCE(hpm->cpu, target);
 	perf_pmu_migrate_context(&hpm->pmu, cpu, target);
 	if (hpm->irq)
@@ -731,8 +742,9 @@ static int hpm_cpu_offline(unsigned int cpu, struct hlist_node *node)
 /* --- probe --- */
 
 /*
- * perf compares this with "Compat" in its JSON files. The registers tell the version of the
- * specification; only the PCI IDs or the devicetree's compatible string name the maker.
+ * The perf tool compares this string with "Compat" in its JSON files. It has the version of the
+ * specification from a register, and the PCI IDs or the devicetree's compatible string, because
+ * no register identifies the vendor.
  */
 static char *hpm_identify(struct hpm *hpm)
 {
@@ -753,7 +765,7 @@ static char *hpm_identify(struct hpm *hpm)
 	return devm_kasprintf(hpm->dev, GFP_KERNEL, "%lu.%lu:%s", major, minor, compatible);
 }
 
-/* How often cycles are read in each round: some 10 us. */
+/* Rounds of the test for QEMU's bug, and reads of cycles in each: these take some 10 us. */
 #define HPM_INHIBIT_ROUNDS	3
 #define HPM_INHIBIT_READS	100
 
@@ -789,14 +801,14 @@ static bool hpm_can_inhibit(struct hpm *hpm)
 	return can;
 }
 
-/* Which counters there are, and how wide: bits that stick. All stand afterwards. */
+/* Finds the counters and their widths, by the bits that are writable. Stops all of them. */
 static void hpm_find_ctrs(struct hpm *hpm)
 {
 	writel_relaxed(U32_MAX, hpm->reg + HPM_REG_IOCOUNTINH);
 	hpm->ctrs = readl_relaxed(hpm->reg + HPM_REG_IOCOUNTINH);
 	for (u32 ctrs = hpm->ctrs; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs(ctrs);
-		/* Bit 63 of cycles is their OF. */
+		/* Bit 63 of iohpmcycles is its OF flag. */
 		u64 bits = ctr == HPM_CTR_CYCLES ? HPM_IOHPMCYCLES_OF - 1 : U64_MAX;
 
 		if (ctr != HPM_CTR_CYCLES)
@@ -822,7 +834,7 @@ static int hpm_check_ctrs(const struct hpm *hpm)
 	for (u32 ctrs = hpm->ctrs; ctrs; ctrs &= ctrs - 1) {
 		if (hpm->width[__ffs(ctrs)] < HPM_MIN_WIDTH)
 			return dev_err_probe(hpm->dev, -ENODEV,
-					     "counter %lu has %u bits, fewer than the 32 of the specification\n",
+					     "counter %lu has %u bits, but the specification requires at least 32\n",
 					     __ffs(ctrs), hpm->width[__ffs(ctrs)]);
 	}
 
@@ -843,7 +855,8 @@ static void hpm_request_irq(struct hpm *hpm, unsigned int irq)
 				       IRQF_NOBALANCING | IRQF_NO_THREAD,
 				       dev_name(hpm->dev), hpm);
 	if (err) {
-		dev_info(hpm->dev, "no overflow interrupt (error %d): a timer looks\n", err);
+		dev_info(hpm->dev, "no overflow interrupt (error %d), polling the counters by a timer\n",
+			 err);
 		return;
 	}
 	hpm->irq = irq;
@@ -871,7 +884,7 @@ static void hpm_unregister(void *data)
 	perf_pmu_unregister(&hpm->pmu);
 }
 
-/* After the interrupt has gone, which starts it. */
+/* devm calls this after it has freed the interrupt, whose handler could start the timer. */
 static void hpm_stop_poll(void *data)
 {
 	struct hpm *hpm = data;
@@ -962,7 +975,8 @@ static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device
 	dev_info(hpm->dev, "%s: %d counters of %u bits%s%s\n", hpm->pmu.name,
 		 hweight32(hpm->ctrs & ~BIT(HPM_CTR_CYCLES)), hpm_min_width(hpm),
 		 hpm->ctrs & BIT(HPM_CTR_CYCLES) ? ", and cycles" : "",
-		 hpm->inhibits ? "" : "; groups start one by one (QEMU bug with iocountinh)");
+		 hpm->inhibits ? "" :
+		 "; events of a group start one by one (QEMU bug with iocountinh)");
 	return 0;
 }
 
