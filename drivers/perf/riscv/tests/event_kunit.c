@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Attributes to events. Expected numbers are written out as the SBI 3.0 gives
- * them (chapter 11: event_idx is the type in bits 19:16 and the code below),
+ * Tests of the translation of attributes to configs. The expected numbers are those of the SBI
+ * 3.0 (chapter 11: event_idx has the type in bits 19:16, and the code in the lower bits), and
  * not computed by the macros under test.
  */
 
@@ -29,7 +29,7 @@ static void event_exit(struct kunit *test)
 
 	if (!fake)
 		return;
-	KUNIT_EXPECT_EQ_MSG(test, fake->nr_batches, 0, "understanding an event touches counters");
+	KUNIT_EXPECT_EQ_MSG(test, fake->nr_batches, 0, "the translation has changed counters");
 	fake_expect_idle(test, fake, &fake->hart);
 }
 
@@ -67,13 +67,13 @@ static const struct parse_row parse_rows[] = {
 	{ "ITLB read access", PERF_TYPE_HW_CACHE, CACHE(4, 0, 0), 48, 0x10020 },
 	{ "BPU read miss", PERF_TYPE_HW_CACHE, CACHE(5, 0, 1), 48, 0x10029 },
 	{ "node prefetch miss", PERF_TYPE_HW_CACHE, CACHE(6, 2, 1), 48, 0x10035 },
-	/* 11.3, "Hardware raw events" (type 2), and its successor of SBI 3.0 (type 3) */
+	/* 11.3, "Hardware raw events": type 2, and type 3 since SBI 3.0 */
 	{ "raw, smallest", PERF_TYPE_RAW, 1, 48, 0x20000, 1 },
 	{ "raw, 48 bits", PERF_TYPE_RAW, GENMASK_ULL(47, 0), 48, 0x20000, 0xffffffffffffULL },
 	{ "raw v2, smallest", PERF_TYPE_RAW, 1, 56, 0x30000, 1 },
 	{ "raw v2, 49th bit", PERF_TYPE_RAW, 1ULL << 48, 56, 0x30000, 1ULL << 48 },
 	{ "raw v2, 56 bits", PERF_TYPE_RAW, GENMASK_ULL(55, 0), 56, 0x30000, 0xffffffffffffffULL },
-	/* The same by class STD: an event_idx as it stands */
+	/* Class STD: config contains the event_idx itself */
 	{ "std cycles", PERF_TYPE_RAW, CLASS_STD | 0x00001, 48, 0x00001 },
 	{ "std reference cycles", PERF_TYPE_RAW, CLASS_STD | 0x0000a, 48, 0x0000a },
 	{ "std L1D read access", PERF_TYPE_RAW, CLASS_STD | 0x10000, 48, 0x10000 },
@@ -83,17 +83,17 @@ static const struct parse_row parse_rows[] = {
 	{ "fw misaligned load", PERF_TYPE_RAW, CLASS_FW | 0, 48, 0xf0000 },
 	{ "fw set timer", PERF_TYPE_RAW, CLASS_FW | 5, 48, 0xf0005 },
 	{ "fw hfence.vvma.asid received", PERF_TYPE_RAW, CLASS_FW | 21, 48, 0xf0015 },
-	{ "fw reserved for the standard", PERF_TYPE_RAW, CLASS_FW | 255, 48, 0xf00ff },
-	{ "fw implementation's own", PERF_TYPE_RAW, CLASS_FW | 0xfffe, 48, 0xffffe },
+	{ "fw, reserved code", PERF_TYPE_RAW, CLASS_FW | 255, 48, 0xf00ff },
+	{ "fw, specific to the implementation", PERF_TYPE_RAW, CLASS_FW | 0xfffe, 48, 0xffffe },
 	{ "fw without raw events", PERF_TYPE_RAW, CLASS_FW | 5, 0, 0xf0005 },
-	/* Code 65535: the platform's own, told apart by event_data */
+	/* Code 65535: platform firmware events, which event_data distinguishes */
 	{ "platform 0", PERF_TYPE_RAW, CLASS_PLATFORM, 48, 0xfffff, 0 },
 	{ "platform 62 bits", PERF_TYPE_RAW, ~0ULL, 48, 0xfffff, 0x3fffffffffffffffULL },
 };
 
 KUNIT_ARRAY_PARAM_DESC(parse, parse_rows, name);
 
-static void parse_gives_idx_and_data(struct kunit *test)
+static void parse_returns_event_idx_and_data(struct kunit *test)
 {
 	const struct parse_row *row = test->param_value;
 	const struct perf_event_attr attr = { .type = row->type, .config = row->config };
@@ -107,8 +107,8 @@ static void parse_gives_idx_and_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfg.inh, 0);
 }
 
-/* Every cache event there is, by both of its names. */
-static void parse_takes_every_cache_event(struct kunit *test)
+/* Every cache event, both as PERF_TYPE_HW_CACHE and as class STD. */
+static void parse_accepts_every_cache_event(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 
@@ -132,8 +132,8 @@ static void parse_takes_every_cache_event(struct kunit *test)
 	}
 }
 
-/* Every firmware event that 11.5 names. */
-static void parse_takes_every_fw_event(struct kunit *test)
+/* Every firmware event of 11.5. */
+static void parse_accepts_every_fw_event(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 
@@ -172,8 +172,8 @@ static const struct refuse_row refuse_rows[] = {
 	{ "raw bit 61 of 48", PERF_TYPE_RAW, 1ULL << 61, 48, -EINVAL },
 	{ "raw v2 selector 0", PERF_TYPE_RAW, 0, 56, -EINVAL },
 	{ "raw v2 bit 56 of 56", PERF_TYPE_RAW, 1ULL << 56, 56, -EINVAL },
-	{ "raw where there is none", PERF_TYPE_RAW, 1, 0, -ENOENT },
-	{ "raw 0 where there is none", PERF_TYPE_RAW, 0, 0, -ENOENT },
+	{ "raw, without raw events", PERF_TYPE_RAW, 1, 0, -ENOENT },
+	{ "raw 0, without raw events", PERF_TYPE_RAW, 0, 0, -ENOENT },
 	{ "std code 0", PERF_TYPE_RAW, CLASS_STD, 48, -EINVAL },
 	{ "std code 11", PERF_TYPE_RAW, CLASS_STD | 11, 48, -EINVAL },
 	{ "std code 0xffff", PERF_TYPE_RAW, CLASS_STD | 0xffff, 48, -EINVAL },
@@ -197,7 +197,7 @@ static const struct refuse_row refuse_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(refuse, refuse_rows, name);
 
-static void parse_refuses(struct kunit *test)
+static void parse_refuses_invalid_attributes(struct kunit *test)
 {
 	const struct refuse_row *row = test->param_value;
 	const struct perf_event_attr attr = { .type = row->type, .config = row->config };
@@ -226,7 +226,7 @@ enum exclude {
 	EX_GUEST	= BIT(4),
 };
 
-/* Programmable counters can filter @able; the fixed ones nothing. The event is cycles. */
+/* Programmable counters can exclude the modes in @able, fixed ones none. The event is cycles. */
 struct filter_row {
 	const char	*name;
 	u32		exclude;
@@ -239,7 +239,7 @@ struct filter_row {
 
 static const struct filter_row filter_rows[] = {
 	{ "all modes", 0, false, U | S | VU | VS | M, 0, M, FAKE_CONFIG },
-	{ "all modes, all but machine mode", 0, false, U | S | VU | VS, 0, M, FAKE_CONFIG | 1 },
+	{ "all modes, M can not be excluded", 0, false, U | S | VU | VS, 0, M, FAKE_CONFIG | 1 },
 	{ "all modes, no filters here", 0, false, 0, 0, M, FAKE_CONFIG | 1 },
 	{ "no user", EX_USER, false, U | S | VU | VS | M, 0, U | M, FAKE_CONFIG },
 	{ "no user, guests", EX_USER, true, U | S | VU | VS | M, 0, U | VU | M, FAKE_CONFIG },
@@ -251,12 +251,12 @@ static const struct filter_row filter_rows[] = {
 	{ "no host, no guests", EX_HOST, false, U | S | VU | VS | M, 0, U | S | M, FAKE_CONFIG },
 	{ "no guest", EX_GUEST, true, U | S | VU | VS | M, 0, VU | VS | M, FAKE_CONFIG },
 	{ "no guest, no guests", EX_GUEST, false, U | S | VU | VS | M, 0, M, FAKE_CONFIG },
-	{ "no guest, none, no filters", EX_GUEST, false, 0, 0, M, FAKE_CONFIG | 1 },
+	{ "no guest, no guests, no filters", EX_GUEST, false, 0, 0, M, FAKE_CONFIG | 1 },
 	{ "guest user only", EX_HOST | EX_KERNEL, true, U | S | VU | VS | M, 0,
 	  U | S | VS | M, FAKE_CONFIG },
 	{ "host user only", EX_GUEST | EX_KERNEL, true, U | S | VU | VS | M, 0,
 	  S | VU | VS | M, FAKE_CONFIG },
-	{ "nothing at all", EX_USER | EX_KERNEL | EX_HV | EX_HOST | EX_GUEST, true,
+	{ "no mode", EX_USER | EX_KERNEL | EX_HV | EX_HOST | EX_GUEST, true,
 	  U | S | VU | VS | M, 0, U | S | VU | VS | M, FAKE_CONFIG },
 	{ "no user, no filters here", EX_USER, false, 0, -EOPNOTSUPP },
 	{ "no kernel, no filters here", EX_KERNEL, false, 0, -EOPNOTSUPP },
@@ -264,7 +264,7 @@ static const struct filter_row filter_rows[] = {
 	{ "no kernel, U filter only", EX_KERNEL, false, U, -EOPNOTSUPP },
 	{ "no user, U filter only", EX_USER, false, U, 0, U | M, FAKE_CONFIG },
 	{ "no user, guests, U filter only", EX_USER, true, U, -EINVAL },
-	/* perf asks with exclude_guest first, and without it after -EINVAL */
+	/* perf sets exclude_guest first, and tries again without it after -EINVAL */
 	{ "no guest, no filters here", EX_GUEST, true, 0, -EINVAL },
 	{ "no guest nor user, U and S only", EX_GUEST | EX_USER, true, U | S, -EINVAL },
 	{ "no guest nor user, no filters", EX_GUEST | EX_USER, true, 0, -EOPNOTSUPP },
@@ -272,7 +272,7 @@ static const struct filter_row filter_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(filter, filter_rows, name);
 
-static void filter_inhibits_modes(struct kunit *test)
+static void exclude_bits_inhibit_modes(struct kunit *test)
 {
 	const struct filter_row *row = test->param_value;
 	const struct perf_event_attr attr = {
@@ -298,8 +298,8 @@ static void filter_inhibits_modes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.ctrs, row->ctrs);
 }
 
-/* The same set whether it samples or counts, but for counters that do not interrupt. */
-static void sampling_does_not_change_what_is_counted(struct kunit *test)
+/* Both use the counters that exclude machine mode, even if only another one can interrupt. */
+static void sampling_uses_the_same_counters_as_counting(struct kunit *test)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE };
 	struct fake_pmu *fake = test->priv;
@@ -314,8 +314,8 @@ static void sampling_does_not_change_what_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sampling.ctrs, FAKE_CONFIG);
 }
 
-/* Where counters differ, only those that can filter remain. */
-static void filter_picks_able_counters(struct kunit *test)
+/* Counters that do not have all filters of the event are removed from its constraint. */
+static void only_counters_with_the_filters_remain(struct kunit *test)
 {
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_RAW,
@@ -344,7 +344,7 @@ struct attr_row {
 #define HW(id)	.type = PERF_TYPE_HARDWARE, .config = (id)
 #define RAW(c)	.type = PERF_TYPE_RAW, .config = (c)
 #define BRANCH	HW(0), .config1 = RISCV_PMU_CONFIG1_EBB
-#define TO_USER	BRANCH, .exclude_kernel = 1, .exclude_hv = 1
+#define USER_BRANCH	BRANCH, .exclude_kernel = 1, .exclude_hv = 1
 
 static const struct attr_row attr_rows[] = {
 	{ "cycles", { HW(0) }, false, 0, FAKE_CONFIG },
@@ -352,9 +352,9 @@ static const struct attr_row attr_rows[] = {
 	{ "branches", { HW(4) }, false, 0, FAKE_CONFIG },
 	{ "firmware", { RAW(CLASS_FW | 5) }, false, 0, FAKE_FW },
 	{ "firmware, no kernel", { RAW(CLASS_FW | 5), .exclude_kernel = 1 }, false, -EOPNOTSUPP },
-	{ "an event that is not there", { HW(6) }, false, -ENOENT },
-	{ "not there, and a filter", { HW(6), .exclude_user = 1 }, false, -ENOENT },
-	{ "not there, and sampling", { HW(6), .sample_period = 1 }, false, -ENOENT },
+	{ "an absent event", { HW(6) }, false, -ENOENT },
+	{ "an absent event with a filter", { HW(6), .exclude_user = 1 }, false, -ENOENT },
+	{ "an absent event, sampled", { HW(6), .sample_period = 1 }, false, -ENOENT },
 	{ "sampled cycles", { HW(0), .sample_period = 1000 }, false, 0, FAKE_CONFIG },
 	{ "sampled by frequency", { HW(0), .freq = 1, .sample_freq = 99 }, false, 0, FAKE_CONFIG },
 	{ "sampled branches", { HW(4), .sample_period = 1 }, false, 0, FAKE_CONFIG },
@@ -367,22 +367,22 @@ static const struct attr_row attr_rows[] = {
 	{ "config1 both bits from KVM", { HW(0), .config1 = 3 }, true, -EINVAL },
 	{ "config1 both bits from a user", { HW(0), .config1 = 3 }, false, -EINVAL },
 	{ "config1 bit 62", { HW(0), .config1 = 1ULL << 62 }, false, -EINVAL },
-	{ "a branch", { TO_USER, .config2 = 8 }, false, 0, BIT_ULL(3) },
-	{ "a branch for KVM", { TO_USER, .config2 = 8 }, true, -EINVAL },
-	{ "a branch from no counter", { TO_USER }, false, -EINVAL },
-	{ "a branch from one of two", { TO_USER, .config2 = 0x18 }, false, -EINVAL },
-	{ "a branch, no interrupt", { TO_USER, .config2 = 1 }, false, -EOPNOTSUPP },
-	{ "a branch from kernel", { BRANCH, .exclude_hv = 1, .config2 = 8 }, false, -EINVAL },
-	{ "a branch from hv", { BRANCH, .exclude_kernel = 1, .config2 = 8 }, false, -EINVAL },
-	{ "a branch that is inherited", { TO_USER, .inherit = 1, .config2 = 8 }, false, -EINVAL },
-	{ "a branch that samples", { TO_USER, .sample_period = 1, .config2 = 8 }, false, -EINVAL },
-	{ "a branch with a frequency", { TO_USER, .freq = 1, .config2 = 8 }, false, -EINVAL },
-	{ "a branch from exec on", { TO_USER, .enable_on_exec = 1, .config2 = 8 }, false, -EINVAL },
+	{ "branch", { USER_BRANCH, .config2 = 8 }, false, 0, BIT_ULL(3) },
+	{ "branch for KVM", { USER_BRANCH, .config2 = 8 }, true, -EINVAL },
+	{ "branch, no counter given", { USER_BRANCH }, false, -EINVAL },
+	{ "branch, two counters given", { USER_BRANCH, .config2 = 0x18 }, false, -EINVAL },
+	{ "branch, no interrupt", { USER_BRANCH, .config2 = 1 }, false, -EOPNOTSUPP },
+	{ "branch, counts the kernel", { BRANCH, .exclude_hv = 1, .config2 = 8 }, false, -EINVAL },
+	{ "branch, counts M-mode", { BRANCH, .exclude_kernel = 1, .config2 = 8 }, false, -EINVAL },
+	{ "branch, inherited", { USER_BRANCH, .inherit = 1, .config2 = 8 }, false, -EINVAL },
+	{ "branch, sampled", { USER_BRANCH, .sample_period = 1, .config2 = 8 }, false, -EINVAL },
+	{ "branch, with a frequency", { USER_BRANCH, .freq = 1, .config2 = 8 }, false, -EINVAL },
+	{ "branch, on exec", { USER_BRANCH, .enable_on_exec = 1, .config2 = 8 }, false, -EINVAL },
 	{ "config2 a counter", { HW(0), .config2 = 1 }, false, 0, BIT_ULL(0) },
 	{ "config2 all counters", { HW(0), .config2 = U32_MAX }, false, 0,
 	  lower_32_bits(FAKE_CONFIG) },
-	{ "config2 one of each kind", { HW(0), .config2 = 9 }, false, 0, BIT_ULL(3) },
-	{ "config2 and the firmware's", { RAW(CLASS_FW | 5), .config2 = 8 }, false, -EINVAL },
+	{ "config2 fixed and programmable", { HW(0), .config2 = 9 }, false, 0, BIT_ULL(3) },
+	{ "config2 for a firmware event", { RAW(CLASS_FW | 5), .config2 = 8 }, false, -EINVAL },
 	{ "config2 no counter", { HW(0), .config2 = 2 }, false, -EINVAL },
 	{ "config2 high bit", { HW(0), .config2 = 1ULL << 32 }, false, -EINVAL },
 	{ "config3", { HW(0), .config3 = 1 }, false, -EINVAL },
@@ -393,7 +393,7 @@ static const struct attr_row attr_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(attr, attr_rows, name);
 
-static void resolve_judges_attributes(struct kunit *test)
+static void resolve_checks_all_attributes(struct kunit *test)
 {
 	const struct attr_row *row = test->param_value;
 	struct fake_pmu *fake = test->priv;
@@ -406,7 +406,10 @@ static void resolve_judges_attributes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, event.ctrs, row->ctrs);
 }
 
-/* The firmware counts all modes; perf tries again without exclude_guest on -EINVAL only. */
+/*
+ * Firmware counters have no filters. The error is -EINVAL if only exclude_guest is the reason,
+ * because perf then tries again without it.
+ */
 static void platform_firmware_event_can_not_be_filtered(struct kunit *test)
 {
 	struct perf_event_attr attr = { RAW(CLASS_FW | BIT_ULL(62) | 1), .exclude_guest = 1 };
@@ -423,8 +426,8 @@ static void platform_firmware_event_can_not_be_filtered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
 }
 
-/* The backend may name counters that were left out; they are not offered. */
-static void resolve_bounds_backends_answer(struct kunit *test)
+/* The backend may return counters that are not in &riscv_pmu.ctrs; they are ignored. */
+static void resolve_ignores_unknown_counters_of_the_backend(struct kunit *test)
 {
 	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .config = 7 };
 	struct fake_pmu *fake = test->priv;
@@ -435,8 +438,8 @@ static void resolve_bounds_backends_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_CONFIG & ~BIT_ULL(4));
 }
 
-/* Cycles and instructions have counters of both kinds here; some events have but one. */
-static void sampling_prefers_an_interrupt(struct kunit *test)
+/* If no counter of the event can interrupt, it is polled, or refused without polled sampling. */
+static void sampling_prefers_counters_that_interrupt(struct kunit *test)
 {
 	const struct perf_event_attr attr = { HW(0), .sample_period = 1000 };
 	struct fake_pmu *fake = test->priv;
@@ -458,8 +461,8 @@ static void sampling_prefers_an_interrupt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(33));
 }
 
-/* T-Head C9xx: no filters, and cycles on the fixed counter, which interrupts, alone. */
-static void sampling_takes_a_fixed_counter_that_interrupts(struct kunit *test)
+/* As on T-Head C9xx: there are no filters, and only the fixed counters interrupt. */
+static void sampling_uses_a_fixed_counter_that_interrupts(struct kunit *test)
 {
 	const struct perf_event_attr attr = { HW(0), .sample_period = 1000 };
 	struct fake_pmu *fake = test->priv;
@@ -473,7 +476,7 @@ static void sampling_takes_a_fixed_counter_that_interrupts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(0));
 }
 
-/* Looking at them is a firmware call, and sets the timer that they may count. */
+/* A poll would be a firmware call, and set the timer: firmware events may count both. */
 static void firmware_events_are_not_polled(struct kunit *test)
 {
 	const struct perf_event_attr attr = { RAW((u64)RISCV_PMU_CLASS_FW << 62 | 5),
@@ -488,18 +491,18 @@ static void firmware_events_are_not_polled(struct kunit *test)
 }
 
 static struct kunit_case event_cases[] = {
-	KUNIT_CASE_PARAM(parse_gives_idx_and_data, parse_gen_params),
-	KUNIT_CASE(parse_takes_every_cache_event),
-	KUNIT_CASE(parse_takes_every_fw_event),
-	KUNIT_CASE_PARAM(parse_refuses, refuse_gen_params),
-	KUNIT_CASE_PARAM(filter_inhibits_modes, filter_gen_params),
-	KUNIT_CASE(sampling_does_not_change_what_is_counted),
-	KUNIT_CASE(filter_picks_able_counters),
-	KUNIT_CASE_PARAM(resolve_judges_attributes, attr_gen_params),
+	KUNIT_CASE_PARAM(parse_returns_event_idx_and_data, parse_gen_params),
+	KUNIT_CASE(parse_accepts_every_cache_event),
+	KUNIT_CASE(parse_accepts_every_fw_event),
+	KUNIT_CASE_PARAM(parse_refuses_invalid_attributes, refuse_gen_params),
+	KUNIT_CASE_PARAM(exclude_bits_inhibit_modes, filter_gen_params),
+	KUNIT_CASE(sampling_uses_the_same_counters_as_counting),
+	KUNIT_CASE(only_counters_with_the_filters_remain),
+	KUNIT_CASE_PARAM(resolve_checks_all_attributes, attr_gen_params),
 	KUNIT_CASE(platform_firmware_event_can_not_be_filtered),
-	KUNIT_CASE(resolve_bounds_backends_answer),
-	KUNIT_CASE(sampling_prefers_an_interrupt),
-	KUNIT_CASE(sampling_takes_a_fixed_counter_that_interrupts),
+	KUNIT_CASE(resolve_ignores_unknown_counters_of_the_backend),
+	KUNIT_CASE(sampling_prefers_counters_that_interrupt),
+	KUNIT_CASE(sampling_uses_a_fixed_counter_that_interrupts),
 	KUNIT_CASE(firmware_events_are_not_polled),
 	{}
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters in memory. One tick of simulated time makes a running counter count
- * its event's rate, which is the event's own selector: what a counter has
- * counted tells what it was counting.
+ * Simulated counters. In one tick of simulated time a running counter counts as many events as
+ * the selector of its event. So a count shows which event was counted.
  */
 
 #include <kunit/test.h>
@@ -15,22 +14,25 @@
 
 #include "fake_backend.h"
 
-/* Above a counter's width the bits of a read are undefined, so they are made ugly. */
-#define FAKE_UGLY	0xdeadbeefcafef00dULL
+/* The bits of a read above the counter's width are undefined. They have this value. */
+#define FAKE_UNDEFINED	0xdeadbeefcafef00dULL
 
 static struct fake_pmu *to_fake(struct riscv_pmu *pmu)
 {
 	return container_of(pmu, struct fake_pmu, pmu);
 }
 
-/* Kept until interrupts are on again: KUnit allocates when it reports. */
-static void fake_complain(struct fake_pmu *fake, int ctr, const char *what)
+/*
+ * The violation is reported later, when interrupts are enabled: KUnit allocates memory for a
+ * report.
+ */
+static void fake_report(struct fake_pmu *fake, int ctr, const char *what)
 {
-	if (fake->complaint)
+	if (fake->violation)
 		return;
 
-	fake->complaint = what;
-	fake->complaint_ctr = ctr;
+	fake->violation = what;
+	fake->violation_ctr = ctr;
 }
 
 static u64 fake_mask(const struct fake_pmu *fake, unsigned int ctr)
@@ -40,10 +42,10 @@ static u64 fake_mask(const struct fake_pmu *fake, unsigned int ctr)
 }
 
 /**
- * fake_rate() - events per tick of the config's event
+ * fake_rate() - the event rate of a config
  * @cfg:	the config
  *
- * Return: the rate.
+ * Return: the number of events per tick.
  */
 u64 fake_rate(const struct riscv_pmu_config *cfg)
 {
@@ -61,9 +63,9 @@ static void fake_count(struct fake_pmu *fake, unsigned int ctr, u64 events)
 }
 
 /**
- * fake_advance() - let time pass
+ * fake_advance() - advance the simulated time
  * @fake:	the hart
- * @ticks:	how much
+ * @ticks:	number of ticks
  */
 void fake_advance(struct fake_pmu *fake, u64 ticks)
 {
@@ -76,11 +78,11 @@ void fake_advance(struct fake_pmu *fake, u64 ticks)
 }
 
 /**
- * fake_until_wrap() - events until a counter overflows
+ * fake_until_wrap() - number of events until a counter overflows
  * @fake:	the hart
  * @ctr:	the counter
  *
- * Return: at least 1, or 0 right after an overflow.
+ * Return: the number, at least 1; 0 right after an overflow.
  */
 u64 fake_until_wrap(const struct fake_pmu *fake, unsigned int ctr)
 {
@@ -88,7 +90,7 @@ u64 fake_until_wrap(const struct fake_pmu *fake, unsigned int ctr)
 }
 
 /**
- * fake_running() - counters that count
+ * fake_running() - counters that are started
  * @fake:	the hart
  *
  * Return: their mask.
@@ -104,7 +106,7 @@ u64 fake_running(const struct fake_pmu *fake)
 }
 
 /**
- * fake_holding() - counters that have a config
+ * fake_holding() - counters that hold a config
  * @fake:	the hart
  *
  * Return: their mask.
@@ -120,11 +122,11 @@ u64 fake_holding(const struct fake_pmu *fake)
 }
 
 /**
- * fake_last() - an earlier batch
+ * fake_last() - get one of the last batches
  * @fake:	the hart
- * @back:	0 for the last one, 1 for the one before, ...
+ * @back:	0: the last batch, 1: the one before it, and so on
  *
- * Return: a copy of it.
+ * Return: a copy of the batch.
  */
 struct fake_batch fake_last(const struct fake_pmu *fake, unsigned int back)
 {
@@ -132,11 +134,11 @@ struct fake_batch fake_last(const struct fake_pmu *fake, unsigned int back)
 }
 
 /**
- * fake_expect_batch() - an earlier batch was exactly this
+ * fake_expect_batch() - expect that one of the last batches had exactly these masks
  * @test:	the test
  * @fake:	the hart
- * @back:	0 for the last one, 1 for the one before, ...
- * @req:	its masks
+ * @back:	0: the last batch, 1: the one before it, and so on
+ * @req:	the expected masks
  */
 void fake_expect_batch(struct kunit *test, const struct fake_pmu *fake, unsigned int back,
 		       struct fake_batch req)
@@ -166,28 +168,28 @@ static void fake_check_batch(struct fake_pmu *fake, const struct riscv_pmu_batch
 	u64 all = batch->stop | batch->release | batch->program | batch->start;
 
 	if (!all)
-		fake_complain(fake, -1, "a batch that does nothing");
+		fake_report(fake, -1, "a batch is empty");
 	if (all & ~fake->pmu.ctrs)
-		fake_complain(fake, __ffs64(all & ~fake->pmu.ctrs), "no such counter");
+		fake_report(fake, __ffs64(all & ~fake->pmu.ctrs), "no such counter");
 	if (batch->load & ~batch->start)
-		fake_complain(fake, -1, "a counter is loaded and not started");
+		fake_report(fake, -1, "a counter is loaded but not started");
 	if (batch->stop & batch->release)
-		fake_complain(fake, -1, "a counter is to stop twice");
+		fake_report(fake, -1, "a counter is both in stop and in release");
 	if (batch->failed)
-		fake_complain(fake, -1, "failed is not empty at first");
+		fake_report(fake, -1, "failed is not empty before the batch is applied");
 }
 
 static void fake_stop(struct fake_pmu *fake, unsigned int ctr)
 {
 	if (!fake->ctr[ctr].running)
-		fake_complain(fake, ctr, "a counter is stopped that does not run");
+		fake_report(fake, ctr, "a stopped counter is stopped");
 	fake->ctr[ctr].running = false;
 }
 
 static void fake_release(struct fake_pmu *fake, unsigned int ctr)
 {
 	if (!fake->ctr[ctr].holds)
-		fake_complain(fake, ctr, "a counter is released that holds nothing");
+		fake_report(fake, ctr, "a counter without a config is released");
 	fake->ctr[ctr].running = false;
 	fake->ctr[ctr].holds = false;
 }
@@ -198,11 +200,11 @@ static int fake_write_config(struct fake_pmu *fake, unsigned int ctr,
 	struct fake_ctr *c = &fake->ctr[ctr];
 
 	if (c->running)
-		fake_complain(fake, ctr, "a counter is programmed while it runs");
+		fake_report(fake, ctr, "a running counter is programmed");
 	if (c->holds)
-		fake_complain(fake, ctr, "a counter is programmed over another program");
+		fake_report(fake, ctr, "a counter is programmed but still holds a config");
 	if (cfg->inh & ~(u32)fake->pmu.ctr[ctr].inh & ~RISCV_PMU_INH_M)
-		fake_complain(fake, ctr, "a counter can not filter that way");
+		fake_report(fake, ctr, "a counter can not exclude these modes");
 	if (fake->fail_config & BIT_ULL(ctr))
 		return -ENOENT;
 
@@ -210,7 +212,7 @@ static int fake_write_config(struct fake_pmu *fake, unsigned int ctr,
 	c->cfg = *cfg;
 	if (fake->pmu.fw_ctrs & BIT_ULL(ctr)) {
 		c->unset = true;
-		c->value = FAKE_UGLY & fake_mask(fake, ctr);
+		c->value = FAKE_UNDEFINED & fake_mask(fake, ctr);
 	}
 	return 0;
 }
@@ -220,29 +222,29 @@ static int fake_start(struct fake_pmu *fake, unsigned int ctr, const u64 *value)
 	struct fake_ctr *c = &fake->ctr[ctr];
 
 	if (!c->holds)
-		fake_complain(fake, ctr, "a counter is started without a program");
+		fake_report(fake, ctr, "a counter without a config is started");
 	if (c->running)
-		fake_complain(fake, ctr, value ? "a counter is loaded while it runs" :
-						 "a counter is started while it runs");
+		fake_report(fake, ctr, value ? "a running counter is loaded" :
+						 "a running counter is started");
 	if (fake->fail_start & BIT_ULL(ctr)) {
 		c->holds = false;
 		return -EIO;
 	}
 	if (value) {
 		if (*value & ~fake_mask(fake, ctr))
-			fake_complain(fake, ctr, "a value is wider than its counter");
+			fake_report(fake, ctr, "a value has more bits than its counter");
 		c->value = *value & fake_mask(fake, ctr);
 		c->unset = false;
 	}
 	if (c->unset)
-		fake_complain(fake, ctr, "a firmware counter starts from an unknown value");
+		fake_report(fake, ctr, "a firmware counter starts from an undefined value");
 
 	c->running = true;
 	c->overflowed = false;
 	return 0;
 }
 
-/* The masks in the order in which struct riscv_pmu_batch has them. */
+/* Applies the masks in the order of struct riscv_pmu_batch. */
 static int fake_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	struct fake_pmu *fake = to_fake(pmu);
@@ -276,7 +278,7 @@ static int fake_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	return err;
 }
 
-/* In the log it is one batch. */
+/* The log records it as one batch. */
 static int fake_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
 {
 	struct fake_pmu *fake = to_fake(pmu);
@@ -295,11 +297,11 @@ static u64 fake_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 
 	fake->nr_reads++;
 	if (!(pmu->ctrs & BIT_ULL(ctr))) {
-		fake_complain(fake, ctr, "a counter is read that does not exist");
+		fake_report(fake, ctr, "a counter that does not exist is read");
 		return 0;
 	}
 
-	return fake->ctr[ctr].value | (FAKE_UGLY & ~fake_mask(fake, ctr));
+	return fake->ctr[ctr].value | (FAKE_UNDEFINED & ~fake_mask(fake, ctr));
 }
 
 static u64 fake_overflowed(struct riscv_pmu *pmu, u64 ctrs)
@@ -317,14 +319,14 @@ static u64 fake_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 	return hit;
 }
 
-/* All is lost, and the values are whatever they are. */
+/* All counters lose their configs, and get arbitrary values. */
 static void fake_stop_hart(struct riscv_pmu *pmu)
 {
 	struct fake_pmu *fake = to_fake(pmu);
 
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
 		fake->ctr[ctr] = (struct fake_ctr){
-			.value = (FAKE_UGLY * (ctr + 1)) & fake_mask(fake, ctr),
+			.value = (FAKE_UNDEFINED * (ctr + 1)) & fake_mask(fake, ctr),
 		};
 }
 
@@ -376,10 +378,10 @@ static const struct riscv_pmu_ops fake_ops = {
 };
 
 /**
- * fake_create() - a machine that has just come up, in user mode
- * @test:	frees it
+ * fake_create() - create a simulated hart with initialised counters, in user mode
+ * @test:	the test
  *
- * Return: the PMU, freed with the test.
+ * Return: the hart and its PMU; KUnit frees them after the test.
  */
 struct fake_pmu *fake_create(struct kunit *test)
 {
@@ -397,9 +399,9 @@ struct fake_pmu *fake_create(struct kunit *test)
 
 /**
  * fake_set_width() - make counters narrower than 64 bits
- * @fake:	a machine that has not counted yet
- * @ctrs:	which ones
- * @width:	their bits
+ * @fake:	the hart, before the first event
+ * @ctrs:	the counters
+ * @width:	their width in bits
  */
 void fake_set_width(struct fake_pmu *fake, u64 ctrs, unsigned int width)
 {
@@ -418,11 +420,11 @@ void fake_set_width(struct fake_pmu *fake, u64 ctrs, unsigned int width)
 }
 
 /**
- * fake_config() - the config of a raw event
- * @selector:	its selector, which is its rate as well
- * @inh:	modes in which it does not count
+ * fake_config() - make the config of a raw event
+ * @selector:	selector of the event, which is also its rate
+ * @inh:	modes to exclude
  *
- * Return: a config.
+ * Return: the config.
  */
 struct riscv_pmu_config fake_config(u64 selector, u32 inh)
 {
@@ -434,10 +436,10 @@ struct riscv_pmu_config fake_config(u64 selector, u32 inh)
 }
 
 /**
- * fake_event_init() - an event that has never been attached
+ * fake_event_init() - initialise an event that was never attached
  * @ev:	the event
- * @cfg:	what it wants counted
- * @ctrs:	counters that can
+ * @cfg:	its config
+ * @ctrs:	its constraint: counters that can hold @cfg
  */
 void fake_event_init(struct riscv_pmu_event *ev, struct riscv_pmu_config cfg, u64 ctrs)
 {
@@ -449,36 +451,36 @@ void fake_event_init(struct riscv_pmu_event *ev, struct riscv_pmu_config cfg, u6
 }
 
 /**
- * fake_expect_clean() - nothing was asked that a backend could not serve
+ * fake_expect_no_violation() - expect that no call has violated the ops' specification
  * @test:	the test
- * @fake:	its machine
+ * @fake:	the hart
  */
-void fake_expect_clean(struct kunit *test, struct fake_pmu *fake)
+void fake_expect_no_violation(struct kunit *test, struct fake_pmu *fake)
 {
-	KUNIT_EXPECT_NULL_MSG(test, fake->complaint, "%s (counter %d)", fake->complaint,
-			      fake->complaint_ctr);
-	fake->complaint = NULL;
+	KUNIT_EXPECT_NULL_MSG(test, fake->violation, "%s (counter %d)", fake->violation,
+			      fake->violation_ctr);
+	fake->violation = NULL;
 }
 
 /**
- * fake_expect_idle() - no event has been left behind, and no overflow point
+ * fake_expect_idle() - expect that no event and no overflow point is left
  * @test:	the test
- * @fake:	its machine
- * @hart:	its hart
+ * @fake:	the simulated hart
+ * @hart:	the driver's state of the hart
  *
- * Counters may run on, since that costs nothing, but the driver has to know.
+ * Counters may still be running, but the driver's state has to agree with the counters.
  */
 void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_hart *hart)
 {
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
 		KUNIT_EXPECT_TRUE_MSG(test, list_empty(&hart->counter[ctr].events),
-				      "counter %u still has readers", ctr);
+				      "counter %u still has events", ctr);
 	KUNIT_EXPECT_EQ(test, hart->wanted.sched.used, 0);
 	KUNIT_EXPECT_EQ(test, hart->running, fake_running(fake));
 	KUNIT_EXPECT_EQ(test, hart->programmed, fake_holding(fake));
 	KUNIT_EXPECT_EQ(test, hart->irq_events, 0);
 	KUNIT_EXPECT_EQ(test, hart->armed & ~hart->running, 0);
-	fake_expect_clean(test, fake);
+	fake_expect_no_violation(test, fake);
 }
 
 static void fake_restart_hart(void *unused)
@@ -489,7 +491,7 @@ static void fake_restart_hart(void *unused)
 		pmu->ops.hart_start(pmu);
 }
 
-/* The tests' stubs are gone: this is the machine's firmware. */
+/* The tests' stubs are no longer active: this initialises the machine's own counters. */
 void fake_restart_harts(struct kunit_suite *suite)
 {
 	on_each_cpu(fake_restart_hart, NULL, 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A backend over counters that exist in memory only. It does what the ops in
- * linux/perf/riscv_pmu.h promise and not a bit more, writes down all that it
- * is asked to do, and complains of whatever a real backend could not serve.
+ * A backend with simulated counters. It implements the ops exactly as linux/perf/riscv_pmu.h
+ * specifies them, records the batches, and reports calls that violate the specification.
  */
 #ifndef _RISCV_PMU_FAKE_BACKEND_H
 #define _RISCV_PMU_FAKE_BACKEND_H
@@ -15,7 +14,7 @@
 #include "../pmu.h"
 #include "../update.h"
 
-/* The machine: cycle and instret, programmable counters, firmware counters; some above 31. */
+/* The counters: cycle and instret, programmable ones, firmware counters; some are above 31. */
 #define FAKE_FIXED	(BIT_ULL(0) | BIT_ULL(2))
 #define FAKE_CONFIG	(BIT_ULL(3) | BIT_ULL(4) | BIT_ULL(5) | BIT_ULL(33))
 #define FAKE_FW		(BIT_ULL(40) | BIT_ULL(41))
@@ -28,12 +27,12 @@
 
 /**
  * struct fake_ctr - one simulated counter
- * @cfg:	what it holds, if @holds
+ * @cfg:	its config, if @holds
  * @value:	its value, within its width
- * @holds:	it has a config
- * @running:	it counts
+ * @holds:	it holds a config
+ * @running:	it is started
  * @overflowed:	it has wrapped since it was last started
- * @unset:	its value means nothing until it is loaded (firmware counters)
+ * @unset:	its value is undefined until it is loaded (firmware counters)
  */
 struct fake_ctr {
 	struct riscv_pmu_config	cfg;
@@ -44,7 +43,7 @@ struct fake_ctr {
 	bool			unset;
 };
 
-/* The masks of a batch, as they came */
+/* The masks of a batch, as the backend got them */
 struct fake_batch {
 	u64	stop;
 	u64	release;
@@ -55,19 +54,19 @@ struct fake_batch {
 
 /**
  * struct fake_pmu - the simulated hart, and a PMU that uses it
- * @pmu:	handed to the code under test
- * @hart:	a hart for tests that do without &riscv_pmu.harts
+ * @pmu:	the PMU, for the code under test
+ * @hart:	a hart, for tests without &riscv_pmu.harts
  * @ctr:	the counters
- * @mode:	enum riscv_pmu_inh bit of the mode that the hart is in
- * @fail_config: counters that refuse every program
- * @fail_start:	counters that refuse to start
- * @wide:	counters of 64 bits, whatever the PMU takes them for
- * @absent:	event_idx that this machine does not have
- * @log:	the last batches, &fake_pmu.nr_batches modulo its size
- * @nr_batches:	batches so far
- * @nr_reads:	counter reads so far
- * @complaint:	the first violation of the contract, or NULL
- * @complaint_ctr: the counter that it was about
+ * @mode:	enum riscv_pmu_inh bit of the hart's present mode
+ * @fail_config: counters that can not be programmed
+ * @fail_start:	counters that can not be started
+ * @wide:	counters that have 64 bits even if the PMU's width is smaller
+ * @absent:	event_idx of an event that no counter can hold
+ * @log:	the last batches; the next one is written to @nr_batches modulo its size
+ * @nr_batches:	number of batches
+ * @nr_reads:	number of counter reads
+ * @violation:	description of the first violation of the ops' specification, or NULL
+ * @violation_ctr: the counter of that violation, or -1
  */
 struct fake_pmu {
 	struct riscv_pmu	pmu;
@@ -81,8 +80,8 @@ struct fake_pmu {
 	struct fake_batch	log[FAKE_LOG_SIZE];
 	unsigned int		nr_batches;
 	unsigned int		nr_reads;
-	const char		*complaint;
-	int			complaint_ctr;
+	const char		*violation;
+	int			violation_ctr;
 };
 
 struct fake_pmu *fake_create(struct kunit *test);
@@ -97,10 +96,10 @@ void fake_expect_batch(struct kunit *test, const struct fake_pmu *fake, unsigned
 		       struct fake_batch req);
 struct riscv_pmu_config fake_config(u64 selector, u32 inh);
 void fake_event_init(struct riscv_pmu_event *ev, struct riscv_pmu_config cfg, u64 ctrs);
-void fake_expect_clean(struct kunit *test, struct fake_pmu *fake);
+void fake_expect_no_violation(struct kunit *test, struct fake_pmu *fake);
 void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_hart *hart);
 
-/* Whether the event is on a counter's list. */
+/* Whether an event is attached to a counter. */
 static inline bool fake_is_attached(const struct riscv_pmu_event *ev)
 {
 	const struct riscv_pmu_event *other;
@@ -115,7 +114,7 @@ static inline bool fake_is_attached(const struct riscv_pmu_event *ev)
 	return false;
 }
 
-/* For suites whose tests change what backends know of this machine's harts. */
+/* suite_exit of suites whose tests change the backends' per-CPU state of the machine's PMU. */
 void fake_restart_harts(struct kunit_suite *suite);
 
 #endif /* _RISCV_PMU_FAKE_BACKEND_H */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The IOMMU's monitor on registers that are as the specification says, and not as QEMU's:
- * counters of fewer than 64 bits, which count on between two accesses, and accesses of
- * 8 bytes that are two of 4 (RISC-V IOMMU Architecture 1.0, chapter 6).
+ * Tests of the IOMMU's performance monitor with simulated registers. These follow the
+ * specification where QEMU does not have all of it: counters have fewer than 64 bits and count
+ * between two accesses, and an access of 8 bytes is split in two of 4 (RISC-V IOMMU
+ * Architecture 1.0, chapter 6).
  *
- * The driver is compiled once more, for these registers; its module is left alone.
+ * The source of the driver is included here, and compiled for these registers. The driver
+ * itself is not affected.
  */
 
 #include <kunit/device.h>
@@ -47,23 +49,23 @@ static void fake_writeq(u64 value, void __iomem *addr);
 #define FAKE_REGS	0x100000UL
 
 /**
- * struct fake_iommu - the registers, and what they do by themselves
- * @hpm:	the driver's side
- * @ctr:	counters; 0 is cycles
- * @of:		their overflow flags
- * @evt:	what the others count, without OF
+ * struct fake_iommu - the simulated registers, and their behaviour
+ * @hpm:	the driver's data
+ * @ctr:	the counters; 0 is cycles
+ * @of:		the counters' overflow flags
+ * @evt:	the event registers of the other counters, without OF
  * @inhibited:	iocountinh
- * @nr_inhibits: writes of it
- * @disturbs:	each write that leaves another counter inhibited drops what cycles have
- *		counted since they last started, as in QEMU
- * @cycles_at:	what cycles were when they last started
+ * @nr_inhibits: number of writes of iocountinh
+ * @resets_cycles: QEMU's bug: each write of iocountinh that leaves another counter inhibited
+ *		resets cycles to @cycles_at
+ * @cycles_at:	the value of cycles when they were last started
  * @ctrs:	counters that exist
- * @width:	bits of all but cycles, which have 63
- * @step:	what each running counter counts at each access
- * @late:	what counter 2 counts after the next look at iocountovf
+ * @width:	width of all counters except cycles, which have 63 bits
+ * @step:	number of events that each running counter counts at each access
+ * @late:	number of events that counter 2 counts after the next read of iocountovf
  * @pending:	PMIP
- * @sticky:	it can not be cleared, as in QEMU
- * @upper_first: an access of 8 bytes is one of the upper half, and then one of the lower
+ * @sticky:	QEMU's bug: PMIP can not be cleared
+ * @upper_first: an access of 8 bytes accesses the high half first
  */
 struct fake_iommu {
 	struct hpm	hpm;
@@ -72,7 +74,7 @@ struct fake_iommu {
 	u64		evt[HPM_NR_CTRS];
 	u32		inhibited;
 	unsigned int	nr_inhibits;
-	bool		disturbs;
+	bool		resets_cycles;
 	u64		cycles_at;
 	u32		ctrs;
 	unsigned int	width;
@@ -83,7 +85,7 @@ struct fake_iommu {
 	bool		upper_first;
 };
 
-/* Tests of a suite run one after another. */
+/* The tests of a suite do not run in parallel, so one is enough. */
 static struct fake_iommu *fake;
 
 static u64 fake_mask(unsigned int ctr)
@@ -116,7 +118,10 @@ static void fake_set_of(unsigned int ctr, bool of)
 	fake->of = (fake->of & ~BIT(ctr)) | (of ? BIT(ctr) : 0);
 }
 
-/* The counter or event register at @reg, 0 or 4 bytes into it: -1 if it is none. */
+/*
+ * Returns the counter (fake_ctr_at()) or the event register (fake_evt_at()) that @reg is the low
+ * or high half of, or -1.
+ */
 static int fake_ctr_at(unsigned long reg)
 {
 	if (reg >= HPM_REG_IOHPMCYCLES && reg < HPM_REG_IOHPMCTR(HPM_NR_CTRS))
@@ -176,7 +181,7 @@ static void fake_inhibit(u32 value)
 
 	fake->nr_inhibits++;
 	fake->inhibited = value & fake->ctrs;
-	if (fake->disturbs && !(fake->inhibited & cycles) && fake->inhibited)
+	if (fake->resets_cycles && !(fake->inhibited & cycles) && fake->inhibited)
 		fake->ctr[HPM_CTR_CYCLES] = fake->cycles_at;
 	fake->cycles_at = fake->ctr[HPM_CTR_CYCLES];
 }
@@ -237,7 +242,7 @@ static void fake_create(struct kunit *test, unsigned int width)
 	fake->hpm.reg = (void __iomem *)FAKE_REGS;
 	raw_spin_lock_init(&fake->hpm.lock);
 	hpm_init_pmu(&fake->hpm);
-	/* As a firmware may have left it. */
+	/* The firmware may have left the counters in such a state. */
 	for (unsigned int ctr = 0; ctr < HPM_NR_CTRS; ctr++) {
 		fake->ctr[ctr] = 5;
 		fake->evt[ctr] = 1;
@@ -264,8 +269,8 @@ static u64 fake_read(struct perf_event *event)
 	return local64_read(&event->count);
 }
 
-/* An interrupt for each time that it becomes pending. */
-static void fake_pass(unsigned int ctr, u64 requests)
+/* Counts events, and raises an interrupt if it becomes pending. */
+static void fake_count_and_interrupt(unsigned int ctr, u64 requests)
 {
 	fake_count(ctr, requests);
 	if (fake->pending)
@@ -274,7 +279,7 @@ static void fake_pass(unsigned int ctr, u64 requests)
 
 /* --- the tests --- */
 
-static void iommu_width_is_found(struct kunit *test)
+static void iommu_widths_are_measured(struct kunit *test)
 {
 	static const unsigned int widths[] = { 32, 36, 40, 48, 63, 64 };
 
@@ -293,7 +298,7 @@ static void iommu_width_is_found(struct kunit *test)
 	}
 }
 
-static void iommu_few_counters(struct kunit *test)
+static void iommu_missing_counters_are_not_used(struct kunit *test)
 {
 	fake_create(test, 40);
 	fake->ctrs = BIT(1) | BIT(2);
@@ -304,7 +309,7 @@ static void iommu_few_counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->hpm.used, BIT(1) | BIT(2));
 }
 
-static void iommu_too_narrow(struct kunit *test)
+static void iommu_counters_of_less_than_32_bits_are_refused(struct kunit *test)
 {
 	fake_create(test, 31);
 	KUNIT_EXPECT_EQ(test, hpm_check_ctrs(&fake->hpm), -ENODEV);
@@ -313,8 +318,8 @@ static void iommu_too_narrow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpm_check_ctrs(&fake->hpm), -ENODEV);
 }
 
-/* Wraps that are interrupted for, and late: the half behind the overflow is for that. */
-static void iommu_narrow_counts(struct kunit *test)
+/* Each overflow interrupt is late by a quarter of the counter's range. */
+static void iommu_a_narrow_counter_wraps_without_loss(struct kunit *test)
 {
 	static const unsigned int widths[] = { 32, 36, 63, 64 };
 
@@ -326,7 +331,7 @@ static void iommu_narrow_counts(struct kunit *test)
 		event = fake_add(test, 1);
 		KUNIT_EXPECT_EQ(test, fake->ctr[1], 1ULL << (widths[i] - 1));
 		for (u64 turn = 1; turn <= 100; turn++) {
-			fake_pass(1, much);
+			fake_count_and_interrupt(1, much);
 			KUNIT_EXPECT_EQ(test, fake_read(event), turn * much);
 		}
 		KUNIT_EXPECT_FALSE(test, fake->hpm.polled);
@@ -334,7 +339,7 @@ static void iommu_narrow_counts(struct kunit *test)
 	}
 }
 
-static void iommu_cycles_count(struct kunit *test)
+static void iommu_cycles_wrap_without_loss(struct kunit *test)
 {
 	struct perf_event *event;
 
@@ -343,14 +348,17 @@ static void iommu_cycles_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event->hw.idx, HPM_CTR_CYCLES);
 	KUNIT_EXPECT_EQ(test, fake->ctr[HPM_CTR_CYCLES], 1ULL << 62);
 	for (u64 turn = 1; turn <= 100; turn++) {
-		fake_pass(HPM_CTR_CYCLES, 3ULL << 61);
+		fake_count_and_interrupt(HPM_CTR_CYCLES, 3ULL << 61);
 		KUNIT_EXPECT_EQ(test, fake_read(event), turn * (3ULL << 61));
 	}
 	KUNIT_EXPECT_FALSE(test, fake->of & BIT(HPM_CTR_CYCLES));
 }
 
-/* A carry at any of the accesses that a read makes: what is read was there meanwhile. */
-static void iommu_torn_reads(struct kunit *test)
+/*
+ * A carry occurs at any of the accesses of a read. The result has to be a value that the counter
+ * had during the read.
+ */
+static void iommu_a_carry_during_a_read_is_handled(struct kunit *test)
 {
 	fake_create(test, 48);
 	fake_add(test, 1);
@@ -368,8 +376,8 @@ static void iommu_torn_reads(struct kunit *test)
 	}
 }
 
-/* And of a write: it counts on from there. */
-static void iommu_torn_writes(struct kunit *test)
+/* A carry occurs at any of the accesses of a write. The counter has to count from the value. */
+static void iommu_a_carry_during_a_write_is_handled(struct kunit *test)
 {
 	const u64 first = 5ULL << 32;
 
@@ -388,8 +396,11 @@ static void iommu_torn_writes(struct kunit *test)
 	}
 }
 
-/* One overflows after the look at the flags: it is seen, by this interrupt or the next. */
-static void iommu_overflow_in_interrupt(struct kunit *test)
+/*
+ * A counter overflows after the handler has read the flags. This interrupt or the next one has to
+ * handle it.
+ */
+static void iommu_an_overflow_during_the_interrupt_is_handled(struct kunit *test)
 {
 	const u64 half = 1ULL << 35;
 	struct perf_event *first, *second;
@@ -399,7 +410,7 @@ static void iommu_overflow_in_interrupt(struct kunit *test)
 	second = fake_add(test, 2);
 	for (u64 turn = 1; turn <= 100; turn++) {
 		fake->late = half + 2;
-		fake_pass(1, half + 1);
+		fake_count_and_interrupt(1, half + 1);
 		while (fake->pending)
 			KUNIT_ASSERT_EQ(test, hpm_interrupt(0, &fake->hpm), IRQ_HANDLED);
 		KUNIT_EXPECT_EQ(test, fake->of, 0);
@@ -409,8 +420,8 @@ static void iommu_overflow_in_interrupt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpm_interrupt(0, &fake->hpm), IRQ_NONE);
 }
 
-/* A pending bit that stays: a timer takes over, and no flag asks for an interrupt again. */
-static void iommu_pending_stays(struct kunit *test)
+/* With QEMU's bug the counters are polled, and their overflow flags stay set. */
+static void iommu_counters_are_polled_if_the_interrupt_stays_pending(struct kunit *test)
 {
 	const u64 half = 1ULL << 35;
 	struct perf_event *event, *cycles;
@@ -419,7 +430,7 @@ static void iommu_pending_stays(struct kunit *test)
 	event = fake_add(test, 1);
 	cycles = fake_add(test, 0);
 	fake->sticky = true;
-	fake_pass(1, half + 1);
+	fake_count_and_interrupt(1, half + 1);
 	KUNIT_EXPECT_TRUE(test, fake->hpm.polled);
 	KUNIT_EXPECT_TRUE(test, hrtimer_active(&fake->hpm.poll));
 	hrtimer_cancel(&fake->hpm.poll);
@@ -437,8 +448,8 @@ static void iommu_pending_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpm_poll(&fake->hpm.poll), HRTIMER_NORESTART);
 }
 
-/* A stopped counter keeps what it had, and counts nothing that comes then. */
-static void iommu_stopped(struct kunit *test)
+/* A stopped event keeps its count, and later events are not added to it. */
+static void iommu_a_stopped_event_does_not_count(struct kunit *test)
 {
 	struct perf_event *event;
 
@@ -456,10 +467,10 @@ static void iommu_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->hpm.used, 0);
 }
 
-/* Cycles, and two events: as perf adds and removes a group. */
+/* A group of cycles and two events, which perf adds and deletes. */
 #define GROUP	3
 
-static void fake_group_in(struct kunit *test, struct perf_event *group[GROUP])
+static void fake_add_group(struct kunit *test, struct perf_event *group[GROUP])
 {
 	hpm_pmu_disable(&fake->hpm.pmu);
 	for (unsigned int i = 0; i < GROUP; i++) {
@@ -471,7 +482,7 @@ static void fake_group_in(struct kunit *test, struct perf_event *group[GROUP])
 	hpm_pmu_enable(&fake->hpm.pmu);
 }
 
-static void fake_group_out(struct perf_event *group[GROUP])
+static void fake_delete_group(struct perf_event *group[GROUP])
 {
 	hpm_pmu_disable(&fake->hpm.pmu);
 	for (unsigned int i = 0; i < GROUP; i++)
@@ -479,8 +490,11 @@ static void fake_group_out(struct perf_event *group[GROUP])
 	hpm_pmu_enable(&fake->hpm.pmu);
 }
 
-/* With a step at each access, members that did not start and stop together would differ. */
-static void iommu_group_takes_one_write(struct kunit *test)
+/*
+ * Each access makes running counters count. So the counts of the members differ unless they start
+ * and stop together.
+ */
+static void iommu_a_group_starts_and_stops_by_one_write(struct kunit *test)
 {
 	struct perf_event *group[GROUP];
 	unsigned int before;
@@ -489,26 +503,26 @@ static void iommu_group_takes_one_write(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake->hpm.inhibits);
 	fake->step = 1;
 	before = fake->nr_inhibits;
-	fake_group_in(test, group);
+	fake_add_group(test, group);
 	KUNIT_EXPECT_EQ(test, fake->nr_inhibits, before + 1);
 	KUNIT_EXPECT_EQ(test, fake->inhibited, ~7U);
 	for (unsigned int i = 0; i < 100; i++)
 		fake_step();
 
-	fake_group_out(group);
+	fake_delete_group(group);
 	KUNIT_EXPECT_EQ(test, fake->nr_inhibits, before + 2);
 	KUNIT_EXPECT_EQ(test, fake->inhibited, U32_MAX);
 	for (unsigned int i = 0; i < GROUP; i++)
 		KUNIT_EXPECT_EQ(test, local64_read(&group[i]->count), 101);
 }
 
-/* Its leader is closed: the others count on. */
-static void iommu_siblings_run_on(struct kunit *test)
+/* If the leader is closed, the other members keep counting. */
+static void iommu_siblings_count_after_the_leader_is_removed(struct kunit *test)
 {
 	struct perf_event *group[GROUP];
 
 	fake_create(test, 64);
-	fake_group_in(test, group);
+	fake_add_group(test, group);
 	hpm_pmu_disable(&fake->hpm.pmu);
 	hpm_event_del(group[0], 0);
 	hpm_pmu_enable(&fake->hpm.pmu);
@@ -517,8 +531,8 @@ static void iommu_siblings_run_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_read(group[1]), 1000);
 }
 
-/* An interrupt finds its flag although nothing counts any more. */
-static void iommu_overflow_before_a_stop_is_cleared(struct kunit *test)
+/* The interrupt arrives when all counters are stopped, and has to clear their flags. */
+static void iommu_overflow_of_a_stopped_counter_is_cleared(struct kunit *test)
 {
 	struct perf_event *event, *cycles;
 
@@ -539,8 +553,8 @@ static void iommu_overflow_before_a_stop_is_cleared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_read(event), BIT_ULL(35) + 1000);
 }
 
-/* perf stops a software leader without us: the first of ours stops the others. */
-static void iommu_group_of_software_takes_one_write(struct kunit *test)
+/* The driver does not see that perf stops a software leader: its first event stops the group. */
+static void iommu_a_group_with_a_software_leader_stops_by_one_write(struct kunit *test)
 {
 	struct perf_event *leader = kunit_kzalloc(test, sizeof(*leader), GFP_KERNEL);
 	struct perf_event *group[GROUP];
@@ -549,7 +563,7 @@ static void iommu_group_of_software_takes_one_write(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, leader);
 	fake_create(test, 64);
-	fake_group_in(test, group);
+	fake_add_group(test, group);
 	leader->pmu = &software;
 	leader->group_leader = leader;
 	INIT_LIST_HEAD(&leader->sibling_list);
@@ -561,7 +575,7 @@ static void iommu_group_of_software_takes_one_write(struct kunit *test)
 		list_add_tail(&group[i]->sibling_list, &leader->sibling_list);
 	fake->step = 1;
 	before = fake->nr_inhibits;
-	fake_group_out(group);
+	fake_delete_group(group);
 	KUNIT_EXPECT_EQ(test, fake->nr_inhibits, before + 1);
 	for (unsigned int i = 1; i < GROUP; i++)
 		KUNIT_EXPECT_EQ(test, local64_read(&group[i]->count),
@@ -577,17 +591,17 @@ static void iommu_probe_detects_that_iocountinh_resets_cycles(struct kunit *test
 	fake->step = 1;
 	hpm_find_ctrs(&fake->hpm);
 	KUNIT_EXPECT_TRUE(test, fake->hpm.inhibits);
-	fake->disturbs = true;
+	fake->resets_cycles = true;
 	hpm_find_ctrs(&fake->hpm);
 	KUNIT_EXPECT_FALSE(test, fake->hpm.inhibits);
 	KUNIT_EXPECT_EQ(test, fake->inhibited, 0);
 
 	fake->step = 0;
 	before = fake->nr_inhibits;
-	fake_group_in(test, group);
+	fake_add_group(test, group);
 	for (unsigned int i = 0; i < GROUP; i++)
 		fake_count(group[i]->hw.idx, 1000);
-	fake_group_out(group);
+	fake_delete_group(group);
 	fake_count(1, 1000);
 	KUNIT_EXPECT_EQ(test, fake->nr_inhibits, before);
 	for (unsigned int i = 0; i < GROUP; i++)
@@ -595,14 +609,14 @@ static void iommu_probe_detects_that_iocountinh_resets_cycles(struct kunit *test
 	KUNIT_EXPECT_EQ(test, fake->evt[1], 0);
 }
 
-/* Until the machine has gone there are events, but nothing starts for them. */
-static void iommu_nothing_counts_after_shutdown(struct kunit *test)
+/* After the shutdown there still are events, but no counter is started for them. */
+static void iommu_no_counter_runs_after_shutdown(struct kunit *test)
 {
 	struct perf_event *event, *cycles, *late;
 
-	for (unsigned int disturbs = 0; disturbs < 2; disturbs++) {
+	for (unsigned int resets_cycles = 0; resets_cycles < 2; resets_cycles++) {
 		fake_create(test, 64);
-		fake->disturbs = disturbs;
+		fake->resets_cycles = resets_cycles;
 		fake->step = 1;
 		hpm_find_ctrs(&fake->hpm);
 		fake->step = 0;
@@ -657,7 +671,7 @@ static const struct iommu_config iommu_configs[] = {
 
 KUNIT_ARRAY_PARAM_DESC(iommu_config, iommu_configs, what);
 
-static void iommu_configs_are_judged(struct kunit *test)
+static void iommu_config_is_validated(struct kunit *test)
 {
 	const struct iommu_config *param = test->param_value;
 	struct perf_event_attr attr = { .config = param->config, .config1 = param->config1 };
@@ -666,23 +680,23 @@ static void iommu_configs_are_judged(struct kunit *test)
 }
 
 static struct kunit_case iommu_cases[] = {
-	KUNIT_CASE(iommu_width_is_found),
-	KUNIT_CASE(iommu_few_counters),
-	KUNIT_CASE(iommu_too_narrow),
-	KUNIT_CASE(iommu_narrow_counts),
-	KUNIT_CASE(iommu_cycles_count),
-	KUNIT_CASE(iommu_torn_reads),
-	KUNIT_CASE(iommu_torn_writes),
-	KUNIT_CASE(iommu_overflow_in_interrupt),
-	KUNIT_CASE(iommu_pending_stays),
-	KUNIT_CASE(iommu_stopped),
-	KUNIT_CASE(iommu_group_takes_one_write),
-	KUNIT_CASE(iommu_siblings_run_on),
-	KUNIT_CASE(iommu_overflow_before_a_stop_is_cleared),
-	KUNIT_CASE(iommu_group_of_software_takes_one_write),
+	KUNIT_CASE(iommu_widths_are_measured),
+	KUNIT_CASE(iommu_missing_counters_are_not_used),
+	KUNIT_CASE(iommu_counters_of_less_than_32_bits_are_refused),
+	KUNIT_CASE(iommu_a_narrow_counter_wraps_without_loss),
+	KUNIT_CASE(iommu_cycles_wrap_without_loss),
+	KUNIT_CASE(iommu_a_carry_during_a_read_is_handled),
+	KUNIT_CASE(iommu_a_carry_during_a_write_is_handled),
+	KUNIT_CASE(iommu_an_overflow_during_the_interrupt_is_handled),
+	KUNIT_CASE(iommu_counters_are_polled_if_the_interrupt_stays_pending),
+	KUNIT_CASE(iommu_a_stopped_event_does_not_count),
+	KUNIT_CASE(iommu_a_group_starts_and_stops_by_one_write),
+	KUNIT_CASE(iommu_siblings_count_after_the_leader_is_removed),
+	KUNIT_CASE(iommu_overflow_of_a_stopped_counter_is_cleared),
+	KUNIT_CASE(iommu_a_group_with_a_software_leader_stops_by_one_write),
 	KUNIT_CASE(iommu_probe_detects_that_iocountinh_resets_cycles),
-	KUNIT_CASE(iommu_nothing_counts_after_shutdown),
-	KUNIT_CASE_PARAM(iommu_configs_are_judged, iommu_config_gen_params),
+	KUNIT_CASE(iommu_no_counter_runs_after_shutdown),
+	KUNIT_CASE_PARAM(iommu_config_is_validated, iommu_config_gen_params),
 	{ }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events on counters in memory: what each event is given, to
- * the event, and what it costs in batches.
+ * Tests of the layers below perf, with simulated counters: the exact count of each event, and
+ * the number of batches.
  */
 
 #include <kunit/test.h>
@@ -30,7 +30,7 @@ static void program_exit(struct kunit *test)
 		fake_expect_idle(test, fake, &fake->hart);
 }
 
-/* --- what core.c does, without perf ------------------------------------- */
+/* --- perf's callbacks, without perf ------------------------------------- */
 
 static void begin(struct fake_pmu *fake)
 {
@@ -59,12 +59,12 @@ static int add(struct fake_pmu *fake, struct riscv_pmu_event *ev, u64 left)
 	return err;
 }
 
-static u64 take(struct fake_pmu *fake, struct riscv_pmu_event *ev)
+static u64 read_delta(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 {
 	return riscv_pmu_event_read_delta(&fake->pmu, &fake->hart, ev);
 }
 
-/* An event that got no counter has been complained of already. */
+/* An event that could not be added is ignored: that test has already failed. */
 static u64 del(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 {
 	u64 delta;
@@ -72,13 +72,13 @@ static u64 del(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 	if (!fake_is_attached(ev))
 		return 0;
 
-	delta = take(fake, ev);
+	delta = read_delta(fake, ev);
 	riscv_pmu_event_stop(&fake->hart, ev);
 	riscv_pmu_event_detach(&fake->hart, ev);
 	return delta;
 }
 
-/* The same, each in a window of its own. */
+/* Adds or removes one event in an update of its own. */
 static void switch_in(struct kunit *test, struct fake_pmu *fake, struct riscv_pmu_event *ev,
 		      u64 left)
 {
@@ -97,41 +97,41 @@ static u64 switch_out(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 	return delta;
 }
 
-static bool is_due(struct fake_pmu *fake, struct riscv_pmu_event *ev)
+static bool has_overflowed(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 {
 	return ev->state == RISCV_PMU_EVENT_ACTIVE &&
 	       riscv_pmu_event_has_overflowed(ev, riscv_pmu_counter_count(&fake->pmu, &fake->hart,
 									  ev->ctr));
 }
 
-static void counting(struct riscv_pmu_event *ev, u64 selector, u64 ctrs)
+static void init_counting(struct riscv_pmu_event *ev, u64 selector, u64 ctrs)
 {
 	fake_event_init(ev, fake_config(selector, RISCV_PMU_INH_M), ctrs);
 }
 
-static void sampling(struct riscv_pmu_event *ev, u64 selector, u64 ctrs)
+static void init_sampling(struct riscv_pmu_event *ev, u64 selector, u64 ctrs)
 {
-	counting(ev, selector, ctrs);
+	init_counting(ev, selector, ctrs);
 	ev->sampling = true;
 }
 
 /* --- one event --------------------------------------------------------- */
 
-static void event_gets_what_was_counted(struct kunit *test)
+static void a_read_returns_the_events_since_the_last_read(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 
-	counting(&ev, 5, C(4));
+	init_counting(&ev, 5, C(4));
 	switch_in(test, fake, &ev, 0);
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, 2);
 	fake_expect_batch(test, fake, 1, BATCH(.program = C(4)));
 	KUNIT_EXPECT_EQ(test, fake_last(fake, 0).start, C(4));
 
-	KUNIT_EXPECT_EQ(test, take(fake, &ev), 0);
+	KUNIT_EXPECT_EQ(test, read_delta(fake, &ev), 0);
 	fake_advance(fake, 100);
-	KUNIT_EXPECT_EQ(test, take(fake, &ev), 500);
-	KUNIT_EXPECT_EQ(test, take(fake, &ev), 0);
+	KUNIT_EXPECT_EQ(test, read_delta(fake, &ev), 500);
+	KUNIT_EXPECT_EQ(test, read_delta(fake, &ev), 0);
 	fake_advance(fake, 1);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 5);
 	fake_advance(fake, 1000);
@@ -142,19 +142,19 @@ static void event_counts_only_while_started(struct kunit *test)
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 
-	counting(&ev, 3, C(3));
+	init_counting(&ev, 3, C(3));
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), 0);
-	/* Started, but the hart has not been told yet. */
+	/* The event is pending until the update is finished. */
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_EQ(test, take(fake, &ev), 0);
+	KUNIT_EXPECT_EQ(test, read_delta(fake, &ev), 0);
 	finish(fake);
 
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_EQ(test, take(fake, &ev), 30);
+	KUNIT_EXPECT_EQ(test, read_delta(fake, &ev), 30);
 	riscv_pmu_event_stop(&fake->hart, &ev);
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_EQ(test, take(fake, &ev), 0);
+	KUNIT_EXPECT_EQ(test, read_delta(fake, &ev), 0);
 
 	riscv_pmu_event_start(&fake->hart, &ev, 0);
 	finish(fake);
@@ -200,14 +200,14 @@ static void firmware_counter_starts_from_a_known_value(struct kunit *test)
 
 /* --- switching ---------------------------------------------------------- */
 
-static void counting_event_switches_for_free(struct kunit *test)
+static void counting_event_is_switched_without_a_batch(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 	unsigned int batches;
 	u64 sum = 0;
 
-	counting(&ev, 5, FAKE_CONFIG);
+	init_counting(&ev, 5, FAKE_CONFIG);
 	switch_in(test, fake, &ev, 0);
 	batches = fake->nr_batches;
 	for (int i = 0; i < 10; i++) {
@@ -222,15 +222,15 @@ static void counting_event_switches_for_free(struct kunit *test)
 	switch_out(fake, &ev);
 }
 
-/* Two tasks that count the same: the second finds the counter of the first running. */
-static void next_task_takes_over_the_counter(struct kunit *test)
+/* Two tasks count the same event: the second one attaches to the counter of the first. */
+static void next_task_uses_the_running_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 	unsigned int batches;
 
-	counting(&a, 5, FAKE_CONFIG);
-	counting(&b, 5, FAKE_CONFIG);
+	init_counting(&a, 5, FAKE_CONFIG);
+	init_counting(&b, 5, FAKE_CONFIG);
 	switch_in(test, fake, &a, 0);
 	batches = fake->nr_batches;
 	fake_advance(fake, 2);
@@ -242,8 +242,8 @@ static void next_task_takes_over_the_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 }
 
-/* The counters that somebody waits for and that have overflowed. */
-static u64 awaited(struct fake_pmu *fake)
+/* Returns the overflowed counters that have events with an overflow point. */
+static u64 expected_overflows(struct fake_pmu *fake)
 {
 	u64 overflowed = 0;
 
@@ -253,23 +253,26 @@ static u64 awaited(struct fake_pmu *fake)
 	return riscv_pmu_hart_find_expected(&fake->hart, overflowed & fake->hart.armed);
 }
 
-/* Simulates the interrupt of counters whose overflow points have not come. */
-static void serve_early(struct fake_pmu *fake, u64 ctrs)
+/* Simulates the interrupt of counters that have overflowed before their overflow points. */
+static void handle_early_irq(struct fake_pmu *fake, u64 ctrs)
 {
 	begin(fake);
 	riscv_pmu_hart_pause(&fake->pmu, &fake->hart, ctrs);
 	finish(fake);
 }
 
-/* Others come between, but its counter still overflows before its overflow point, and not much. */
-static void sampling_event_switches_for_free(struct kunit *test)
+/*
+ * While the event is switched out, its counter counts other tasks. It then overflows somewhat
+ * before the event's overflow point, which is accepted.
+ */
+static void sampling_event_is_switched_without_a_batch(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 	unsigned int batches;
 	u64 left = 1000;
 
-	sampling(&ev, 1, C(5));
+	init_sampling(&ev, 1, C(5));
 	switch_in(test, fake, &ev, left);
 	fake_expect_batch(test, fake, 0, BATCH(.start = C(5), .load = C(5)));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), left);
@@ -285,17 +288,17 @@ static void sampling_event_switches_for_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, left, 550);
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 
-	/* It comes early, and is set right. */
+	/* The interrupt is early; the handler loads the counter for the remaining distance. */
 	fake_advance(fake, 370);
-	KUNIT_EXPECT_FALSE(test, is_due(fake, &ev));
-	KUNIT_EXPECT_EQ(test, awaited(fake), C(5));
-	serve_early(fake, C(5));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &ev));
+	KUNIT_EXPECT_EQ(test, expected_overflows(fake), C(5));
+	handle_early_irq(fake, C(5));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), 180);
 	fake_advance(fake, 180);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &ev));
-	KUNIT_EXPECT_EQ(test, awaited(fake), C(5));
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &ev));
+	KUNIT_EXPECT_EQ(test, expected_overflows(fake), C(5));
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 550);
-	KUNIT_EXPECT_EQ(test, awaited(fake), 0);
+	KUNIT_EXPECT_EQ(test, expected_overflows(fake), 0);
 }
 
 struct suit_row {
@@ -306,29 +309,32 @@ struct suit_row {
 };
 
 static const struct suit_row suit_rows[] = {
-	{ "nothing came between",		0,	1000,	true },
-	{ "half of the way is gone",		500,	1000,	true },
-	{ "more than half of the way is gone",	501,	1000,	false },
-	{ "it is to come a little later",	0,	2001,	true },
-	{ "it is to come a lot later",		0,	2002,	false },
-	{ "it is to come earlier",		0,	999,	false },
-	{ "one is left",			999,	1,	true },
-	{ "it has just overflowed",		1000,	1000,	false },
-	{ "it overflowed long ago",		5000,	1000,	false },
-	{ "it is overdue",			0,	0,	false },
+	{ "no events in between",		0,	1000,	true },
+	{ "half of the distance is counted",	500,	1000,	true },
+	{ "more than half is counted",		501,	1000,	false },
+	{ "overflow point a little later",	0,	2001,	true },
+	{ "overflow point much later",		0,	2002,	false },
+	{ "overflow point earlier",		0,	999,	false },
+	{ "one event is left",			999,	1,	true },
+	{ "counter has just overflowed",	1000,	1000,	false },
+	{ "counter overflowed long ago",	5000,	1000,	false },
+	{ "overflow point has passed",		0,	0,	false },
 };
 
 KUNIT_ARRAY_PARAM_DESC(suit, suit_rows, name);
 
-/* A counter that overflows too late, or far too early, is given a new value. */
-static void counter_that_does_not_suit_is_loaded(struct kunit *test)
+/*
+ * A counter that overflows after the overflow point, or more than half of the distance before it,
+ * is loaded.
+ */
+static void counter_is_loaded_if_its_overflow_is_too_early_or_late(struct kunit *test)
 {
 	const struct suit_row *row = test->param_value;
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 	unsigned int batches;
 
-	sampling(&ev, 1, C(5));
+	init_sampling(&ev, 1, C(5));
 	switch_in(test, fake, &ev, 1000);
 	switch_out(fake, &ev);
 	fake_advance(fake, row->between);
@@ -343,13 +349,13 @@ static void counter_that_does_not_suit_is_loaded(struct kunit *test)
 	switch_out(fake, &ev);
 }
 
-static void nothing_changed_costs_nothing(struct kunit *test)
+static void unchanged_events_need_no_batch(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 	unsigned int batches, reads;
 
-	counting(&ev, 5, FAKE_CONFIG);
+	init_counting(&ev, 5, FAKE_CONFIG);
 	switch_in(test, fake, &ev, 0);
 	batches = fake->nr_batches;
 	reads = fake->nr_reads;
@@ -368,7 +374,7 @@ static void group_starts_in_one_batch(struct kunit *test)
 
 	begin(fake);
 	for (int i = 0; i < 4; i++) {
-		counting(&ev[i], i + 1, FAKE_CONFIG);
+		init_counting(&ev[i], i + 1, FAKE_CONFIG);
 		KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 0), 0);
 	}
 	finish(fake);
@@ -379,7 +385,7 @@ static void group_starts_in_one_batch(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[i]), 10 * (i + 1));
 }
 
-static void armed_group_starts_in_one_batch_and_runs_on(struct kunit *test)
+static void sampling_group_starts_in_one_batch_and_keeps_running(struct kunit *test)
 {
 	const u64 all = C(3) | C(4);
 	struct fake_pmu *fake = test->priv;
@@ -388,7 +394,7 @@ static void armed_group_starts_in_one_batch_and_runs_on(struct kunit *test)
 
 	begin(fake);
 	for (int i = 0; i < 2; i++) {
-		sampling(&ev[i], i + 1, all);
+		init_sampling(&ev[i], i + 1, all);
 		KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 100), 0);
 	}
 	finish(fake);
@@ -402,17 +408,20 @@ static void armed_group_starts_in_one_batch_and_runs_on(struct kunit *test)
 		switch_out(fake, &ev[i]);
 }
 
-/* It overflowed for nobody, and its flag, which stays, keeps the next from interrupting. */
-static void flag_that_was_for_nobody_is_cleared(struct kunit *test)
+/*
+ * The counter overflowed while no event had an overflow point. While its flag is set, the next
+ * overflow does not interrupt: so it has to be cleared.
+ */
+static void unexpected_overflow_flag_is_cleared(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 
-	sampling(&ev, 1, C(5));
+	init_sampling(&ev, 1, C(5));
 	switch_in(test, fake, &ev, 1000);
 	switch_out(fake, &ev);
 	fake->ctr[5].overflowed = true;
-	KUNIT_EXPECT_EQ(test, awaited(fake), 0);
+	KUNIT_EXPECT_EQ(test, expected_overflows(fake), 0);
 	switch_in(test, fake, &ev, 1000);
 	KUNIT_EXPECT_FALSE(test, fake->ctr[5].overflowed);
 	switch_out(fake, &ev);
@@ -426,8 +435,8 @@ static void counting_events_share_a_counter(struct kunit *test)
 	struct riscv_pmu_event a, b;
 	unsigned int batches;
 
-	counting(&a, 5, FAKE_CONFIG);
-	counting(&b, 5, FAKE_CONFIG);
+	init_counting(&a, 5, FAKE_CONFIG);
+	init_counting(&b, 5, FAKE_CONFIG);
 	switch_in(test, fake, &a, 0);
 	batches = fake->nr_batches;
 	fake_advance(fake, 10);
@@ -455,42 +464,42 @@ static void different_filters_do_not_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 50);
 }
 
-/* A sampling event joins and leaves; the counting one must not notice. */
+/* The count of the counting event is exact while a sampling event is added and removed. */
 static void counting_and_sampling_share_a_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	counting(&a, 5, C(3));
-	sampling(&b, 5, C(3));
+	init_counting(&a, 5, C(3));
+	init_sampling(&b, 5, C(3));
 	switch_in(test, fake, &a, 0);
 	fake_advance(fake, 10);
 	switch_in(test, fake, &b, 75);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 75);
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_FALSE(test, is_due(fake, &b));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &b));
 	fake_advance(fake, 5);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &b));
-	KUNIT_EXPECT_FALSE(test, is_due(fake, &a));
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &b));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &a));
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 75);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 175);
 }
 
-/* It would lose what comes while its counter is written for the sampling one. */
-static void counting_event_takes_a_free_counter_beside_a_sampling_one(struct kunit *test)
+/* If they shared a counter, the counting event would lose events while that is written. */
+static void counting_event_does_not_share_with_sampling_if_a_counter_is_free(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event sampled, a, b;
 
-	sampling(&sampled, 5, C(3) | C(4));
-	counting(&a, 5, C(3) | C(4));
-	counting(&b, 5, C(3) | C(4));
+	init_sampling(&sampled, 5, C(3) | C(4));
+	init_counting(&a, 5, C(3) | C(4));
+	init_counting(&b, 5, C(3) | C(4));
 	switch_in(test, fake, &sampled, 1000);
 	switch_in(test, fake, &a, 0);
 	KUNIT_EXPECT_NE(test, a.ctr, sampled.ctr);
-	/* Two that only count share. */
+	/* Two counting events share a counter. */
 	switch_in(test, fake, &b, 0);
 	KUNIT_EXPECT_EQ(test, b.ctr, a.ctr);
 	fake_advance(fake, 10);
@@ -499,14 +508,14 @@ static void counting_event_takes_a_free_counter_beside_a_sampling_one(struct kun
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 50);
 }
 
-/* The counting event was there first, on the only counter that can interrupt. */
-static void counting_event_makes_room_for_a_sampling_one(struct kunit *test)
+/* The counting event is on the only counter of the sampling event, and can use another one. */
+static void counting_event_is_moved_for_a_sampling_event(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event sampled, a;
 
-	counting(&a, 5, C(3) | C(4));
-	sampling(&sampled, 5, C(3));
+	init_counting(&a, 5, C(3) | C(4));
+	init_sampling(&sampled, 5, C(3));
 	switch_in(test, fake, &a, 0);
 	fake_advance(fake, 10);
 	switch_in(test, fake, &sampled, 1000);
@@ -517,15 +526,15 @@ static void counting_event_makes_room_for_a_sampling_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 50);
 }
 
-/* To share is better than to take turns. */
+/* If there are not enough counters, events share one rather than being multiplexed. */
 static void counting_and_sampling_share_if_another_needs_the_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event sampled, a, other;
 
-	sampling(&sampled, 5, C(3) | C(4));
-	counting(&a, 5, C(3) | C(4));
-	counting(&other, 7, C(3) | C(4));
+	init_sampling(&sampled, 5, C(3) | C(4));
+	init_counting(&a, 5, C(3) | C(4));
+	init_counting(&other, 7, C(3) | C(4));
 	switch_in(test, fake, &sampled, 1000);
 	switch_in(test, fake, &a, 0);
 	fake_advance(fake, 10);
@@ -539,32 +548,32 @@ static void counting_and_sampling_share_if_another_needs_the_counter(struct kuni
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
 }
 
-/* Where a new event gets no counter by it, nobody has to share. */
+/* A counting and a sampling event are merged only if the new event then gets a counter. */
 static void events_are_not_merged_if_that_frees_no_usable_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event sampled, a, other, newcomer;
+	struct riscv_pmu_event sampled, a, other, added;
 
-	sampling(&sampled, 5, C(3) | C(4));
-	counting(&a, 5, C(3) | C(4));
-	counting(&other, 7, C(5));
+	init_sampling(&sampled, 5, C(3) | C(4));
+	init_counting(&a, 5, C(3) | C(4));
+	init_counting(&other, 7, C(5));
 	switch_in(test, fake, &sampled, 1000);
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &other, 0);
 
-	/* No counter of the pair is of use to it. */
-	counting(&newcomer, 8, C(5));
+	/* The new event can use neither counter of the pair. */
+	init_counting(&added, 8, C(5));
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &newcomer, 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, add(fake, &added, 0), -EAGAIN);
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, fake->hart.stats.moved, 0);
 
-	/* The only one that could hold it has refused it. */
+	/* The only counter that can hold the new event has refused it. */
 	fake->fail_config = C(33);
-	counting(&newcomer, 8, C(33));
+	init_counting(&added, 8, C(33));
 	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &newcomer, 0), -EIO);
-	KUNIT_EXPECT_EQ(test, add(fake, &newcomer, 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, add(fake, &added, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &added, 0), -EAGAIN);
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, fake->hart.stats.moved, 0);
 
@@ -575,34 +584,40 @@ static void events_are_not_merged_if_that_frees_no_usable_counter(struct kunit *
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
 }
 
-/* A chain leads to the pair: the new event's counter is taken by one that can move there. */
+/*
+ * The new event needs a counter that is in use. Its event moves to one of the pair's counters,
+ * which is free after the merge.
+ */
 static void events_are_merged_to_free_a_counter_by_a_chain_of_moves(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event sampled, a, other, newcomer;
+	struct riscv_pmu_event sampled, a, other, added;
 
-	sampling(&sampled, 5, C(3) | C(4));
-	counting(&a, 5, C(3) | C(4));
-	counting(&other, 7, C(4) | C(5));
+	init_sampling(&sampled, 5, C(3) | C(4));
+	init_counting(&a, 5, C(3) | C(4));
+	init_counting(&other, 7, C(4) | C(5));
 	switch_in(test, fake, &other, 0);
 	KUNIT_EXPECT_EQ(test, other.ctr, 4);
 	switch_in(test, fake, &sampled, 1000);
 	switch_in(test, fake, &a, 0);
 	KUNIT_EXPECT_EQ(test, other.ctr, 5);
-	counting(&newcomer, 8, C(5));
-	switch_in(test, fake, &newcomer, 0);
-	KUNIT_EXPECT_EQ(test, newcomer.ctr, 5);
+	init_counting(&added, 8, C(5));
+	switch_in(test, fake, &added, 0);
+	KUNIT_EXPECT_EQ(test, added.ctr, 5);
 	KUNIT_EXPECT_EQ(test, other.ctr, 4);
 	KUNIT_EXPECT_EQ(test, a.ctr, sampled.ctr);
 	switch_out(fake, &a);
 	switch_out(fake, &sampled);
 	switch_out(fake, &other);
-	switch_out(fake, &newcomer);
+	switch_out(fake, &added);
 }
 
 #define MANY	(RISCV_PMU_MAX_IDENTICAL + 1)
 
-/* Else a program that counts counters by opening the same event again would never end. */
+/*
+ * Without the limit, programs that find the number of counters by opening the same event
+ * repeatedly would not end.
+ */
 static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
 {
 	struct riscv_pmu_event *ev = kunit_kcalloc(test, MANY, sizeof(*ev), GFP_KERNEL);
@@ -613,15 +628,15 @@ static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ev);
 	for (i = 0; i < MANY; i++)
-		counting(&ev[i], 5, C(3));
+		init_counting(&ev[i], 5, C(3));
 	for (i = 0; i < MANY - 1; i++)
 		switch_in(test, fake, &ev[i], 0);
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 0), -EAGAIN);
 	finish(fake);
 
-	/* Another opener is not limited, and failed adds of the first do not slow it down. */
-	counting(&other, 5, C(3));
+	/* The limit is per opener. Failed adds of one do not make another one's events search. */
+	init_counting(&other, 5, C(3));
 	other.opener = (struct pid *)test;
 	switch_in(test, fake, &other, 0);
 	fake_advance(fake, 10);
@@ -634,7 +649,7 @@ static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->hart.stats.searched, searched);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 0);
 
-	/* It is the last one's turn: then the first, which was here before, has to wait. */
+	/* If the last event is added instead of the first, the first one can not be added. */
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[0]), 50);
 	switch_in(test, fake, &ev[i], 0);
 	begin(fake);
@@ -645,7 +660,7 @@ static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[i]), i == MANY - 1 ? 50 : 100);
 }
 
-/* As many as there are counters, if these are more. */
+/* The limit is the number of counters, if that is more than 16. */
 static void one_opener_runs_as_many_identical_events_as_counters(struct kunit *test)
 {
 	struct riscv_pmu_request req = { .ctrs = GENMASK_ULL(31, 3) };
@@ -656,41 +671,41 @@ static void one_opener_runs_as_many_identical_events_as_counters(struct kunit *t
 }
 
 /*
- * The period has just ended when the sampling event leaves, and the counter
- * runs on. If it is ever started again it must not be from the few events since,
- * QEMU 10.0.2 could hang (see apply.c).
+ * The counter overflows, and its sampling event is removed. When the counter is restarted for
+ * the counting event, it must not start from the few events since the overflow: QEMU 10.0.2
+ * could hang (see apply_has_room()).
  */
-static void counter_that_overflowed_starts_far_from_either_end(struct kunit *test)
+static void overflowed_counter_restarts_far_from_its_next_overflow(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	counting(&a, 5, C(3));
-	sampling(&b, 5, C(3));
+	init_counting(&a, 5, C(3));
+	init_sampling(&b, 5, C(3));
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &b, 100);
 	fake_advance(fake, 21);
 	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, 5);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 105);
 	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, 5);
-	serve_early(fake, C(3));
+	handle_early_irq(fake, C(3));
 	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, 3ULL << 62);
 	fake_advance(fake, 1);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 110);
 }
 
-static void counter_runs_on_when_the_sampling_event_leaves(struct kunit *test)
+static void counter_keeps_running_when_its_sampling_event_is_removed(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 	unsigned int batches;
 
-	counting(&a, 5, C(3));
-	sampling(&b, 5, C(3));
+	init_counting(&a, 5, C(3));
+	init_sampling(&b, 5, C(3));
 	switch_in(test, fake, &b, 1000);
 	switch_in(test, fake, &a, 0);
 	switch_out(fake, &b);
-	/* Its overflow point is nobody's now, so the next switch is free again. */
+	/* There is no overflow point any more, so the next switch needs no batch. */
 	batches = fake->nr_batches;
 	switch_out(fake, &a);
 	switch_in(test, fake, &a, 0);
@@ -699,64 +714,64 @@ static void counter_runs_on_when_the_sampling_event_leaves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
 }
 
-/* Simulates the interrupt as far as counters go. */
-static u64 serve(struct fake_pmu *fake, struct riscv_pmu_event *ev, u64 left)
+/* Simulates the interrupt without samples: reads the event, and sets its next overflow point. */
+static u64 handle_overflow(struct fake_pmu *fake, struct riscv_pmu_event *ev, u64 left)
 {
 	u64 delta;
 
 	begin(fake);
-	delta = take(fake, ev);
+	delta = read_delta(fake, ev);
 	riscv_pmu_event_rearm(&fake->hart, ev, left);
 	finish(fake);
 	return delta;
 }
 
-static void the_earlier_overflow_point_wins(struct kunit *test)
+static void counter_overflows_at_the_nearest_overflow_point(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	sampling(&a, 1, C(3));
-	sampling(&b, 1, C(3));
+	init_sampling(&a, 1, C(3));
+	init_sampling(&b, 1, C(3));
 	switch_in(test, fake, &a, 100);
 	switch_in(test, fake, &b, 30);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 30);
 	fake_advance(fake, 30);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &b));
-	KUNIT_EXPECT_FALSE(test, is_due(fake, &a));
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &b));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &a));
 
-	KUNIT_EXPECT_EQ(test, serve(fake, &b, 200), 30);
+	KUNIT_EXPECT_EQ(test, handle_overflow(fake, &b, 200), 30);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 70);
 	fake_advance(fake, 70);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &a));
-	KUNIT_EXPECT_FALSE(test, is_due(fake, &b));
-	KUNIT_EXPECT_EQ(test, serve(fake, &a, 100), 100);
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &a));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &b));
+	KUNIT_EXPECT_EQ(test, handle_overflow(fake, &a, 100), 100);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 100);
 
-	/* The earlier one leaves: the later one's is armed when that would have come. */
+	/* The event with the nearer overflow point is removed: the interrupt arms the other's. */
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 0);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 100);
 	fake_advance(fake, 100);
-	KUNIT_EXPECT_EQ(test, awaited(fake), C(3));
-	serve_early(fake, C(3));
+	KUNIT_EXPECT_EQ(test, expected_overflows(fake), C(3));
+	handle_early_irq(fake, C(3));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 30);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 170);
 }
 
-static void overflow_point_in_the_past_is_armed_at_once(struct kunit *test)
+static void passed_overflow_point_is_armed_one_event_ahead(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	sampling(&a, 1, C(3));
-	sampling(&b, 1, C(3));
+	init_sampling(&a, 1, C(3));
+	init_sampling(&b, 1, C(3));
 	switch_in(test, fake, &a, 100);
 	fake_advance(fake, 150);
 	switch_in(test, fake, &b, 1000);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &a));
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &a));
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 150);
-	serve_early(fake, C(3));
+	handle_early_irq(fake, C(3));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1000);
 	switch_out(fake, &b);
 }
@@ -778,7 +793,7 @@ static const struct width_row width_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(width, width_rows, name);
 
-static void wraps_are_folded(struct kunit *test)
+static void a_counter_wraps_without_loss(struct kunit *test)
 {
 	const struct width_row *row = test->param_value;
 	u64 step = GENMASK_ULL(row->width - 1, 0) / 4 * 3;
@@ -786,17 +801,17 @@ static void wraps_are_folded(struct kunit *test)
 	struct riscv_pmu_event ev;
 
 	fake_set_width(fake, C(3), row->width);
-	counting(&ev, 1, C(3));
+	init_counting(&ev, 1, C(3));
 	switch_in(test, fake, &ev, 0);
 	for (int i = 0; i < 20; i++) {
 		fake_advance(fake, step);
-		KUNIT_EXPECT_EQ(test, take(fake, &ev), step);
+		KUNIT_EXPECT_EQ(test, read_delta(fake, &ev), step);
 	}
 	switch_out(fake, &ev);
 }
 
-/* Nobody reads, and nothing interrupts: the timer alone keeps what would be lost. */
-static void wraps_are_folded_by_polling(struct kunit *test)
+/* The event is not read and there is no interrupt: only the polls detect the wraps. */
+static void a_polled_counter_wraps_without_loss(struct kunit *test)
 {
 	const struct width_row *row = test->param_value;
 	u64 step = GENMASK_ULL(row->width - 1, 0) / 4 * 3;
@@ -811,7 +826,7 @@ static void wraps_are_folded_by_polling(struct kunit *test)
 	KUNIT_EXPECT_GE(test, fake->pmu.poll_ns, NSEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart, 1, NULL), 0);
 
-	counting(&ev, 1, C(3));
+	init_counting(&ev, 1, C(3));
 	switch_in(test, fake, &ev, 0);
 	for (int i = 0; i < 20; i++) {
 		fake_advance(fake, is_narrow ? step : 1);
@@ -822,7 +837,7 @@ static void wraps_are_folded_by_polling(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, riscv_pmu_hart_poll(&fake->pmu, &fake->hart, 1, NULL), 0);
 }
 
-/* 2^32 events at 16 an ns are 268 ms, half of which is left to be late. */
+/* At 16 events per ns, 2^32 events take 268 ms. The timer may be late by half of that. */
 static void narrow_counters_are_polled_in_time(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
@@ -833,7 +848,7 @@ static void narrow_counters_are_polled_in_time(struct kunit *test)
 	riscv_pmu_poll_probe(&fake->pmu);
 	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ctrs, C(3) | C(4));
 	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ns, 134217728);
-	/* Those that interrupt need no timer. */
+	/* Counters that interrupt are not polled. */
 	fake->pmu.irq_ctrs = C(3);
 	riscv_pmu_poll_probe(&fake->pmu);
 	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ctrs, C(4));
@@ -842,7 +857,7 @@ static void narrow_counters_are_polled_in_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->pmu.poll_ctrs, 0);
 }
 
-/* A wide counter that is taken for a narrow one overflows where that would. */
+/* With riscv_pmu.width= a wide counter overflows at the same point as a narrow one. */
 static void clamped_counter_is_loaded_to_its_full_width(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
@@ -851,18 +866,18 @@ static void clamped_counter_is_loaded_to_its_full_width(struct kunit *test)
 	fake_set_width(fake, C(3), 24);
 	fake->pmu.clamped_ctrs = C(3);
 	fake->wide = C(3);
-	sampling(&ev, 1, C(3));
+	init_sampling(&ev, 1, C(3));
 	switch_in(test, fake, &ev, 1000);
 	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, -1000ULL);
 	fake_advance(fake, 1000);
 	KUNIT_EXPECT_TRUE(test, fake->ctr[3].overflowed);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &ev));
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &ev));
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 1000);
 }
 
 /*
- * No overflow point is set farther away than half the range, nor than a quarter of 2^64; a farther
- * one is reached in steps.
+ * A counter is not loaded for a distance of more than half of its range, nor more than 2^62. A
+ * longer period takes several overflows.
  */
 static void long_periods_are_reached_in_steps(struct kunit *test)
 {
@@ -874,26 +889,26 @@ static void long_periods_are_reached_in_steps(struct kunit *test)
 	u64 passed = 0;
 
 	fake_set_width(fake, C(3), row->width);
-	sampling(&ev, 1, C(3));
+	init_sampling(&ev, 1, C(3));
 	switch_in(test, fake, &ev, left);
 	while (passed < left) {
 		u64 step = min(left - passed, half);
 
 		KUNIT_ASSERT_EQ(test, fake_until_wrap(fake, 3), step);
-		KUNIT_EXPECT_FALSE(test, is_due(fake, &ev));
+		KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &ev));
 		fake_advance(fake, step);
 		KUNIT_EXPECT_TRUE(test, fake->ctr[3].overflowed);
 		passed += step;
-		/* As the interrupt does it: stopped, looked at, started again. */
+		/* Like the interrupt: stop the counter, check the overflow point, start it. */
 		riscv_pmu_hart_stop_ctrs(&fake->pmu, &fake->hart, C(3));
-		KUNIT_EXPECT_EQ(test, is_due(fake, &ev), passed == left);
+		KUNIT_EXPECT_EQ(test, has_overflowed(fake, &ev), passed == left);
 		finish(fake);
 	}
 
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), left);
 }
 
-/* OpenSBI 1.6 leaves counters one event short of their overflow. */
+/* OpenSBI 1.6 leaves counters at a value that is one event before their overflow. */
 static void counting_starts_far_from_an_overflow(struct kunit *test)
 {
 	const struct width_row *row = test->param_value;
@@ -903,9 +918,9 @@ static void counting_starts_far_from_an_overflow(struct kunit *test)
 
 	fake_set_width(fake, C(3), row->width);
 	fake->ctr[3].value = mask;
-	counting(&ev, 1, C(3));
+	init_counting(&ev, 1, C(3));
 	switch_in(test, fake, &ev, 0);
-	/* Half of the range, to be folded; of 64 bits a quarter is enough for anybody. */
+	/* The distance is half of the range, or a quarter for 64 bits. */
 	KUNIT_EXPECT_GE(test, fake_until_wrap(fake, 3) - 1,
 			row->width < 64 ? mask >> 1 : mask >> 2);
 	fake_advance(fake, 100);
@@ -913,8 +928,8 @@ static void counting_starts_far_from_an_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 100);
 }
 
-/* An interrupt that is taken late: the counter still tells by how much. */
-static void late_interrupts_lose_nothing(struct kunit *test)
+/* The interrupt is late by half of the range: the count is still exact. */
+static void a_late_interrupt_loses_no_count(struct kunit *test)
 {
 	const struct width_row *row = test->param_value;
 	u64 half = GENMASK_ULL(row->width - 1, 0) >> 1;
@@ -922,11 +937,11 @@ static void late_interrupts_lose_nothing(struct kunit *test)
 	struct riscv_pmu_event ev;
 
 	fake_set_width(fake, C(3), row->width);
-	sampling(&ev, 1, C(3));
+	init_sampling(&ev, 1, C(3));
 	switch_in(test, fake, &ev, 10);
 	fake_advance(fake, 10 + half);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &ev));
-	KUNIT_EXPECT_EQ(test, serve(fake, &ev, 100), 10 + half);
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &ev));
+	KUNIT_EXPECT_EQ(test, handle_overflow(fake, &ev, 100), 10 + half);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 100);
 	switch_out(fake, &ev);
 }
@@ -938,8 +953,8 @@ static void a_move_loses_no_count(struct kunit *test)
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	counting(&a, 5, C(3) | C(33));
-	counting(&b, 7, C(3));
+	init_counting(&a, 5, C(3) | C(33));
+	init_counting(&b, 7, C(3));
 	switch_in(test, fake, &a, 0);
 	KUNIT_EXPECT_EQ(test, a.ctr, 3);
 	fake_advance(fake, 10);
@@ -956,30 +971,30 @@ static void a_move_keeps_the_overflow_point(struct kunit *test)
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	sampling(&a, 1, C(3) | C(4));
-	counting(&b, 7, C(3));
+	init_sampling(&a, 1, C(3) | C(4));
+	init_counting(&b, 7, C(3));
 	switch_in(test, fake, &a, 100);
 	fake_advance(fake, 60);
 	switch_in(test, fake, &b, 0);
 	KUNIT_EXPECT_EQ(test, a.ctr, 4);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 4), 40);
 	fake_advance(fake, 39);
-	KUNIT_EXPECT_FALSE(test, is_due(fake, &a));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &a));
 	fake_advance(fake, 1);
-	KUNIT_EXPECT_TRUE(test, is_due(fake, &a));
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &a));
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 100);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 280);
 }
 
-static void a_chain_of_moves_loses_nothing(struct kunit *test)
+static void a_chain_of_moves_loses_no_count(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event r[4];
 
-	counting(&r[0], 1, C(3) | C(4));
-	sampling(&r[1], 2, C(4) | C(5));
-	counting(&r[2], 3, C(5) | C(33));
-	counting(&r[3], 4, C(3));
+	init_counting(&r[0], 1, C(3) | C(4));
+	init_sampling(&r[1], 2, C(4) | C(5));
+	init_counting(&r[2], 3, C(5) | C(33));
+	init_counting(&r[3], 4, C(3));
 	for (int i = 0; i < 4; i++) {
 		switch_in(test, fake, &r[i], 1000);
 		fake_advance(fake, 10);
@@ -993,14 +1008,14 @@ static void a_chain_of_moves_loses_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, switch_out(fake, &r[i]), 10 * (4 - i) * (i + 1));
 }
 
-/* Both are taken while changes are collected, and the first is moved before it ever counted. */
-static void a_move_before_the_first_apply(struct kunit *test)
+/* Both events are added in one update, so the first one is moved before it has counted. */
+static void a_move_before_the_first_apply_keeps_the_period(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	sampling(&a, 1, C(3) | C(4));
-	sampling(&b, 2, C(3));
+	init_sampling(&a, 1, C(3) | C(4));
+	init_sampling(&b, 2, C(3));
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &a, 100), 0);
 	KUNIT_EXPECT_EQ(test, add(fake, &b, 200), 0);
@@ -1012,14 +1027,14 @@ static void a_move_before_the_first_apply(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 20);
 }
 
-static void shared_counter_moves_where_all_its_events_can_go(struct kunit *test)
+static void shared_counter_moves_to_one_that_all_its_events_can_use(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b, c;
 
-	counting(&a, 5, C(3) | C(4) | C(5));
-	counting(&b, 5, C(3) | C(5));
-	counting(&c, 7, C(3));
+	init_counting(&a, 5, C(3) | C(4) | C(5));
+	init_counting(&b, 5, C(3) | C(5));
+	init_counting(&c, 7, C(3));
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &b, 0);
 	fake_advance(fake, 1);
@@ -1032,14 +1047,14 @@ static void shared_counter_moves_where_all_its_events_can_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &c), 7);
 }
 
-static void no_counter_is_free(struct kunit *test)
+static void add_fails_if_no_counter_is_free(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b, c;
 
-	counting(&a, 1, C(3) | C(4));
-	counting(&b, 2, C(3) | C(4));
-	counting(&c, 3, C(3) | C(4));
+	init_counting(&a, 1, C(3) | C(4));
+	init_counting(&b, 2, C(3) | C(4));
+	init_counting(&c, 3, C(3) | C(4));
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &b, 0);
 	begin(fake);
@@ -1047,7 +1062,7 @@ static void no_counter_is_free(struct kunit *test)
 	finish(fake);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
-	/* Now there is one. */
+	/* Now a counter is free. */
 	switch_in(test, fake, &c, 0);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 40);
@@ -1071,8 +1086,8 @@ static void running_counter_is_preferred(struct kunit *test)
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	counting(&a, 5, C(33));
-	counting(&b, 5, FAKE_CONFIG);
+	init_counting(&a, 5, C(33));
+	init_counting(&b, 5, FAKE_CONFIG);
 	switch_in(test, fake, &a, 0);
 	switch_out(fake, &a);
 	switch_in(test, fake, &b, 0);
@@ -1080,10 +1095,10 @@ static void running_counter_is_preferred(struct kunit *test)
 	switch_out(fake, &b);
 }
 
-/* --- one event on two counters ------------------------------------------ */
+/* --- unused counters ---------------------------------------------------- */
 
-/* Two tasks that take turns with different filters: each finds its own counter again. */
-static void each_filter_keeps_its_counter(struct kunit *test)
+/* Two tasks count with different filters. Each event returns to its own counter. */
+static void events_with_different_filters_keep_their_counters(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
@@ -1107,19 +1122,19 @@ static void each_filter_keeps_its_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 }
 
-/* A hart that was reset holds nothing that an earlier event may take for its own. */
+/* After a reset of the hart, an event must not return to its last counter without a search. */
 static void event_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event x, y;
 
-	counting(&x, 5, C(3));
+	init_counting(&x, 5, C(3));
 	switch_in(test, fake, &x, 0);
 	switch_out(fake, &x);
 	fake->pmu.ops.hart_stop(&fake->pmu);
 	riscv_pmu_hart_reset(&fake->pmu, &fake->hart);
 	fake->pmu.ops.hart_start(&fake->pmu);
-	counting(&y, 6, C(3));
+	init_counting(&y, 6, C(3));
 	switch_in(test, fake, &y, 0);
 	switch_out(fake, &y);
 	switch_in(test, fake, &x, 0);
@@ -1127,14 +1142,14 @@ static void event_does_not_return_to_a_hart_that_was_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &x), 10);
 }
 
-/* What is idle is given up; what is read is not. */
-static void idle_counters_are_released_and_used_ones_are_not(struct kunit *test)
+/* Unused counters are released, counters with events are not. */
+static void only_unused_counters_are_released(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	counting(&a, 5, C(3));
-	counting(&b, 6, C(4));
+	init_counting(&a, 5, C(3));
+	init_counting(&b, 6, C(4));
 	switch_in(test, fake, &a, 0);
 	riscv_pmu_hart_release_unused(&fake->pmu, &fake->hart, 0);
 	riscv_pmu_hart_release_unused(&fake->pmu, &fake->hart, C(3));
@@ -1148,7 +1163,7 @@ static void idle_counters_are_released_and_used_ones_are_not(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_holding(fake), C(3));
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
 
-	/* Its event comes back to a counter that has to be programmed again. */
+	/* When the event is added again, its counter is programmed again. */
 	switch_in(test, fake, &b, 0);
 	fake_advance(fake, 1);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 6);
@@ -1164,8 +1179,8 @@ static void refused_config_fails_the_event(struct kunit *test)
 	unsigned int batches;
 
 	fake->fail_config = C(3);
-	counting(&bad, 5, C(3));
-	counting(&good, 6, C(4));
+	init_counting(&bad, 5, C(3));
+	init_counting(&good, 6, C(4));
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &good, 0), 0);
 	KUNIT_EXPECT_EQ(test, add(fake, &bad, 0), -EIO);
@@ -1174,7 +1189,7 @@ static void refused_config_fails_the_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, good.candidates, C(4));
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(4));
 
-	/* The counter is not asked again at once. */
+	/* The config is not tried again at once. */
 	batches = fake->nr_batches;
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &bad, 0), -EAGAIN);
@@ -1184,7 +1199,7 @@ static void refused_config_fails_the_event(struct kunit *test)
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &good), 60);
 
-	/* But later it is, and may have changed its mind. */
+	/* It is tried again later, and accepted. */
 	fake->fail_config = 0;
 	bad.retry = jiffies;
 	switch_in(test, fake, &bad, 0);
@@ -1192,14 +1207,14 @@ static void refused_config_fails_the_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &bad), 50);
 }
 
-/* Which counters can hold a raw event may be believed and not known: the next one is tried. */
-static void refused_event_takes_another_counter(struct kunit *test)
+/* It may be unknown which counters can hold a raw event: if one refuses, the next is tried. */
+static void refused_event_is_tried_on_another_counter(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 
 	fake->fail_config = C(3) | C(4);
-	counting(&ev, 5, C(3) | C(4) | C(5));
+	init_counting(&ev, 5, C(3) | C(4) | C(5));
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), -EIO);
 	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), -EIO);
@@ -1210,7 +1225,7 @@ static void refused_event_takes_another_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 50);
 }
 
-/* On another hart the counters may be free, or accept the event. */
+/* The counters of another hart may accept the event. */
 static void refused_event_is_tried_on_another_hart(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
@@ -1218,7 +1233,7 @@ static void refused_event_is_tried_on_another_hart(struct kunit *test)
 	struct riscv_pmu_event ev;
 
 	fake->fail_config = C(3);
-	counting(&ev, 5, C(3));
+	init_counting(&ev, 5, C(3));
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), -EIO);
 	KUNIT_EXPECT_EQ(test, add(fake, &ev, 0), -EAGAIN);
@@ -1235,9 +1250,9 @@ static void refused_start_fails_all_events(struct kunit *test)
 	struct riscv_pmu_event a, b, good;
 
 	fake->fail_start = C(3);
-	counting(&a, 5, C(3));
-	sampling(&b, 5, C(3));
-	counting(&good, 6, C(33));
+	init_counting(&a, 5, C(3));
+	init_sampling(&b, 5, C(3));
+	init_counting(&good, 6, C(33));
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &a, 0), 0);
 	KUNIT_EXPECT_EQ(test, add(fake, &b, 100), 0);
@@ -1248,20 +1263,20 @@ static void refused_start_fails_all_events(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, a.state || b.state || !good.candidates);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(33));
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_FALSE(test, is_due(fake, &b));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &b));
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 0);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 0);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &good), 60);
 }
 
-/* The counter refuses after it had served well: what was counted till then is not lost. */
+/* A counter that has counted fails to restart: the events keep their counts until then. */
 static void refused_restart_keeps_the_delta(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b;
 
-	counting(&a, 5, C(3));
-	sampling(&b, 5, C(3));
+	init_counting(&a, 5, C(3));
+	init_sampling(&b, 5, C(3));
 	switch_in(test, fake, &a, 0);
 	fake_advance(fake, 10);
 	fake->fail_start = C(3);
@@ -1272,14 +1287,14 @@ static void refused_restart_keeps_the_delta(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 0);
 }
 
-static void counter_that_failed_is_used_for_another(struct kunit *test)
+static void counter_that_failed_is_used_for_another_event(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event bad, good;
 
 	fake->fail_start = C(3);
-	counting(&bad, 5, C(3));
-	counting(&good, 6, C(3));
+	init_counting(&bad, 5, C(3));
+	init_counting(&good, 6, C(3));
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(fake, &bad, 0), 0);
 	KUNIT_EXPECT_EQ(test, finish(fake), C(3));
@@ -1301,15 +1316,15 @@ static void lose_counters(struct fake_pmu *fake)
 	finish(fake);
 }
 
-static void saving_loses_no_count(struct kunit *test)
+static void restored_counters_lose_no_count(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event a, b, c, gone;
 
 	fake_set_width(fake, C(3), 32);
-	counting(&a, 5, C(3));
-	sampling(&b, 1, C(4));
-	counting(&gone, 9, C(5));
+	init_counting(&a, 5, C(3));
+	init_sampling(&b, 1, C(4));
+	init_counting(&gone, 9, C(5));
 	fake_event_init(&c, (struct riscv_pmu_config){ .event_idx = 0xf0005 }, C(40));
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &b, 100);
@@ -1327,15 +1342,15 @@ static void saving_loses_no_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &c), 150);
 }
 
-static void saving_leaves_stopped_events_stopped(struct kunit *test)
+static void stopped_events_stay_stopped_when_counters_are_restored(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 
-	counting(&ev, 5, C(3));
+	init_counting(&ev, 5, C(3));
 	switch_in(test, fake, &ev, 0);
 	fake_advance(fake, 1);
-	KUNIT_EXPECT_EQ(test, take(fake, &ev), 5);
+	KUNIT_EXPECT_EQ(test, read_delta(fake, &ev), 5);
 	riscv_pmu_event_stop(&fake->hart, &ev);
 	lose_counters(fake);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), 0);
@@ -1352,7 +1367,7 @@ static void saving_leaves_stopped_events_stopped(struct kunit *test)
 #define SOAK_STEPS	6000
 #define SOAK_EVENTS	10
 
-/* An event, and what it should have been given. */
+/* An event, its expected count, and the count that was read. */
 struct soak_event {
 	struct riscv_pmu_event	ev;
 	u64			req;
@@ -1386,7 +1401,7 @@ static u64 soak_random_ctrs(struct soak *s)
 	return ctrs;
 }
 
-/* Few events and filters, so that events meet. */
+/* There are only a few selectors and filters, so that events share counters. */
 static void soak_new_event(struct soak *s, struct soak_event *r)
 {
 	static const u32 inh[] = { 0, 0, 0, RISCV_PMU_INH_U, RISCV_PMU_INH_S };
@@ -1398,9 +1413,9 @@ static void soak_new_event(struct soak *s, struct soak_event *r)
 	r->ev.sampling = soak_random(s, 3) == 0;
 }
 
-static void soak_take(struct soak *s, struct soak_event *r)
+static void soak_read(struct soak *s, struct soak_event *r)
 {
-	r->got += take(s->fake, &r->ev);
+	r->got += read_delta(s->fake, &r->ev);
 	KUNIT_EXPECT_EQ(s->test, r->got, r->req);
 }
 
@@ -1426,7 +1441,7 @@ static void soak_attach(struct soak *s, struct soak_event *r)
 
 static void soak_stop(struct soak *s, struct soak_event *r)
 {
-	soak_take(s, r);
+	soak_read(s, r);
 	riscv_pmu_event_stop(&s->fake->hart, &r->ev);
 }
 
@@ -1435,13 +1450,13 @@ static void soak_detach(struct soak *s, struct soak_event *r)
 	if (r->ev.state)
 		soak_stop(s, r);
 	else
-		soak_take(s, r);
+		soak_read(s, r);
 	riscv_pmu_event_detach(&s->fake->hart, &r->ev);
 	if (!soak_random(s, 3))
 		soak_new_event(s, r);
 }
 
-/* One thing that perf could do to one event. */
+/* Makes a random change of one event, as perf could. */
 static void soak_change(struct soak *s)
 {
 	struct soak_event *r = &s->r[soak_random(s, SOAK_EVENTS)];
@@ -1455,12 +1470,12 @@ static void soak_change(struct soak *s)
 	else if (soak_random(s, 2))
 		soak_stop(s, r);
 	else
-		soak_take(s, r);
+		soak_read(s, r);
 }
 
 /*
- * Time passes. Returns whether it was so long that all shares have to be taken
- * now, before the narrowest counter wraps twice.
+ * Advances the time. Returns true if it was so long that all events have to be read now, before
+ * the narrowest counter wraps twice.
  */
 static bool soak_advance(struct soak *s)
 {
@@ -1482,11 +1497,11 @@ static bool soak_advance(struct soak *s)
 	return is_long;
 }
 
-/* What the interrupt would do, and reads here and there; most shares stay where they are. */
-static void soak_serve(struct soak *s, bool take_all)
+/* Simulates the interrupt, and reads some other events. */
+static void soak_handle_overflows(struct soak *s, bool read_all)
 {
 	struct fake_pmu *fake = s->fake;
-	u64 overflowed = awaited(fake);
+	u64 overflowed = expected_overflows(fake);
 
 	begin(fake);
 	riscv_pmu_hart_pause(&fake->pmu, &fake->hart, overflowed);
@@ -1494,13 +1509,13 @@ static void soak_serve(struct soak *s, bool take_all)
 		struct soak_event *r = &s->r[i];
 		bool due = r->ev.sampling && r->ev.state && r->period_left <= 0;
 
-		KUNIT_EXPECT_EQ(s->test, is_due(fake, &r->ev), due);
-		if (fake_is_attached(&r->ev) && (due || take_all || !soak_random(s, 8)))
-			soak_take(s, r);
+		KUNIT_EXPECT_EQ(s->test, has_overflowed(fake, &r->ev), due);
+		if (fake_is_attached(&r->ev) && (due || read_all || !soak_random(s, 8)))
+			soak_read(s, r);
 		if (!due)
 			continue;
 		s->samples++;
-		/* Nobody may wait in vain. */
+		/* A counter must have overflowed if an event has reached its overflow point. */
 		KUNIT_EXPECT_NE(s->test, overflowed & C(r->ev.ctr), 0);
 		r->period_left = 1 + soak_random(s, 100000);
 		riscv_pmu_event_rearm(&fake->hart, &r->ev, r->period_left);
@@ -1508,8 +1523,8 @@ static void soak_serve(struct soak *s, bool take_all)
 	finish(fake);
 }
 
-/* The counter overflows at the first of its events' overflow points, or before. */
-static void soak_check_deadlines(struct soak *s)
+/* Checks that each counter overflows no later than at the nearest overflow point. */
+static void soak_check_overflow_points(struct soak *s)
 {
 	struct fake_pmu *fake = s->fake;
 
@@ -1538,8 +1553,8 @@ static void soak_check(struct soak *s)
 
 	KUNIT_EXPECT_EQ(s->test, fake->hart.running, fake_running(fake));
 	KUNIT_EXPECT_EQ(s->test, fake->hart.programmed, fake_holding(fake));
-	soak_check_deadlines(s);
-	fake_expect_clean(s->test, fake);
+	soak_check_overflow_points(s);
+	fake_expect_no_violation(s->test, fake);
 }
 
 static void soak_step(struct soak *s)
@@ -1552,11 +1567,11 @@ static void soak_step(struct soak *s)
 
 	if (!soak_random(s, 100))
 		lose_counters(s->fake);
-	soak_serve(s, soak_advance(s));
+	soak_handle_overflows(s, soak_advance(s));
 	soak_check(s);
 }
 
-static void random_changes_lose_nothing(struct kunit *test)
+static void random_changes_lose_no_count(struct kunit *test)
 {
 	struct soak *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 
@@ -1572,7 +1587,7 @@ static void random_changes_lose_nothing(struct kunit *test)
 	for (int i = 0; i < SOAK_STEPS && test->status == KUNIT_SUCCESS; i++)
 		soak_step(s);
 
-	kunit_info(test, "seed 0x%x: %u batches, %u samples, %u readers refused", SOAK_SEED,
+	kunit_info(test, "seed 0x%x: %u batches, %u samples, %u events refused", SOAK_SEED,
 		   s->fake->nr_batches, s->samples, s->refused);
 	KUNIT_EXPECT_GT(test, s->refused, 100);
 	KUNIT_EXPECT_GT(test, s->samples, 100);
@@ -1586,59 +1601,59 @@ static void random_changes_lose_nothing(struct kunit *test)
 }
 
 static struct kunit_case program_cases[] = {
-	KUNIT_CASE(event_gets_what_was_counted),
+	KUNIT_CASE(a_read_returns_the_events_since_the_last_read),
 	KUNIT_CASE(event_counts_only_while_started),
 	KUNIT_CASE(modes_are_filtered),
 	KUNIT_CASE(firmware_counter_starts_from_a_known_value),
-	KUNIT_CASE(counting_event_switches_for_free),
-	KUNIT_CASE(next_task_takes_over_the_counter),
-	KUNIT_CASE(sampling_event_switches_for_free),
-	KUNIT_CASE_PARAM(counter_that_does_not_suit_is_loaded, suit_gen_params),
-	KUNIT_CASE(nothing_changed_costs_nothing),
+	KUNIT_CASE(counting_event_is_switched_without_a_batch),
+	KUNIT_CASE(next_task_uses_the_running_counter),
+	KUNIT_CASE(sampling_event_is_switched_without_a_batch),
+	KUNIT_CASE_PARAM(counter_is_loaded_if_its_overflow_is_too_early_or_late, suit_gen_params),
+	KUNIT_CASE(unchanged_events_need_no_batch),
 	KUNIT_CASE(group_starts_in_one_batch),
-	KUNIT_CASE(armed_group_starts_in_one_batch_and_runs_on),
-	KUNIT_CASE(flag_that_was_for_nobody_is_cleared),
+	KUNIT_CASE(sampling_group_starts_in_one_batch_and_keeps_running),
+	KUNIT_CASE(unexpected_overflow_flag_is_cleared),
 	KUNIT_CASE(counting_events_share_a_counter),
 	KUNIT_CASE(different_filters_do_not_share),
 	KUNIT_CASE(counting_and_sampling_share_a_counter),
-	KUNIT_CASE(counting_event_takes_a_free_counter_beside_a_sampling_one),
-	KUNIT_CASE(counting_event_makes_room_for_a_sampling_one),
+	KUNIT_CASE(counting_event_does_not_share_with_sampling_if_a_counter_is_free),
+	KUNIT_CASE(counting_event_is_moved_for_a_sampling_event),
 	KUNIT_CASE(counting_and_sampling_share_if_another_needs_the_counter),
 	KUNIT_CASE(events_are_not_merged_if_that_frees_no_usable_counter),
 	KUNIT_CASE(events_are_merged_to_free_a_counter_by_a_chain_of_moves),
 	KUNIT_CASE(one_opener_runs_at_most_16_identical_events),
 	KUNIT_CASE(one_opener_runs_as_many_identical_events_as_counters),
-	KUNIT_CASE(counter_that_overflowed_starts_far_from_either_end),
-	KUNIT_CASE(counter_runs_on_when_the_sampling_event_leaves),
-	KUNIT_CASE(the_earlier_overflow_point_wins),
-	KUNIT_CASE(overflow_point_in_the_past_is_armed_at_once),
-	KUNIT_CASE_PARAM(wraps_are_folded, width_gen_params),
-	KUNIT_CASE_PARAM(wraps_are_folded_by_polling, width_gen_params),
+	KUNIT_CASE(overflowed_counter_restarts_far_from_its_next_overflow),
+	KUNIT_CASE(counter_keeps_running_when_its_sampling_event_is_removed),
+	KUNIT_CASE(counter_overflows_at_the_nearest_overflow_point),
+	KUNIT_CASE(passed_overflow_point_is_armed_one_event_ahead),
+	KUNIT_CASE_PARAM(a_counter_wraps_without_loss, width_gen_params),
+	KUNIT_CASE_PARAM(a_polled_counter_wraps_without_loss, width_gen_params),
 	KUNIT_CASE(narrow_counters_are_polled_in_time),
 	KUNIT_CASE(clamped_counter_is_loaded_to_its_full_width),
 	KUNIT_CASE_PARAM(long_periods_are_reached_in_steps, width_gen_params),
 	KUNIT_CASE_PARAM(counting_starts_far_from_an_overflow, width_gen_params),
-	KUNIT_CASE_PARAM(late_interrupts_lose_nothing, width_gen_params),
+	KUNIT_CASE_PARAM(a_late_interrupt_loses_no_count, width_gen_params),
 	KUNIT_CASE(a_move_loses_no_count),
 	KUNIT_CASE(a_move_keeps_the_overflow_point),
-	KUNIT_CASE(a_chain_of_moves_loses_nothing),
-	KUNIT_CASE(a_move_before_the_first_apply),
-	KUNIT_CASE(shared_counter_moves_where_all_its_events_can_go),
-	KUNIT_CASE(no_counter_is_free),
+	KUNIT_CASE(a_chain_of_moves_loses_no_count),
+	KUNIT_CASE(a_move_before_the_first_apply_keeps_the_period),
+	KUNIT_CASE(shared_counter_moves_to_one_that_all_its_events_can_use),
+	KUNIT_CASE(add_fails_if_no_counter_is_free),
 	KUNIT_CASE(fixed_counter_is_preferred),
 	KUNIT_CASE(running_counter_is_preferred),
-	KUNIT_CASE(each_filter_keeps_its_counter),
+	KUNIT_CASE(events_with_different_filters_keep_their_counters),
 	KUNIT_CASE(event_does_not_return_to_a_hart_that_was_reset),
-	KUNIT_CASE(idle_counters_are_released_and_used_ones_are_not),
+	KUNIT_CASE(only_unused_counters_are_released),
 	KUNIT_CASE(refused_config_fails_the_event),
-	KUNIT_CASE(refused_event_takes_another_counter),
+	KUNIT_CASE(refused_event_is_tried_on_another_counter),
 	KUNIT_CASE(refused_event_is_tried_on_another_hart),
 	KUNIT_CASE(refused_start_fails_all_events),
 	KUNIT_CASE(refused_restart_keeps_the_delta),
-	KUNIT_CASE(counter_that_failed_is_used_for_another),
-	KUNIT_CASE(saving_loses_no_count),
-	KUNIT_CASE(saving_leaves_stopped_events_stopped),
-	KUNIT_CASE(random_changes_lose_nothing),
+	KUNIT_CASE(counter_that_failed_is_used_for_another_event),
+	KUNIT_CASE(restored_counters_lose_no_count),
+	KUNIT_CASE(stopped_events_stay_stopped_when_counters_are_restored),
+	KUNIT_CASE(random_changes_lose_no_count),
 	{}
 };
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SBI backend over a firmware of our own: first an honest one, then one
- * that lies. Whatever it says, the PMU has fewer counters or events, or takes
- * more calls, and nothing worse. There is a suite for each way in which it takes
- * a batch, as riscv_pmu.sbi=auto chooses it.
+ * Tests of the SBI backend with simulated firmware, which first follows the SBI and then returns
+ * errors and invalid results. These may only cost counters or events, or take more calls. There
+ * is a suite for each SBI method, as riscv_pmu.sbi=auto chooses it.
  *
- * What the backend finds it keeps in tables of its own, which belong to the
- * live PMU: probing the real firmware at the end puts them right again. Do not
- * run this suite (by debugfs) while perf is in use.
+ * The backend's per-CPU state is shared with the machine's own PMU, so its harts are initialised
+ * again after each suite. Do not run these suites by debugfs while perf is in use.
  */
 
 #include <kunit/static_stub.h>
@@ -40,8 +38,8 @@
 #define EVENT_RAW	0x20000
 
 /*
- * Its honest shape: cycle, no counter 1, instret, three programmable ones, two of
- * its own; a mask of RV32 takes two words to name the last.
+ * The simulated counters: cycle, no counter 1, instret, three programmable counters, and two
+ * firmware counters. On RV32 the last one is in the second word of a mask.
  */
 #define FW_FIXED	(C(0) | C(2))
 #define FW_CONFIG		(C(3) | C(4) | C(5))
@@ -52,9 +50,9 @@
 #define FW_NR_FIDS	SBI_CALL_NR_PMU_FIDS
 #define FW_NR_BATCH	(SBI_PMU_BATCH_RESOLVE + 1)
 
-/* Of START and STOP alike. */
+/* The flag for the snapshot page, the same for START and STOP */
 #define FW_FLAG_SNAPSHOT	SBI_PMU_START_FLAG_INIT_SNAPSHOT
-/* What it takes to name counters 3 and 40. */
+/* Number of calls for a mask with counters 3 and 40 */
 #define FW_NR_WORDS		(64 / BITS_PER_LONG)
 
 static_assert(SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT == FW_FLAG_SNAPSHOT);
@@ -70,39 +68,39 @@ struct fw_ctr {
 };
 
 /**
- * struct firmware - the firmware, and its lies
- * @pmu:	for probe to fill
- * @batch:	for apply
- * @ctr:	its counters
- * @calls:	calls by function
- * @highest:	the highest counter that anyone asked about
- * @num:	how many counters it says it has
- * @info:	what it says of the counters, if @lies_info has their bit
- * @lies_info:	see @info
- * @match:	what MATCH says it has chosen, if @lies_match
- * @lies_match:	see @match
- * @error:	error code that calls give, by function
- * @error_ctrs:	counters with which they do; for others they work
- * @method:	what the backend should make of it
- * @has_snapshot: it takes a page for snapshots
- * @has_batch:	it has the batch extension
- * @page:	that for snapshots, while it has it
- * @shmem:	that for batches
- * @reads:	how often a counter's CSR was read
- * @period:	its counters count one in so many reads, or 0 for not at all
- * @filters:	counters that heed filters
- * @once:	it counts cycles on the first counter that has them only
+ * struct firmware - the simulated firmware, its errors and invalid results
+ * @pmu:	the PMU that probe initialises
+ * @batch:	the batch for apply
+ * @ctr:	the counters
+ * @calls:	number of calls, by function
+ * @highest:	the highest counter of all COUNTER_GET_INFO calls
+ * @num:	result of NUM_COUNTERS
+ * @info:	results of COUNTER_GET_INFO for the counters in @override_info
+ * @override_info: counters whose description is replaced by @info
+ * @match:	result of COUNTER_CFG_MATCH if @override_match is set
+ * @override_match: replace the result of COUNTER_CFG_MATCH by @match
+ * @error:	error codes, by function
+ * @error_ctrs:	START and STOP fail only for these counters
+ * @method:	the SBI method that the backend has to choose
+ * @has_snapshot: snapshots are supported
+ * @has_batch:	the batch extension is supported
+ * @page:	the snapshot page, or NULL
+ * @shmem:	the page of the batch extension, or NULL
+ * @reads:	number of reads of counter CSRs
+ * @period:	a running counter advances once in this number of reads; 0: never
+ * @filters:	counters that support filters
+ * @duplicate_event: QEMU's bug: of several counters with an event only the first counts it
  * @readable:	counters whose CSRs can be read
- * @refuses:	counters that it gives no event
- * @touched:	counters that any call was about that changes them
+ * @refuses:	counters that can not be configured
+ * @touched:	counters that calls have changed
  * @raw_ctrs:	counters that can hold raw events
- * @has_info:	it tells whether events exist (SBI 3.0)
- * @denies_all: it says of all events that they do not
- * @overflowed:	counters that have, and have not started since
- * @batch_calls: calls of the batch extension, by function
- * @batch_error: error code that they give
- * @refuses_page: error code that it gives to a page of either kind, not to none
- * @says:	bits that it adds where it tells of counters: overflowed, failed, able
+ * @has_info:	EVENT_GET_INFO is supported (SBI 3.0)
+ * @reports_no_events: EVENT_GET_INFO reports each event as not supported
+ * @overflowed:	counters that have overflowed and have not been started since
+ * @batch_calls: number of calls of the batch extension, by function
+ * @batch_error: error codes of the batch extension, by function
+ * @refuses_page: error code of calls that set a page, but not of those that disable it
+ * @extra_bits:	bits that are added to the masks of overflowed, failed and able counters
  */
 struct firmware {
 	struct riscv_pmu	pmu;
@@ -112,9 +110,9 @@ struct firmware {
 	unsigned long		highest;
 	long			num;
 	u64			info[FW_NR];
-	u64			lies_info;
+	u64			override_info;
 	long			match;
-	bool			lies_match;
+	bool			override_match;
 	long			error[FW_NR_FIDS];
 	u64			error_ctrs;
 	const char		*method;
@@ -125,18 +123,18 @@ struct firmware {
 	unsigned int		reads;
 	unsigned int		period;
 	u64			filters;
-	bool			once;
+	bool			duplicate_event;
 	u64			readable;
 	u64			refuses;
 	u64			touched;
 	u64			raw_ctrs;
 	bool			has_info;
-	bool			denies_all;
+	bool			reports_no_events;
 	u64			overflowed;
 	unsigned int		batch_calls[FW_NR_BATCH];
 	long			batch_error[FW_NR_BATCH];
 	long			refuses_page;
-	u64			says;
+	u64			extra_bits;
 };
 
 /* --- the firmware ------------------------------------------------------- */
@@ -165,7 +163,7 @@ static u64 info_of(u16 csr, unsigned int width, bool own)
 static struct sbiret fw_get_info(struct firmware *fw, unsigned long ctr)
 {
 	fw->highest = max(fw->highest, ctr);
-	if (ctr < FW_NR && fw->lies_info & C(ctr))
+	if (ctr < FW_NR && fw->override_info & C(ctr))
 		return fw_value(fw->info[ctr]);
 	if (ctr >= FW_NR || !(FW_CTRS & C(ctr)))
 		return fw_error(SBI_ERR_INVALID_PARAM);
@@ -173,7 +171,7 @@ static struct sbiret fw_get_info(struct firmware *fw, unsigned long ctr)
 	return fw_value(info_of(CSR_CYCLE + ctr, FW_FIXED & C(ctr) ? 64 : 48, FW_OWN & C(ctr)));
 }
 
-/* All but bus cycles and every firmware event but the timer's */
+/* Counters that can hold an event: none for bus cycles and for firmware events but set-timer */
 static u64 fw_event_ctrs(const struct firmware *fw, u32 event_idx)
 {
 	switch (event_idx >> 16) {
@@ -207,17 +205,17 @@ static struct sbiret fw_match(struct firmware *fw, u64 ctrs, unsigned long flags
 		c->event_idx = event_idx;
 		c->event_data = event_data;
 		c->flags = flags;
-		return fw_value(fw->lies_match ? fw->match : __ffs64(ctrs));
+		return fw_value(fw->override_match ? fw->match : __ffs64(ctrs));
 	}
 
-	return fw->lies_match ? fw_value(fw->match) : fw_error(SBI_ERR_NOT_SUPPORTED);
+	return fw->override_match ? fw_value(fw->match) : fw_error(SBI_ERR_NOT_SUPPORTED);
 }
 
 static long fw_start_one(struct firmware *fw, unsigned int ctr, unsigned long flags, u64 value)
 {
 	struct fw_ctr *c = &fw->ctr[ctr];
 
-	/* Fixed counters always have their event. */
+	/* A fixed counter can be started without having been configured. */
 	if (c->state == FW_FREE && !(FW_FIXED & C(ctr)))
 		return SBI_ERR_INVALID_PARAM;
 	if (c->state == FW_RUNNING)
@@ -253,7 +251,7 @@ static long fw_one(struct firmware *fw, unsigned long fid, unsigned int ctr,
 	return fw_stop_one(fw, ctr, flags);
 }
 
-/* What the page has or gets of a counter. */
+/* Writes the value and the overflow bit of a counter to the snapshot page. */
 static void fw_save(struct firmware *fw, unsigned int ctr, unsigned int i)
 {
 	fw->page->ctr_values[i] = fw->ctr[ctr].value;
@@ -261,7 +259,7 @@ static void fw_save(struct firmware *fw, unsigned int ctr, unsigned int i)
 		fw->page->ctr_overflow_mask |= BIT_ULL(i);
 }
 
-/* As OpenSBI: all that it can, and the last error. */
+/* Like OpenSBI: changes all counters that it can, and returns the last error. */
 static struct sbiret fw_by_mask(struct firmware *fw, unsigned long fid, unsigned long base,
 				unsigned long mask, unsigned long flags, u64 value)
 {
@@ -272,7 +270,7 @@ static struct sbiret fw_by_mask(struct firmware *fw, unsigned long fid, unsigned
 	if (flags & FW_FLAG_SNAPSHOT && !fw->page)
 		return fw_error(SBI_ERR_NO_SHMEM);
 	if (takes)
-		fw->page->ctr_overflow_mask = fw->says;
+		fw->page->ctr_overflow_mask = fw->extra_bits;
 
 	for (; mask; mask &= mask - 1) {
 		unsigned int i = __ffs(mask), ctr = base + i;
@@ -288,7 +286,7 @@ static struct sbiret fw_by_mask(struct firmware *fw, unsigned long fid, unsigned
 	return fw_error(error);
 }
 
-/* All ones are none; a page is one that this kernel can reach. */
+/* Sets a page, whose address is valid in this kernel, or disables it (all ones). */
 static struct sbiret fw_set_page(struct firmware *fw, void **page, unsigned long low,
 				 unsigned long high, unsigned long flags)
 {
@@ -307,7 +305,7 @@ static struct sbiret fw_set_page(struct firmware *fw, void **page, unsigned long
 	return fw_value(0);
 }
 
-/* One entry is all that anyone asks for. */
+/* The driver passes one entry only. */
 static struct sbiret fw_event_info(struct firmware *fw, unsigned long low, unsigned long high,
 				   unsigned long entries, unsigned long flags)
 {
@@ -319,7 +317,7 @@ static struct sbiret fw_event_info(struct firmware *fw, unsigned long low, unsig
 	if (flags || entries != 1 || low % sizeof(*info) || (IS_ENABLED(CONFIG_64BIT) && high))
 		return fw_error(SBI_ERR_INVALID_PARAM);
 
-	info->output = fw_able(fw, info->event_idx) && !fw->denies_all ? 1 : 0;
+	info->output = fw_able(fw, info->event_idx) && !fw->reports_no_events ? 1 : 0;
 	return fw_value(0);
 }
 
@@ -405,8 +403,8 @@ static struct sbiret fw_apply(struct firmware *fw, u64 stop, u64 program, u64 st
 	for (ctrs = start & ~failed; ctrs; ctrs &= ctrs - 1)
 		failed |= fw_start_batch(fw, __ffs64(ctrs)) ? 0 : ctrs & -ctrs;
 
-	fw->shmem->failed = failed | fw->says;
-	return fw_error(failed | fw->says ? SBI_ERR_FAILURE : 0);
+	fw->shmem->failed = failed | fw->extra_bits;
+	return fw_error(failed | fw->extra_bits ? SBI_ERR_FAILURE : 0);
 }
 
 static struct sbiret fw_resolve(struct firmware *fw, u32 event_idx)
@@ -414,7 +412,7 @@ static struct sbiret fw_resolve(struct firmware *fw, u32 event_idx)
 	if (!fw->shmem)
 		return fw_error(SBI_ERR_NO_SHMEM);
 
-	fw->shmem->ctrs = fw_able(fw, event_idx) | fw->says;
+	fw->shmem->ctrs = fw_able(fw, event_idx) | fw->extra_bits;
 	return fw_error(fw->shmem->ctrs ? 0 : SBI_ERR_NOT_SUPPORTED);
 }
 
@@ -451,20 +449,23 @@ static bool fw_has_batch(void)
 
 /* --- its CSRs ----------------------------------------------------------- */
 
-/* Whether a counter before this one counts the same event, which only one can. */
+/* With the duplicate event: whether another counter before this one counts the same event. */
 static bool fw_is_second(const struct firmware *fw, unsigned int ctr)
 {
 	for (unsigned int i = 3; i < ctr; i++) {
 		const struct fw_ctr *c = &fw->ctr[i];
 
 		if (c->state == FW_RUNNING && c->event_idx == fw->ctr[ctr].event_idx)
-			return fw->once;
+			return fw->duplicate_event;
 	}
 
 	return false;
 }
 
-/* With any filter set, for all that reads these is supervisor mode, and sets all. */
+/*
+ * Reads a CSR. A counter with any filter does not count: the tests that read CSRs run in S-mode,
+ * and set all filters or none.
+ */
 static u64 fw_csr(unsigned int ctr)
 {
 	struct firmware *fw = kunit_get_current_test()->priv;
@@ -522,7 +523,7 @@ static riscv_pmu_read_fn fw_csr_reader(unsigned int ctr)
 
 /* --- each test ---------------------------------------------------------- */
 
-/* The backend notes per CPU what is programmed, so that the thread has to stay. */
+/* The thread is bound to one CPU, because the backend's state is per CPU. */
 static int fw_init(struct kunit *test)
 {
 	struct firmware *fw = kunit_kzalloc(test, sizeof(*fw), GFP_KERNEL);
@@ -585,7 +586,7 @@ static int probe(struct firmware *fw)
 	return riscv_pmu_sbi_ops.probe(&fw->pmu);
 }
 
-/* Probes, and starts to count calls. */
+/* Probes, checks the SBI method, and resets the numbers of calls. */
 static void probe_as(struct kunit *test, const char *method)
 {
 	struct firmware *fw = test->priv;
@@ -617,13 +618,13 @@ static int apply(struct firmware *fw)
 	return fw->pmu.ops.apply(&fw->pmu, &fw->batch);
 }
 
-/* Sparse can not bear it expanded by an expectation. */
-static u64 held(void)
+/* A function, because sparse warns about this_cpu_read() in a KUnit expectation. */
+static u64 held_ctrs(void)
 {
 	return this_cpu_read(riscv_pmu_sbi_configs);
 }
 
-/* A batch that programs and starts counters. */
+/* Makes a batch that programs and starts counters. */
 static void plan(struct firmware *fw, u64 ctrs, u32 event_idx)
 {
 	memset(&fw->batch, 0, sizeof(fw->batch));
@@ -644,10 +645,10 @@ static u64 in_state(const struct firmware *fw, enum fw_state state)
 }
 
 /*
- * Every test ends like this: the hart stops, and the firmware has all its counters back,
- * but for those that it has not handed out, which run on.
+ * The end of each test: when the hart stops, all counters have to be released, except for the
+ * free-running ones.
  */
-static void expect_all_returned(struct kunit *test)
+static void expect_all_released(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 	u64 ctrs = fw->pmu.ctrs & ~fw->pmu.free_running_ctrs;
@@ -660,9 +661,9 @@ static void expect_all_returned(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, fw->shmem);
 }
 
-/* --- honest ------------------------------------------------------------- */
+/* --- firmware that follows the SBI -------------------------------------- */
 
-static void honest_firmware_is_believed(struct kunit *test)
+static void probe_finds_all_counters(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -676,11 +677,11 @@ static void honest_firmware_is_believed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[3].csr, CSR_CYCLE + 3);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[3].inh, GENMASK(4, 0));
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[6].inh, 0);
-	KUNIT_EXPECT_EQ_MSG(test, in_state(fw, FW_FREE), FW_CTRS, "probing leaves programs behind");
-	expect_all_returned(test);
+	KUNIT_EXPECT_EQ_MSG(test, in_state(fw, FW_FREE), FW_CTRS, "probe leaves configs behind");
+	expect_all_released(test);
 }
 
-/* T-Head C9xx and Andes; but not one that the firmware does not hand out. */
+/* As on T-Head C9xx and Andes, but not a fixed counter that can not be configured. */
 static void fixed_counters_of_some_vendors_interrupt(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -696,10 +697,10 @@ static void fixed_counters_of_some_vendors_interrupt(struct kunit *test)
 	fw->batch.setup[0].value = -1000ULL;
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->ctr[0].value, -1000ULL);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-static void honest_firmware_is_asked_for_events(struct kunit *test)
+static void probe_finds_all_events(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -714,11 +715,11 @@ static void honest_firmware_is_asked_for_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0xf0006, 0), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0xf0100, 0), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 0x1234), FW_CONFIG);
-	KUNIT_EXPECT_EQ_MSG(test, in_state(fw, FW_FREE), FW_CTRS, "asking leaves programs behind");
-	expect_all_returned(test);
+	KUNIT_EXPECT_EQ_MSG(test, in_state(fw, FW_FREE), FW_CTRS, "a test leaves configs behind");
+	expect_all_released(test);
 }
 
-static void batch_is_carried_out(struct kunit *test)
+static void batch_is_applied(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 	unsigned int each;
@@ -738,7 +739,7 @@ static void batch_is_carried_out(struct kunit *test)
 			SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_VSINH);
 	KUNIT_EXPECT_EQ(test, fw->ctr[4].value, 0x89abcdef01234567ULL);
 
-	/* All counters of a mask stop and start by one call each, or both by one. */
+	/* One call stops all counters of a mask and one starts them, or one call does both. */
 	each = fw->has_batch ? 0 : 1;
 	memset(fw->calls, 0, sizeof(fw->calls));
 	memset(&fw->batch, 0, sizeof(fw->batch));
@@ -754,11 +755,11 @@ static void batch_is_carried_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(4));
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].state, FW_FREE);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* A counter in use is not taken to try something out. */
-static void busy_counters_are_not_tried(struct kunit *test)
+/* Events are not tested on counters that are in use. */
+static void counters_in_use_are_not_tested(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -769,18 +770,18 @@ static void busy_counters_are_not_tried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(3) | C(4));
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].event_idx, EVENT_L1D_MISS);
 
-	/* With none left to try, the event is believed. */
+	/* If all counters are in use, the event may be on any of them. */
 	plan(fw, C(5), EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 /*
- * What is found out while some counters are busy must not exclude those for
- * good: the event outlives whoever keeps them busy.
+ * Counters that are in use while an event is tested must stay candidates, because they may be
+ * free later.
  */
-static void busy_counters_are_not_excluded(struct kunit *test)
+static void counters_in_use_are_not_excluded(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -788,21 +789,21 @@ static void busy_counters_are_not_excluded(struct kunit *test)
 	plan(fw, C(3), EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-static void expect_tried(struct kunit *test, unsigned int matches, unsigned int stops)
+static void expect_calls(struct kunit *test, unsigned int matches, unsigned int stops)
 {
 	struct firmware *fw = test->priv;
 
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_CFG_MATCH], matches);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_STOP], stops);
 	memset(fw->calls, 0, sizeof(fw->calls));
-	KUNIT_EXPECT_EQ_MSG(test, in_state(fw, FW_FREE), FW_CTRS, "trials leave programs behind");
+	KUNIT_EXPECT_EQ_MSG(test, in_state(fw, FW_FREE), FW_CTRS, "a test leaves configs behind");
 }
 
-/* One trial for each counter that can, and one for all that can not, if there are any. */
-static void raw_event_is_tried_once(struct kunit *test)
+/* It takes one test for each counter that can hold the event, and one for all that can not. */
+static void raw_event_is_tested_once(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -810,32 +811,32 @@ static void raw_event_is_tried_once(struct kunit *test)
 	probe_as(test, fw->method);
 	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), C(4) | C(5));
-	expect_tried(test, 3, 2);
+	expect_calls(test, 3, 2);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), C(4) | C(5));
 	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), 0);
-	expect_tried(test, 0, 0);
+	expect_calls(test, 0, 0);
 	/* Another selector is another event. */
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 8), C(4) | C(5));
-	expect_tried(test, 3, 2);
-	expect_all_returned(test);
+	expect_calls(test, 3, 2);
+	expect_all_released(test);
 }
 
-static void absent_raw_event_is_tried_once(struct kunit *test)
+static void absent_raw_event_is_tested_once(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
 	fw->raw_ctrs = 0;
 	probe_as(test, fw->method);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
-	expect_tried(test, 1, 0);
+	expect_calls(test, 1, 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
 	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), 0);
-	expect_tried(test, 0, 0);
-	expect_all_returned(test);
+	expect_calls(test, 0, 0);
+	expect_all_released(test);
 }
 
-/* Those that hold a config are unknown, whatever is known of the others; until they are free. */
-static void busy_counters_stay_unknown(struct kunit *test)
+/* Counters that hold a config stay untested until they are free. */
+static void counters_in_use_stay_untested(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -852,32 +853,32 @@ static void busy_counters_stay_unknown(struct kunit *test)
 	memset(fw->calls, 0, sizeof(fw->calls));
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), C(4));
 	KUNIT_EXPECT_EQ(test, untried_ctrs(fw, EVENT_RAW, 7), 0);
-	expect_tried(test, 2, 1);
-	expect_all_returned(test);
+	expect_calls(test, 2, 1);
+	expect_all_released(test);
 }
 
-/* Users choose the selectors: the oldest are forgotten, and then tried again. */
-static void known_events_are_bounded(struct kunit *test)
+/* Users choose the selectors, so the cache is bounded: the oldest entries are replaced. */
+static void cached_events_are_bounded(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
 	probe_as(test, fw->method);
 	for (u64 selector = 1; selector <= 64; selector++)
 		KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, selector), FW_CONFIG);
-	expect_tried(test, 3 * 64, 3 * 64);
+	expect_calls(test, 3 * 64, 3 * 64);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 1), FW_CONFIG);
-	expect_tried(test, 0, 0);
+	expect_calls(test, 0, 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 65), FW_CONFIG);
-	expect_tried(test, 3, 3);
+	expect_calls(test, 3, 3);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 1), FW_CONFIG);
-	expect_tried(test, 3, 3);
+	expect_calls(test, 3, 3);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 65), FW_CONFIG);
-	expect_tried(test, 0, 0);
-	expect_all_returned(test);
+	expect_calls(test, 0, 0);
+	expect_all_released(test);
 }
 
-/* SBI_ERR_NOT_SUPPORTED means that no counter can; what else goes wrong may be mended. */
-static void other_error_is_not_remembered(struct kunit *test)
+/* Only SBI_ERR_NOT_SUPPORTED means that no counter can hold an event. */
+static void other_errors_are_not_cached(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -886,11 +887,11 @@ static void other_error_is_not_remembered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), 0);
 	fw->error[SBI_EXT_PMU_COUNTER_CFG_MATCH] = 0;
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* Whether it exists, the firmware says; where, it does not. */
-static void absent_event_is_not_tried_if_event_get_info_says_so(struct kunit *test)
+/* EVENT_GET_INFO reports whether an event exists, but not on which counters. */
+static void event_get_info_avoids_tests_of_absent_events(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -898,7 +899,7 @@ static void absent_event_is_not_tried_if_event_get_info_says_so(struct kunit *te
 	probe_as(test, fw->method);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_CALL_PMU_EVENT_GET_INFO], 1);
-	expect_tried(test, 3, 3);
+	expect_calls(test, 3, 3);
 
 	fw->raw_ctrs = 0;
 	plan(fw, C(3), EVENT_L1D_MISS);
@@ -909,24 +910,24 @@ static void absent_event_is_not_tried_if_event_get_info_says_so(struct kunit *te
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_CALL_PMU_EVENT_GET_INFO], 1);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_CFG_MATCH], 0);
 
-	/* Firmware that stops answering is treated as one without the call. */
+	/* If the call fails later, events are tested as without it. */
 	fw->has_info = false;
 	fw->raw_ctrs = FW_CONFIG;
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 9), FW_CONFIG);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* It does not even know of cycles. */
-static void event_get_info_that_denies_cycles_is_ignored(struct kunit *test)
+/* Firmware that reports cycles as not supported does not know the events. */
+static void event_get_info_is_ignored_if_it_does_not_report_cycles(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
 	fw->has_info = true;
-	fw->denies_all = true;
+	fw->reports_no_events = true;
 	probe_as(test, fw->method);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_CALL_PMU_EVENT_GET_INFO], 0);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 static void firmware_counter_is_read_by_call(struct kunit *test)
@@ -936,7 +937,7 @@ static void firmware_counter_is_read_by_call(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	fw->ctr[6].value = 0x123456789abcdef0ULL;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_sbi_ops.read_ctr(&fw->pmu, 6), 0x123456789abcdef0ULL);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 struct move_row {
@@ -947,15 +948,15 @@ struct move_row {
 	u64		able;
 };
 
-/* Fixed counters can filter only if they move all the time without filters, and never with. */
+/* A fixed counter can filter if it always advances without filters, and never with them. */
 static const struct move_row move_rows[] = {
 	{ "both filter", 1, 0, FW_FIXED, FW_FIXED },
 	{ "cycle filters", 1, 0, C(0), C(0) },
-	{ "none filters", 1, 0, 0, 0 },
-	{ "none moves", 0, 0, 0, 0 },
+	{ "neither filters", 1, 0, 0, 0 },
+	{ "neither advances", 0, 0, 0, 0 },
 	{ "slow", 3, 0, 0, 0 },
-	{ "slow, just before it counts", 3, 1, 0, 0 },
-	{ "slow, just after", 3, 2, 0, 0 },
+	{ "slow, just before it advances", 3, 1, 0, 0 },
+	{ "slow, just after it has advanced", 3, 2, 0, 0 },
 	{ "very slow", 7, 5, 0, 0 },
 	{ "very slow, later", 7, 6, 0, 0 },
 	{ "very slow, filters", 7, 5, FW_FIXED, 0 },
@@ -963,7 +964,7 @@ static const struct move_row move_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(move, move_rows, name);
 
-static void slow_fixed_counter_is_not_used_to_filter(struct kunit *test)
+static void slow_fixed_counter_is_not_used_with_filters(struct kunit *test)
 {
 	const struct move_row *row = test->param_value;
 	struct firmware *fw = test->priv;
@@ -974,11 +975,14 @@ static void slow_fixed_counter_is_not_used_to_filter(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[0].inh, row->able & C(0) ? GENMASK(4, 0) : 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[2].inh, row->able & C(2) ? GENMASK(4, 0) : 0);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* A batch is as it was afterwards: what only runs has started and stopped as it says. */
-static void apply_with_free_running_ctrs(struct kunit *test)
+/*
+ * apply must not pass free-running counters to the firmware, and must restore the batch's masks:
+ * the caller takes these counters for stopped or started.
+ */
+static void expect_apply_skips_free_running_ctrs(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1003,8 +1007,8 @@ static void apply_with_free_running_ctrs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(0));
 }
 
-/* OpenSBI 1.9 gives cycle no event where there is Sscofpmf; it counts nevertheless. */
-static void refused_fixed_counter_is_only_read(struct kunit *test)
+/* With Sscofpmf, OpenSBI 1.9 refuses to configure cycle, which counts nevertheless. */
+static void unconfigurable_fixed_counter_is_used_read_only(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1018,9 +1022,9 @@ static void refused_fixed_counter_is_only_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[2].inh, GENMASK(4, 0));
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_CONFIG | C(0));
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(0));
-	apply_with_free_running_ctrs(test);
+	expect_apply_skips_free_running_ctrs(test);
 
-	/* On a hart that comes up it may stand. */
+	/* On a hart that goes online, the counter may be stopped. */
 	fw->ctr[0].state = FW_STOPPED;
 	scoped_guard(irqsave)
 		riscv_pmu_sbi_ops.hart_start(&fw->pmu);
@@ -1030,8 +1034,8 @@ static void refused_fixed_counter_is_only_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_FREE), FW_CTRS & ~C(0));
 }
 
-/* What can not be read, or stands still, is no counter. */
-static void refused_fixed_counter_is_no_counter(struct kunit *test)
+/* A fixed counter that can not be configured is not used if it is unreadable or stopped. */
+static void unreadable_or_stopped_fixed_counter_is_not_used(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1044,45 +1048,45 @@ static void refused_fixed_counter_is_no_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.free_running_ctrs, 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), FW_CONFIG);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 struct duplicate_row {
 	const char	*name;
 	bool		is_qemu;
-	bool		once;
+	bool		duplicate_event;
 	unsigned int	period;
 	unsigned int	reads;
 	u64		cycles;
 };
 
-/* Who has QEMU's bug has one programmable counter for cycles left. */
+/* With QEMU's bug, cycles are restricted to one programmable counter. */
 static const struct duplicate_row duplicate_rows[] = {
 	{ "QEMU with the bug", true, true, 1, 0, C(0) | C(3) },
-	{ "QEMU without it", true, false, 1, 0, C(0) | FW_CONFIG },
-	{ "QEMU without it, slow", true, false, 3, 1, C(0) | FW_CONFIG },
-	{ "QEMU without it, slow, later", true, false, 3, 2, C(0) | FW_CONFIG },
-	{ "a board that seems to have it", false, true, 1, 0, C(0) | FW_CONFIG },
+	{ "QEMU without the bug", true, false, 1, 0, C(0) | FW_CONFIG },
+	{ "QEMU without the bug, slow", true, false, 3, 1, C(0) | FW_CONFIG },
+	{ "QEMU without the bug, slow, later", true, false, 3, 2, C(0) | FW_CONFIG },
+	{ "a board that seems to have the bug", false, true, 1, 0, C(0) | FW_CONFIG },
 	{ "a board, slow", false, false, 3, 1, C(0) | FW_CONFIG },
 };
 
 KUNIT_ARRAY_PARAM_DESC(duplicate, duplicate_rows, name);
 
-static void qemus_quirk_is_found_on_qemu_only(struct kunit *test)
+static void duplicate_event_quirk_is_found_on_qemu_only(struct kunit *test)
 {
 	const struct duplicate_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
 	fw->pmu.is_qemu = row->is_qemu;
-	fw->once = row->once;
+	fw->duplicate_event = row->duplicate_event;
 	fw->period = row->period;
 	fw->reads = row->reads;
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, 0x00001, 0), row->cycles);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* --- lies --------------------------------------------------------------- */
+/* --- errors and invalid results ----------------------------------------- */
 
 struct num_row {
 	const char	*name;
@@ -1097,12 +1101,12 @@ static const struct num_row num_rows[] = {
 	{ "0", 0, -ENODEV, 0 },
 	{ "-1", -1, -ENODEV, 0 },
 	{ "LONG_MIN", LONG_MIN, -ENODEV, 0 },
-	{ "fewer than it has", 4, 0, C(0) | C(2) | C(3) },
+	{ "fewer than there are", 4, 0, C(0) | C(2) | C(3) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(num, num_rows, name);
 
-static void counter_count_is_bounded(struct kunit *test)
+static void number_of_counters_is_bounded(struct kunit *test)
 {
 	const struct num_row *row = test->param_value;
 	struct firmware *fw = test->priv;
@@ -1111,7 +1115,7 @@ static void counter_count_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probe(fw), row->err);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, row->ctrs);
 	KUNIT_EXPECT_LT(test, fw->highest, RISCV_MAX_COUNTERS);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 struct info_row {
@@ -1120,7 +1124,7 @@ struct info_row {
 	unsigned int	width;
 };
 
-/* What it says of counter 4 */
+/* Descriptions of counter 4 */
 static const struct info_row info_rows[] = {
 	{ "1 bit", CSR_CYCLE + 4, 1 },
 	{ "8 bits", CSR_CYCLE + 4, 8 },
@@ -1135,21 +1139,21 @@ static const struct info_row info_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(info, info_rows, name);
 
-static void nonsense_counter_is_left_out(struct kunit *test)
+static void counter_with_an_invalid_description_is_not_used(struct kunit *test)
 {
 	const struct info_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
-	fw->lies_info = C(4);
+	fw->override_info = C(4);
 	fw->info[4] = info_of(row->csr, row->width, false);
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS & ~C(4));
 	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_CONFIG & ~C(4));
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_CONFIG & ~C(4));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* What it says of counter 6, which is its own. On RV32 the calls may read 32 bits only. */
+/* Descriptions of counter 6, a firmware counter; before SBI 2.0, RV32 can read 32 bits only. */
 static const struct info_row own_rows[] = {
 	{ "1 bit", 0, 1 },
 	{ "8 bits", 0, 8 },
@@ -1167,21 +1171,21 @@ static void width_and_csr_of_a_firmware_counter_are_ignored(struct kunit *test)
 	const struct info_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
-	fw->lies_info = C(6);
+	fw->override_info = C(6);
 	fw->info[6] = info_of(row->csr, row->width, true);
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS);
 	KUNIT_EXPECT_EQ(test, fw->pmu.fw_ctrs, FW_OWN);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[6].width, width);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[6].csr, 0);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-static void no_counter_makes_sense(struct kunit *test)
+static void probe_fails_if_all_descriptions_are_invalid(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
-	fw->lies_info = FW_CTRS;
+	fw->override_info = FW_CTRS;
 	KUNIT_EXPECT_EQ(test, probe(fw), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, 0);
 }
@@ -1196,10 +1200,10 @@ static const struct error_row error_rows[] = {
 	{ "NUM_COUNTERS: failed", SBI_EXT_PMU_NUM_COUNTERS, SBI_ERR_FAILURE },
 	{ "NUM_COUNTERS: denied", SBI_EXT_PMU_NUM_COUNTERS, SBI_ERR_DENIED },
 	{ "NUM_COUNTERS: not supported", SBI_EXT_PMU_NUM_COUNTERS, SBI_ERR_NOT_SUPPORTED },
-	{ "NUM_COUNTERS: unheard of", SBI_EXT_PMU_NUM_COUNTERS, -1000 },
+	{ "NUM_COUNTERS: undefined error", SBI_EXT_PMU_NUM_COUNTERS, -1000 },
 	{ "NUM_COUNTERS: positive", SBI_EXT_PMU_NUM_COUNTERS, 1 },
 	{ "GET_INFO: failed", SBI_EXT_PMU_COUNTER_GET_INFO, SBI_ERR_FAILURE },
-	{ "GET_INFO: unheard of", SBI_EXT_PMU_COUNTER_GET_INFO, -1000 },
+	{ "GET_INFO: undefined error", SBI_EXT_PMU_COUNTER_GET_INFO, -1000 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(error, error_rows, name);
@@ -1219,7 +1223,7 @@ struct match_row {
 	long		match;
 };
 
-/* What it says it has chosen when only counter 3 was offered */
+/* Results of COUNTER_CFG_MATCH for a mask that has only counter 3 */
 static const struct match_row match_rows[] = {
 	{ "another counter", 4 },
 	{ "a fixed counter", 0 },
@@ -1241,28 +1245,28 @@ static void match_outside_the_mask_fails_the_event(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	KUNIT_ASSERT_EQ(test, probe(fw), 0);
-	fw->lies_match = true;
+	fw->override_match = true;
 	fw->match = row->match;
 	plan(fw, C(3), EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), -EIO);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, C(3));
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), 0);
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].state, FW_FREE);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-static void probe_survives_a_lying_match(struct kunit *test)
+static void probe_tolerates_a_match_outside_the_mask(struct kunit *test)
 {
 	const struct match_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
-	fw->lies_match = true;
+	fw->override_match = true;
 	fw->match = row->match;
 	KUNIT_EXPECT_EQ(test, probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7) & ~FW_CONFIG, 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0) & ~FW_CONFIG, 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_FW_TIMER, 0) & ~FW_OWN, 0);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 static void refused_config_fails_only_its_counter(struct kunit *test)
@@ -1276,7 +1280,7 @@ static void refused_config_fails_only_its_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, C(4));
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(3) | C(5));
 	KUNIT_EXPECT_EQ(test, fw->ctr[4].state, FW_FREE);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 struct start_row {
@@ -1288,11 +1292,11 @@ struct start_row {
 static const struct start_row start_rows[] = {
 	{ "by mask: failed", SBI_ERR_FAILURE, false },
 	{ "by mask: invalid", SBI_ERR_INVALID_PARAM, false },
-	{ "by mask: unheard of", -1000, false },
+	{ "by mask: undefined error", -1000, false },
 	{ "by mask: no page", SBI_ERR_NO_SHMEM, false },
 	{ "with a value: failed", SBI_ERR_FAILURE, true },
 	{ "with a value: not supported", SBI_ERR_NOT_SUPPORTED, true },
-	{ "with a value: unheard of", -1000, true },
+	{ "with a value: undefined error", -1000, true },
 	{ "with a value: positive", 1, true },
 	{ "with a value: invalid", SBI_ERR_INVALID_PARAM, true },
 	{ "with a value: already started", SBI_ERR_ALREADY_STARTED, true },
@@ -1314,11 +1318,11 @@ static void refused_start_fails_only_its_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, C(4));
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(3) | C(5));
 	KUNIT_EXPECT_EQ(test, fw->ctr[4].state, fw->has_batch ? FW_STOPPED : FW_FREE);
-	KUNIT_EXPECT_EQ(test, held(), C(3) | C(5));
-	expect_all_returned(test);
+	KUNIT_EXPECT_EQ(test, held_ctrs(), C(3) | C(5));
+	expect_all_released(test);
 }
 
-/* It says so of a mask as soon as one of its counters runs; the others have started. */
+/* START returns this error if a counter of the mask is running; the others are started. */
 static void already_started_is_no_error(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -1330,11 +1334,11 @@ static void already_started_is_no_error(struct kunit *test)
 	fw->batch.start = C(3) | C(4);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, 0);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* What was asked to stop and does not is not worth a counter, let alone a crash. */
-static void refused_stop_is_survived(struct kunit *test)
+/* A counter that can not be stopped does not fail, and keeps running. */
+static void refused_stop_is_tolerated(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1348,10 +1352,10 @@ static void refused_stop_is_survived(struct kunit *test)
 	apply(fw);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, 0);
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(3));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-static void refused_read_is_zero(struct kunit *test)
+static void refused_read_returns_zero(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1359,17 +1363,17 @@ static void refused_read_is_zero(struct kunit *test)
 	fw->ctr[6].value = 1234;
 	fw->error[SBI_EXT_PMU_COUNTER_FW_READ] = SBI_ERR_INVALID_PARAM;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_sbi_ops.read_ctr(&fw->pmu, 6), 0);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* --- values of their own ------------------------------------------------ */
+/* --- start values ------------------------------------------------------- */
 
 static u64 value_of(unsigned int ctr)
 {
 	return 0x89abcdef01234567ULL + ctr;
 }
 
-/* A batch that stops counters, then starts them from values of their own. */
+/* Makes a batch that stops counters, and starts them from different values. */
 static void plan_load(struct firmware *fw, u64 ctrs)
 {
 	memset(&fw->batch, 0, sizeof(fw->batch));
@@ -1395,7 +1399,7 @@ static void expect_loaded(struct kunit *test, u64 ctrs)
 	}
 }
 
-/* Counters 3, 4 and 5 and one beyond a word of RV32 run. */
+/* Starts counters 3, 4 and 5, and one that is in the second word of a mask on RV32. */
 static void run_four(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -1420,10 +1424,10 @@ static void values_are_loaded_into_their_counters(struct kunit *test)
 	plan_load(fw, C(40));
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	expect_loaded(test, C(40));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* Those without a value start from where they stand. */
+/* Counters that are not loaded start from their present value. */
 static void only_loaded_counters_get_a_value(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -1436,10 +1440,10 @@ static void only_loaded_counters_get_a_value(struct kunit *test)
 	expect_loaded(test, C(3) | C(40));
 	KUNIT_EXPECT_EQ(test, fw->ctr[5].value, 55);
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* What a counter held is forgotten, what it gets is not, all by one batch. */
+/* One batch can release and program the same counter: it then holds the new config. */
 static void release_and_program_go_together(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -1457,13 +1461,13 @@ static void release_and_program_go_together(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].event_data, 7);
 	KUNIT_EXPECT_EQ(test, fw->ctr[4].event_data, 0);
 	KUNIT_EXPECT_EQ(test, fw->ctr[5].state, FW_FREE);
-	KUNIT_EXPECT_EQ(test, held(), C(3) | C(4) | C(40));
+	KUNIT_EXPECT_EQ(test, held_ctrs(), C(3) | C(4) | C(40));
 	KUNIT_EXPECT_EQ(test, fw->batch_calls[SBI_PMU_BATCH_APPLY], fw->has_batch ? 1 : 0);
 	expect_loaded(test, C(3) | C(4));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* --- which way is taken ------------------------------------------------- */
+/* --- choice of the SBI method ------------------------------------------- */
 
 struct method_row {
 	const char	*name;
@@ -1481,7 +1485,7 @@ static const struct method_row method_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(method, method_rows, name);
 
-static void best_way_is_taken(struct kunit *test)
+static void best_method_is_chosen(struct kunit *test)
 {
 	const struct method_row *row = test->param_value;
 	struct firmware *fw = test->priv;
@@ -1492,7 +1496,7 @@ static void best_way_is_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->pmu.one_call, row->has_batch);
 	KUNIT_EXPECT_EQ(test, !!fw->page, !strcmp(row->method, "snapshot"));
 	KUNIT_EXPECT_EQ(test, !!fw->shmem, row->has_batch);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 struct errno_row {
@@ -1507,15 +1511,15 @@ static const struct errno_row errno_rows[] = {
 	{ "invalid address", SBI_ERR_INVALID_ADDRESS },
 	{ "already started", SBI_ERR_ALREADY_STARTED },
 	{ "no page", SBI_ERR_NO_SHMEM },
-	{ "unheard of", -1000 },
+	{ "undefined error", -1000 },
 	{ "positive", 1 },
 	{ "LONG_MIN", LONG_MIN },
 };
 
 KUNIT_ARRAY_PARAM_DESC(errno, errno_rows, name);
 
-/* It has what takes a page, and then takes none: call by call, then. */
-static void refused_page_costs_calls_only(struct kunit *test)
+/* The firmware supports the method, but refuses the page. */
+static void plain_calls_are_used_if_the_page_is_refused(struct kunit *test)
 {
 	const struct errno_row *row = test->param_value;
 	struct firmware *fw = test->priv;
@@ -1528,7 +1532,7 @@ static void refused_page_costs_calls_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->batch_calls[SBI_PMU_BATCH_APPLY], 0);
 	expect_loaded(test, FW_CONFIG | C(40));
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0), FW_CONFIG);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 /* --- snapshots ---------------------------------------------------------- */
@@ -1548,11 +1552,11 @@ static void values_are_loaded_by_one_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_START], FW_NR_WORDS);
 	expect_loaded(test, C(3) | C(40));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* Which costs as many calls, and spares the firmware the page. */
-static void single_value_takes_no_page(struct kunit *test)
+/* A plain call does this by one call too. */
+static void single_value_is_loaded_without_the_page(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1564,11 +1568,11 @@ static void single_value_takes_no_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_START], 1);
 	KUNIT_EXPECT_EQ(test, fw->page->ctr_values[3], 1);
 	expect_loaded(test, C(3));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* It does not know its page any more: asked once, then never again. */
-static void page_lost_on_the_way_is_done_without(struct kunit *test)
+/* If the firmware has lost its page, the page is not used again after the first error. */
+static void values_are_loaded_by_plain_calls_after_the_page_was_lost(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1583,11 +1587,11 @@ static void page_lost_on_the_way_is_done_without(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_START], 4);
 	expect_loaded(test, FW_CONFIG | C(40));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* One counter that does not start is no reason to do without for good. */
-static void refused_counter_leaves_the_page_in_use(struct kunit *test)
+/* If one counter can not be started, the page is used again by the next batch. */
+static void page_is_used_after_a_counter_failed(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1603,7 +1607,7 @@ static void refused_counter_leaves_the_page_in_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->calls[SBI_EXT_PMU_COUNTER_START], 1);
 	expect_loaded(test, FW_CONFIG);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 static u64 overflowed(struct firmware *fw, u64 ctrs)
@@ -1612,8 +1616,8 @@ static u64 overflowed(struct firmware *fw, u64 ctrs)
 	return fw->pmu.ops.overflowed(&fw->pmu, ctrs);
 }
 
-/* As in a guest of KVM, no CSR tells: fw_init() leaves ovf_csr 0, which reads 0. */
-static void hidden_overflow_is_read_from_the_page(struct kunit *test)
+/* As in a KVM guest, scountovf reads as 0, because fw_init() leaves ovf_csr 0. */
+static void overflow_is_read_from_the_page_without_the_csr(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1623,24 +1627,24 @@ static void hidden_overflow_is_read_from_the_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, overflowed(fw, FW_CONFIG | C(40)), C(4) | C(40));
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
 	KUNIT_EXPECT_EQ(test, fw->ctr[5].value, 55);
-	KUNIT_EXPECT_EQ_MSG(test, overflowed(fw, FW_CONFIG | C(40)), 0, "told again");
-	expect_all_returned(test);
+	KUNIT_EXPECT_EQ_MSG(test, overflowed(fw, FW_CONFIG | C(40)), 0, "overflow reported twice");
+	expect_all_released(test);
 }
 
-static void overflow_of_others_is_not_believed(struct kunit *test)
+static void overflow_bits_of_other_counters_are_ignored(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
 	run_four(test);
-	fw->says = ~0ULL;
+	fw->extra_bits = ~0ULL;
 	KUNIT_EXPECT_EQ(test, overflowed(fw, C(3) | C(4)), C(3) | C(4));
 	KUNIT_EXPECT_EQ(test, overflowed(fw, C(40)), C(40));
 	KUNIT_EXPECT_EQ(test, overflowed(fw, 0), 0);
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* The others have stopped and been told of; they must go on. */
+/* Counters that the snapshot has stopped have to be started again. */
 static void refused_snapshot_leaves_counters_running(struct kunit *test)
 {
 	const struct errno_row *row = test->param_value;
@@ -1653,12 +1657,12 @@ static void refused_snapshot_leaves_counters_running(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, overflowed(fw, FW_CONFIG), C(4));
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
 
-	/* What the page had from last time is not told again. */
+	/* The overflow bits of the last snapshot are not reported again. */
 	fw->error_ctrs = FW_CONFIG;
 	fw->page = NULL;
 	KUNIT_EXPECT_EQ(test, overflowed(fw, FW_CONFIG), 0);
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), FW_CONFIG | C(40));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
 /* --- the batch extension ------------------------------------------------ */
@@ -1673,7 +1677,7 @@ static unsigned int std_calls(const struct firmware *fw)
 	return calls;
 }
 
-static void batch_is_one_call(struct kunit *test)
+static void batch_takes_one_call(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1689,10 +1693,10 @@ static void batch_is_one_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->batch_calls[SBI_PMU_BATCH_APPLY], 2);
 	KUNIT_EXPECT_EQ(test, std_calls(fw), 0);
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_RUNNING), C(3) | C(5) | C(40));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* The slot of a counter that is only released must not bring back what it had. */
+/* The slot of a counter that is only released must not contain its last event. */
 static void released_counter_has_no_event(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -1704,18 +1708,18 @@ static void released_counter_has_no_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->shmem->slot[4].event_idx, SBI_PMU_BATCH_NO_EVENT);
 	KUNIT_EXPECT_EQ(test, in_state(fw, FW_FREE) & (FW_CONFIG | C(40)), C(4) | C(40));
-	KUNIT_EXPECT_EQ(test, held(), C(3) | C(5));
-	expect_all_returned(test);
+	KUNIT_EXPECT_EQ(test, held_ctrs(), C(3) | C(5));
+	expect_all_released(test);
 }
 
-struct says_row {
+struct extra_row {
 	const char	*name;
-	u64		says;
+	u64		extra_bits;
 	u64		failed;
 };
 
-/* What it says has failed when counters 3 and 4 were to be programmed and started */
-static const struct says_row says_rows[] = {
+/* Bits of the failed mask after a batch that programs and starts counters 3 and 4 */
+static const struct extra_row extra_rows[] = {
 	{ "one of them", C(3), C(3) },
 	{ "another one", C(5), 0 },
 	{ "one that does not exist", C(63), 0 },
@@ -1723,24 +1727,24 @@ static const struct says_row says_rows[] = {
 	{ "all there are", ~0ULL, C(3) | C(4) },
 };
 
-KUNIT_ARRAY_PARAM_DESC(says, says_rows, name);
+KUNIT_ARRAY_PARAM_DESC(extra_bits, extra_rows, name);
 
-static void failure_of_others_is_not_believed(struct kunit *test)
+static void failed_bits_of_other_counters_are_ignored(struct kunit *test)
 {
-	const struct says_row *row = test->param_value;
+	const struct extra_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
 	probe_as(test, fw->method);
-	fw->says = row->says;
+	fw->extra_bits = row->extra_bits;
 	plan(fw, C(3) | C(4), EVENT_L1D_MISS);
 	KUNIT_EXPECT_EQ(test, apply(fw), row->failed ? -EIO : 0);
 	KUNIT_EXPECT_EQ(test, fw->batch.failed, row->failed);
-	KUNIT_EXPECT_EQ(test, held(), (C(3) | C(4)) & ~row->failed);
-	fw->says = 0;
-	expect_all_returned(test);
+	KUNIT_EXPECT_EQ(test, held_ctrs(), (C(3) | C(4)) & ~row->failed);
+	fw->extra_bits = 0;
+	expect_all_released(test);
 }
 
-static void refused_batch_is_carried_out_call_by_call(struct kunit *test)
+static void refused_batch_is_applied_by_plain_calls(struct kunit *test)
 {
 	const struct errno_row *row = test->param_value;
 	struct firmware *fw = test->priv;
@@ -1756,11 +1760,11 @@ static void refused_batch_is_carried_out_call_by_call(struct kunit *test)
 	plan_load(fw, FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	expect_loaded(test, FW_CONFIG);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* The counter has its new value already when the batch is said to have failed. */
-static void failed_reload_returns_what_was_counted(struct kunit *test)
+/* The counter already has its new value when the call fails. */
+static void failed_reload_returns_the_count(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 	u64 was = 0;
@@ -1769,18 +1773,18 @@ static void failed_reload_returns_what_was_counted(struct kunit *test)
 	run_four(test);
 	fw->period = 0;
 	fw->ctr[3].value = 77;
-	fw->says = C(5);
+	fw->extra_bits = C(5);
 	scoped_guard(irqsave)
 		err = riscv_pmu_sbi_batch_method.reload(&fw->pmu, 3, 1000, &was);
 	KUNIT_EXPECT_EQ(test, err, 0);
-	fw->says = 0;
+	fw->extra_bits = 0;
 	KUNIT_EXPECT_EQ(test, was, 77);
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].value, 1000);
 	KUNIT_EXPECT_EQ(test, fw->ctr[3].state, FW_RUNNING);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-static void page_lost_is_carried_out_call_by_call(struct kunit *test)
+static void batch_is_applied_by_plain_calls_after_the_page_was_lost(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
@@ -1789,25 +1793,28 @@ static void page_lost_is_carried_out_call_by_call(struct kunit *test)
 	plan_load(fw, FW_CONFIG | C(40));
 	KUNIT_EXPECT_EQ(test, apply(fw), 0);
 	expect_loaded(test, FW_CONFIG | C(40));
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-static void resolved_nonsense_is_masked(struct kunit *test)
+static void invalid_counters_of_resolve_are_masked(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
-	fw->says = ~0ULL;
+	fw->extra_bits = ~0ULL;
 	probe_as(test, fw->method);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7) & ~FW_CONFIG, 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_L1D_MISS, 0) & ~FW_CONFIG, 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_BUS, 0) & ~(FW_FIXED | FW_CONFIG), 0);
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_FW_TIMER, 0) & ~FW_OWN, 0);
-	fw->says = 0;
-	expect_all_returned(test);
+	fw->extra_bits = 0;
+	expect_all_released(test);
 }
 
-/* From the start, or from some event on: then counters are tried, unless it says that none can. */
-static void refused_resolve_is_survived(struct kunit *test)
+/*
+ * If RESOLVE fails at the probe or later, events are tested; but SBI_ERR_NOT_SUPPORTED at a later
+ * call means that no counter can count the event.
+ */
+static void events_are_tested_if_resolve_fails(struct kunit *test)
 {
 	const struct errno_row *row = test->param_value;
 	struct firmware *fw = test->priv;
@@ -1823,76 +1830,76 @@ static void refused_resolve_is_survived(struct kunit *test)
 	fw->batch_error[SBI_PMU_BATCH_RESOLVE] = row->error;
 	KUNIT_EXPECT_EQ(test, event_ctrs(fw, EVENT_RAW, 7),
 			row->error == SBI_ERR_NOT_SUPPORTED ? 0 : FW_CONFIG);
-	expect_all_returned(test);
+	expect_all_released(test);
 }
 
-/* Whichever way a batch is carried out. */
-#define SBI_EACH_CASE							\
-	KUNIT_CASE(honest_firmware_is_believed),			\
-	KUNIT_CASE(honest_firmware_is_asked_for_events),		\
-	KUNIT_CASE(fixed_counters_of_some_vendors_interrupt),		\
-	KUNIT_CASE(batch_is_carried_out),				\
-	KUNIT_CASE(refused_fixed_counter_is_only_read),			\
-	KUNIT_CASE(busy_counters_are_not_tried),			\
-	KUNIT_CASE(busy_counters_are_not_excluded),			\
-	KUNIT_CASE(refused_config_fails_only_its_counter),		\
-	KUNIT_CASE_PARAM(refused_start_fails_only_its_counter, start_gen_params), \
-	KUNIT_CASE(already_started_is_no_error),			\
-	KUNIT_CASE(refused_stop_is_survived),				\
-	KUNIT_CASE_PARAM(probe_survives_a_lying_match, match_gen_params), \
-	KUNIT_CASE(values_are_loaded_into_their_counters),		\
-	KUNIT_CASE(only_loaded_counters_get_a_value),			\
+/* Tests for every SBI method */
+#define SBI_EACH_CASE									\
+	KUNIT_CASE(probe_finds_all_counters),						\
+	KUNIT_CASE(probe_finds_all_events),						\
+	KUNIT_CASE(fixed_counters_of_some_vendors_interrupt),				\
+	KUNIT_CASE(batch_is_applied),							\
+	KUNIT_CASE(unconfigurable_fixed_counter_is_used_read_only),			\
+	KUNIT_CASE(counters_in_use_are_not_tested),					\
+	KUNIT_CASE(counters_in_use_are_not_excluded),					\
+	KUNIT_CASE(refused_config_fails_only_its_counter),				\
+	KUNIT_CASE_PARAM(refused_start_fails_only_its_counter, start_gen_params),	\
+	KUNIT_CASE(already_started_is_no_error),					\
+	KUNIT_CASE(refused_stop_is_tolerated),						\
+	KUNIT_CASE_PARAM(probe_tolerates_a_match_outside_the_mask, match_gen_params),	\
+	KUNIT_CASE(values_are_loaded_into_their_counters),				\
+	KUNIT_CASE(only_loaded_counters_get_a_value),					\
 	KUNIT_CASE(release_and_program_go_together)
 
 static struct kunit_case sbi_cases[] = {
 	SBI_EACH_CASE,
-	KUNIT_CASE_PARAM(slow_fixed_counter_is_not_used_to_filter, move_gen_params),
-	KUNIT_CASE(refused_fixed_counter_is_no_counter),
-	KUNIT_CASE_PARAM(qemus_quirk_is_found_on_qemu_only, duplicate_gen_params),
-	KUNIT_CASE(raw_event_is_tried_once),
-	KUNIT_CASE(absent_raw_event_is_tried_once),
-	KUNIT_CASE(busy_counters_stay_unknown),
-	KUNIT_CASE(known_events_are_bounded),
-	KUNIT_CASE(other_error_is_not_remembered),
-	KUNIT_CASE(absent_event_is_not_tried_if_event_get_info_says_so),
-	KUNIT_CASE(event_get_info_that_denies_cycles_is_ignored),
+	KUNIT_CASE_PARAM(slow_fixed_counter_is_not_used_with_filters, move_gen_params),
+	KUNIT_CASE(unreadable_or_stopped_fixed_counter_is_not_used),
+	KUNIT_CASE_PARAM(duplicate_event_quirk_is_found_on_qemu_only, duplicate_gen_params),
+	KUNIT_CASE(raw_event_is_tested_once),
+	KUNIT_CASE(absent_raw_event_is_tested_once),
+	KUNIT_CASE(counters_in_use_stay_untested),
+	KUNIT_CASE(cached_events_are_bounded),
+	KUNIT_CASE(other_errors_are_not_cached),
+	KUNIT_CASE(event_get_info_avoids_tests_of_absent_events),
+	KUNIT_CASE(event_get_info_is_ignored_if_it_does_not_report_cycles),
 	KUNIT_CASE(firmware_counter_is_read_by_call),
-	KUNIT_CASE_PARAM(counter_count_is_bounded, num_gen_params),
-	KUNIT_CASE_PARAM(nonsense_counter_is_left_out, info_gen_params),
+	KUNIT_CASE_PARAM(number_of_counters_is_bounded, num_gen_params),
+	KUNIT_CASE_PARAM(counter_with_an_invalid_description_is_not_used, info_gen_params),
 	KUNIT_CASE_PARAM(width_and_csr_of_a_firmware_counter_are_ignored, own_gen_params),
-	KUNIT_CASE(no_counter_makes_sense),
+	KUNIT_CASE(probe_fails_if_all_descriptions_are_invalid),
 	KUNIT_CASE_PARAM(probe_fails_without_counters, error_gen_params),
 	KUNIT_CASE_PARAM(match_outside_the_mask_fails_the_event, match_gen_params),
-	KUNIT_CASE(refused_read_is_zero),
-	KUNIT_CASE_PARAM(best_way_is_taken, method_gen_params),
+	KUNIT_CASE(refused_read_returns_zero),
+	KUNIT_CASE_PARAM(best_method_is_chosen, method_gen_params),
 	{}
 };
 
 static struct kunit_case snapshot_cases[] = {
 	SBI_EACH_CASE,
 	KUNIT_CASE_PARAM(match_outside_the_mask_fails_the_event, match_gen_params),
-	KUNIT_CASE_PARAM(refused_page_costs_calls_only, errno_gen_params),
+	KUNIT_CASE_PARAM(plain_calls_are_used_if_the_page_is_refused, errno_gen_params),
 	KUNIT_CASE(values_are_loaded_by_one_call),
-	KUNIT_CASE(single_value_takes_no_page),
-	KUNIT_CASE(page_lost_on_the_way_is_done_without),
-	KUNIT_CASE(refused_counter_leaves_the_page_in_use),
-	KUNIT_CASE(hidden_overflow_is_read_from_the_page),
-	KUNIT_CASE(overflow_of_others_is_not_believed),
+	KUNIT_CASE(single_value_is_loaded_without_the_page),
+	KUNIT_CASE(values_are_loaded_by_plain_calls_after_the_page_was_lost),
+	KUNIT_CASE(page_is_used_after_a_counter_failed),
+	KUNIT_CASE(overflow_is_read_from_the_page_without_the_csr),
+	KUNIT_CASE(overflow_bits_of_other_counters_are_ignored),
 	KUNIT_CASE_PARAM(refused_snapshot_leaves_counters_running, errno_gen_params),
 	{}
 };
 
 static struct kunit_case batch_cases[] = {
 	SBI_EACH_CASE,
-	KUNIT_CASE_PARAM(refused_page_costs_calls_only, errno_gen_params),
-	KUNIT_CASE(batch_is_one_call),
+	KUNIT_CASE_PARAM(plain_calls_are_used_if_the_page_is_refused, errno_gen_params),
+	KUNIT_CASE(batch_takes_one_call),
 	KUNIT_CASE(released_counter_has_no_event),
-	KUNIT_CASE_PARAM(failure_of_others_is_not_believed, says_gen_params),
-	KUNIT_CASE_PARAM(refused_batch_is_carried_out_call_by_call, errno_gen_params),
-	KUNIT_CASE(failed_reload_returns_what_was_counted),
-	KUNIT_CASE(page_lost_is_carried_out_call_by_call),
-	KUNIT_CASE(resolved_nonsense_is_masked),
-	KUNIT_CASE_PARAM(refused_resolve_is_survived, errno_gen_params),
+	KUNIT_CASE_PARAM(failed_bits_of_other_counters_are_ignored, extra_bits_gen_params),
+	KUNIT_CASE_PARAM(refused_batch_is_applied_by_plain_calls, errno_gen_params),
+	KUNIT_CASE(failed_reload_returns_the_count),
+	KUNIT_CASE(batch_is_applied_by_plain_calls_after_the_page_was_lost),
+	KUNIT_CASE(invalid_counters_of_resolve_are_masked),
+	KUNIT_CASE_PARAM(events_are_tested_if_resolve_fails, errno_gen_params),
 	{}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ssccfg backend over a file of CSRs in memory that behaves as Smcdeleg says:
- * what is not delegated, or not selected, would trap, and is complained of here.
+ * Tests of the Ssccfg backend with simulated CSRs. An access to a counter that is not delegated or
+ * not selected, which traps with Smcdeleg, is reported.
  */
 
 #include <kunit/static_stub.h>
@@ -27,7 +27,7 @@
 #define FILE_HPMS	(BIT(0) | BIT(2) | BIT(3) | BIT(4) | BIT(5) | BIT(6))
 #define FILE_FIXED	(BIT(0) | BIT(2))
 #define FILE_FW		(BIT_ULL(40) | BIT_ULL(41))
-/* Somebody else's register, in the middle of being used. */
+/* Value of siselect before each call: a register of AIA, which the backend has to restore. */
 #define FILE_SELECT	0x72
 
 #define FILE_DTLB	RISCV_PMU_EVENT_CACHE(DTLB, OP_READ, MISS)
@@ -35,7 +35,7 @@
 #define FILE_SEL_INSNS	0x12
 #define FILE_SEL_DTLB	0x13
 
-/* What the firmware, or a table, says these cores call their events. */
+/* Selectors of the events, for the simulated firmware or as the table of a core. */
 static const struct riscv_pmu_selector file_selectors[] = {
 	{ RISCV_PMU_EVENT_CYCLES,	FILE_SEL_CYCLES },
 	{ RISCV_PMU_EVENT_INSTRUCTIONS,	FILE_SEL_INSNS },
@@ -43,28 +43,28 @@ static const struct riscv_pmu_selector file_selectors[] = {
 };
 
 /**
- * struct csr_file - a hart's counter CSRs, and a firmware that knows of them
- * @pmu:	handed to the backend
- * @batch:	likewise
- * @values:	counters that are delegated
- * @events:	those whose event can be reached as well
+ * struct csr_file - a hart's counter CSRs, and simulated firmware
+ * @pmu:	the PMU, for the backend
+ * @batch:	the batch for apply
+ * @values:	delegated counters
+ * @events:	delegated counters with an event register
  * @inhibit:	scountinhibit
  * @select:	siselect
- * @value:	the counters
- * @event:	what they count, as M-mode sees it, with MINH
- * @value_bits:	bits that a counter has
- * @event_bits:	bits that sireg2 lets through
+ * @value:	values of the counters
+ * @event:	event registers of the counters, as M-mode reads them, with MINH
+ * @value_bits:	writable bits of each counter
+ * @event_bits:	writable bits of each event register
  * @overflowed:	scountovf
- * @clings:	a counter with MINH counts its first event for ever, as in QEMU 10.0.2
- * @first:	that event's selector; 0 for none yet
- * @one_ctr:	of several counters with one event only the first counts, as there
+ * @sticky_event: QEMU's bug: a counter with MINH keeps counting its first event
+ * @first:	selector of that event; 0: there was none
+ * @duplicate_event: QEMU's bug: of several counters with an event only the first counts it
  * @has_sbi:	the firmware has the PMU extension
- * @hpm_of:	its counters, by number: hpmcounters
- * @starts:	writes that started counters
- * @stops:	writes that stopped some
- * @fw_calls:	calls about firmware counters
+ * @hpm_of:	hpmcounter number of each hardware counter of the firmware
+ * @starts:	number of writes that started counters
+ * @stops:	number of writes that stopped counters
+ * @fw_calls:	number of firmware calls for firmware counters
  * @matches:	hardware counters that the firmware was asked to configure, by its numbers
- * @complaint:	what would have been a trap, or is not allowed, or NULL
+ * @violation:	description of the first access that is not allowed, or NULL
  */
 struct csr_file {
 	struct riscv_pmu	pmu;
@@ -78,16 +78,16 @@ struct csr_file {
 	u64			value_bits[PMU_CSR_CTR_NUM];
 	u64			event_bits[PMU_CSR_CTR_NUM];
 	u64			overflowed;
-	bool			clings;
+	bool			sticky_event;
 	u64			first[PMU_CSR_CTR_NUM];
-	bool			one_ctr;
+	bool			duplicate_event;
 	bool			has_sbi;
 	u8			hpm_of[8];
 	unsigned int		starts;
 	unsigned int		stops;
 	unsigned int		fw_calls;
 	u64			matches;
-	const char		*complaint;
+	const char		*violation;
 };
 
 #define FILE_MINH	BIT_ULL(62)
@@ -97,10 +97,13 @@ static struct csr_file *this_file(void)
 	return kunit_get_current_test()->priv;
 }
 
-/* Kept until interrupts are on again: KUnit allocates when it reports. */
-static void file_complain(struct csr_file *file, const char *what)
+/*
+ * The violation is reported later, when interrupts are enabled: KUnit allocates memory for a
+ * report.
+ */
+static void file_report(struct csr_file *file, const char *what)
 {
-	file->complaint = file->complaint ?: what;
+	file->violation = file->violation ?: what;
 }
 
 /* --- CSRs --- */
@@ -119,7 +122,7 @@ static void file_inhibit(u32 ctrs)
 	struct csr_file *file = this_file();
 
 	if (ctrs & ~file->values)
-		file_complain(file, "stops what is not delegated");
+		file_report(file, "a counter that is not delegated is stopped");
 	file->inhibit |= ctrs;
 	file->stops++;
 }
@@ -129,7 +132,7 @@ static void file_uninhibit(u32 ctrs)
 	struct csr_file *file = this_file();
 
 	if (ctrs & ~file->values)
-		file_complain(file, "starts what is not delegated");
+		file_report(file, "a counter that is not delegated is started");
 	file->inhibit &= ~ctrs;
 	file->starts++;
 }
@@ -143,7 +146,7 @@ static unsigned long file_select(unsigned long select)
 	return old;
 }
 
-/* The selected counter, or a trap; one that exists is returned all the same. */
+/* Returns the selected counter. If the access would trap, reports that, and returns another. */
 static unsigned int file_selected(struct csr_file *file, u32 delegated)
 {
 	unsigned long ctr = file->select - PMU_ISELECT_CTR;
@@ -151,13 +154,13 @@ static unsigned int file_selected(struct csr_file *file, u32 delegated)
 	if (ctr < PMU_CSR_CTR_NUM && delegated & BIT(ctr))
 		return ctr;
 
-	file_complain(file, "a trap: what is selected is not there");
+	file_report(file, "an access to a register that is not delegated traps");
 	return 0;
 }
 
 static bool file_is_second(const struct csr_file *file, unsigned int ctr)
 {
-	for (unsigned int i = PMU_CSR_CTR_FIRST_HPM; file->one_ctr && i < ctr; i++) {
+	for (unsigned int i = PMU_CSR_CTR_FIRST_HPM; file->duplicate_event && i < ctr; i++) {
 		if (!((file->event[i] ^ file->event[ctr]) & PMU_HPMEVENT_SELECTOR))
 			return true;
 	}
@@ -184,10 +187,10 @@ static void file_write_value(u64 value)
 	unsigned int ctr = file_selected(file, file->values);
 
 	if (!(file->inhibit & BIT(ctr)))
-		file_complain(file, "a counter that runs is written");
-	/* QEMU 10.0.2 does not tell the next overflow of such a counter. */
+		file_report(file, "a running counter is written");
+	/* QEMU 10.0.2 does not detect the next overflow of such a counter. */
 	if (file->event[ctr] & PMU_HPMEVENT_OF)
-		file_complain(file, "a counter is written before its overflow flag is cleared");
+		file_report(file, "a counter is written before its overflow flag is cleared");
 	file->value[ctr] = value & file->value_bits[ctr];
 }
 
@@ -205,9 +208,9 @@ static void file_write_event(u64 event)
 	u64 *to = &file->event[ctr];
 
 	if (!(file->inhibit & BIT(ctr)))
-		file_complain(file, "a counter that runs is given another event");
+		file_report(file, "the event register of a running counter is written");
 	*to = (event & file->event_bits[ctr] & ~FILE_MINH) | (*to & FILE_MINH);
-	if (file->clings && *to & PMU_HPMEVENT_SELECTOR && !file->first[ctr])
+	if (file->sticky_event && *to & PMU_HPMEVENT_SELECTOR && !file->first[ctr])
 		file->first[ctr] = *to & PMU_HPMEVENT_SELECTOR;
 	if (!*to)
 		file->first[ctr] = 0;
@@ -230,7 +233,7 @@ static u64 file_read_ovf(unsigned int csr)
 	return this_file()->overflowed;
 }
 
-/* --- a firmware --- */
+/* --- firmware --- */
 
 static struct sbiret file_error(long error)
 {
@@ -261,7 +264,7 @@ static struct sbiret file_info(const struct csr_file *file, unsigned long ctr)
 	return (struct sbiret){ .value = info.value };
 }
 
-/* Only a word of mask is ever given, at base 0. */
+/* The driver passes masks of one word only, with base 0. */
 static struct sbiret file_match(struct csr_file *file, u64 ctrs, u32 event_idx)
 {
 	unsigned int ctr = __ffs64(ctrs), hpm;
@@ -280,7 +283,7 @@ static struct sbiret file_match(struct csr_file *file, u64 ctrs, u32 event_idx)
 	hpm = file->hpm_of[ctr];
 	file->inhibit |= BIT(hpm);
 	file->event[hpm] = FILE_MINH | (BIT(hpm) & FILE_FIXED ? 0 : selector);
-	if (file->clings && !file->first[hpm] && !(BIT(hpm) & FILE_FIXED))
+	if (file->sticky_event && !file->first[hpm] && !(BIT(hpm) & FILE_FIXED))
 		file->first[hpm] = selector;
 	return (struct sbiret){ .value = ctr };
 }
@@ -343,7 +346,7 @@ static int file_init(struct kunit *test)
 	struct csr_file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, file);
-	/* The backend notes per CPU what is written. */
+	/* The thread is bound to one CPU, because the backend's state is per CPU. */
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id())), 0);
 	file->values = FILE_HPMS;
 	file->events = FILE_HPMS;
@@ -391,7 +394,7 @@ static int file_probe(struct csr_file *file)
 	return riscv_pmu_ssccfg_ops.probe(&file->pmu);
 }
 
-/* Probes, and starts to count writes. */
+/* Probes, and resets the numbers of writes. */
 static struct csr_file *file_ready(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
@@ -403,9 +406,9 @@ static struct csr_file *file_ready(struct kunit *test)
 	return file;
 }
 
-static void file_expect_clean(struct kunit *test, struct csr_file *file)
+static void file_expect_no_violation(struct kunit *test, struct csr_file *file)
 {
-	KUNIT_EXPECT_NULL_MSG(test, file->complaint, "%s", file->complaint);
+	KUNIT_EXPECT_NULL_MSG(test, file->violation, "%s", file->violation);
 	KUNIT_EXPECT_EQ(test, file->select, FILE_SELECT);
 }
 
@@ -429,7 +432,7 @@ static u64 file_raw_ctrs(struct csr_file *file, u64 selector)
 			       selector);
 }
 
-static void file_give(struct csr_file *file, unsigned int ctr, u32 event_idx, u64 data, u32 inh)
+static void file_program(struct csr_file *file, unsigned int ctr, u32 event_idx, u64 data, u32 inh)
 {
 	file->batch.program |= BIT_ULL(ctr);
 	file->batch.setup[ctr].cfg = (struct riscv_pmu_config){
@@ -439,7 +442,7 @@ static void file_give(struct csr_file *file, unsigned int ctr, u32 event_idx, u6
 
 /* --- probe --- */
 
-static void all_that_is_delegated_is_found(struct kunit *test)
+static void probe_finds_all_delegated_counters(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
@@ -455,14 +458,14 @@ static void all_that_is_delegated_is_found(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, file->pmu.ctr[ctr].inh, 0x1f);
 		KUNIT_EXPECT_EQ(test, file->pmu.ctr[ctr].csr, CSR_CYCLE + ctr);
 	}
-	/* All stand, and count nothing; M-mode stays left out. */
+	/* All counters are stopped, have no event, and exclude M-mode. */
 	KUNIT_EXPECT_EQ(test, file->inhibit & FILE_HPMS, FILE_HPMS);
 	for (unsigned int ctr = 0; ctr < 7; ctr++)
 		KUNIT_EXPECT_EQ(test, file->event[ctr], FILE_HPMS & BIT(ctr) ? FILE_MINH : 0);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-static void nothing_delegated_is_another_backends(struct kunit *test)
+static void probe_fails_without_delegated_counters(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 
@@ -470,22 +473,22 @@ static void nothing_delegated_is_another_backends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file_probe(file), -ENODEV);
 	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, 0);
 	KUNIT_EXPECT_EQ(test, file->stops, 0);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-/* The rest is the firmware's, which may write it at any time: hands off. */
-static void what_is_not_delegated_is_left_alone(struct kunit *test)
+/* The firmware uses the other counters. */
+static void undelegated_counters_are_not_accessed(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 
 	file->values = BIT(0) | BIT(4) | BIT(6);
 	file->events = BIT(4);
 	KUNIT_ASSERT_EQ(test, file_probe(file), 0);
-	/* hpmcounter6 without an event is of no use, cycle without filters is. */
+	/* hpmcounter6 has no event register, so it is not used. cycle does not need one. */
 	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, BIT(0) | BIT(4) | FILE_FW);
 	KUNIT_EXPECT_EQ(test, file->pmu.ctr[0].inh, 0);
 	KUNIT_EXPECT_EQ(test, file_event_ctrs(file, FILE_DTLB, 0), BIT(4));
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
 static void widths_and_filters_are_measured(struct kunit *test)
@@ -498,15 +501,15 @@ static void widths_and_filters_are_measured(struct kunit *test)
 	file->event_bits[6] = ~PMU_HPMEVENT_OF;
 	KUNIT_ASSERT_EQ(test, file_probe(file), 0);
 	KUNIT_EXPECT_EQ(test, file->pmu.ctr[3].width, 40);
-	/* Ten bits wrap before anybody can look. */
+	/* A counter of ten bits is not used, because it wraps too fast to be polled. */
 	KUNIT_EXPECT_EQ(test, file->pmu.ctrs & BIT(4), 0);
 	KUNIT_EXPECT_EQ(test, file->pmu.irq_ctrs, BIT(3) | BIT(5));
 	KUNIT_EXPECT_EQ(test, file->pmu.ctr[5].inh,
 			RISCV_PMU_INH_U | RISCV_PMU_INH_S | RISCV_PMU_INH_M);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-/* The firmware may number its counters as it likes; masks are then translated. */
+/* The firmware's counter numbers may differ from those of the CSRs: masks are translated. */
 static void counters_keep_the_firmwares_numbers(struct kunit *test)
 {
 	static const u8 hpms[] = { 0, 1, 2, 5, 3, 6, 1, 1 };
@@ -514,21 +517,21 @@ static void counters_keep_the_firmwares_numbers(struct kunit *test)
 
 	memcpy(file->hpm_of, hpms, sizeof(hpms));
 	file = file_ready(test);
-	/* hpmcounter4 is none of the firmware's: 4 is taken, so it gets no number. */
+	/* The firmware uses the number 4 for another counter, so hpmcounter4 is not used. */
 	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, 0x3d | FILE_FW);
 	KUNIT_EXPECT_EQ(test, file->pmu.ctr[3].csr, CSR_CYCLE + 5);
 
-	file_give(file, 3, FILE_DTLB, 0, 0);
+	file_program(file, 3, FILE_DTLB, 0, 0);
 	file->batch.start = BIT(3);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->event[5], FILE_MINH | FILE_SEL_DTLB);
 	KUNIT_EXPECT_EQ(test, ~file->inhibit & FILE_HPMS, BIT(5));
 	file->overflowed = BIT(5);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_ssccfg_ops.overflowed(&file->pmu, 0x3c), BIT(3));
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-static void without_firmware_a_table_names_the_events(struct kunit *test)
+static void events_are_from_the_table_without_firmware(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 
@@ -538,15 +541,15 @@ static void without_firmware_a_table_names_the_events(struct kunit *test)
 	file = file_ready(test);
 	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_HPMS);
 	KUNIT_EXPECT_EQ(test, file_event_ctrs(file, FILE_DTLB, 0), FILE_HPMS & ~FILE_FIXED);
-	/* Nobody says that M-mode is left out. */
+	/* It is unknown whether the counters exclude M-mode. */
 	KUNIT_EXPECT_EQ(test, file->pmu.ctr[3].inh & RISCV_PMU_INH_M, 0);
-	file_give(file, 6, FILE_DTLB, 0, 0);
+	file_program(file, 6, FILE_DTLB, 0, 0);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->event[6], FILE_SEL_DTLB);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-static void without_both_there_are_raw_events_and_fixed_counters(struct kunit *test)
+static void raw_and_fixed_events_work_without_firmware_and_table(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 
@@ -556,12 +559,12 @@ static void without_both_there_are_raw_events_and_fixed_counters(struct kunit *t
 	KUNIT_EXPECT_EQ(test, file_event_ctrs(file, RISCV_PMU_EVENT_CYCLES, 0), BIT(0));
 	KUNIT_EXPECT_EQ(test, file_event_ctrs(file, RISCV_PMU_EVENT_INSTRUCTIONS, 0), BIT(2));
 	KUNIT_EXPECT_EQ(test, file_raw_ctrs(file, 0xabc), FILE_HPMS & ~FILE_FIXED);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
 /* --- events --- */
 
-static void events_have_the_counters_that_the_firmware_says(struct kunit *test)
+static void events_have_the_firmwares_counters(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
@@ -574,34 +577,34 @@ static void events_have_the_counters_that_the_firmware_says(struct kunit *test)
 			FILE_FW);
 	KUNIT_EXPECT_EQ(test, file_event_ctrs(file, RISCV_PMU_EVENT_FW(SBI_PMU_FW_IPI_SENT), 0),
 			0);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-/* A selector that a counter does not know does not stick (hpmevent is WARL). */
-static void raw_events_have_the_counters_that_take_them(struct kunit *test)
+/* A counter does not keep the bits of a selector that it does not support (hpmevent is WARL). */
+static void raw_events_have_the_counters_that_accept_them(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
 	file->event_bits[3] &= ~BIT_ULL(7);
 	file->event_bits[5] &= ~BIT_ULL(7);
 	KUNIT_EXPECT_EQ(test, file_raw_ctrs(file, BIT(7) | 1), BIT(4) | BIT(6));
-	/* One that is busy is believed to, if another does. */
-	file_give(file, 5, FILE_DTLB, 0, 0);
+	/* A counter in use is assumed to accept the event if another one does. */
+	file_program(file, 5, FILE_DTLB, 0, 0);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file_raw_ctrs(file, BIT(7) | 1), BIT(4) | BIT(5) | BIT(6));
 	KUNIT_EXPECT_EQ(test, file->event[5], FILE_MINH | FILE_SEL_DTLB);
 	file->event_bits[4] &= ~BIT_ULL(7);
 	file->event_bits[6] &= ~BIT_ULL(7);
 	KUNIT_EXPECT_EQ(test, file_raw_ctrs(file, BIT(7) | 1), 0);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-static void a_sticky_event_keeps_its_counter(struct kunit *test)
+static void a_sticky_event_is_restricted_to_its_home(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 	u64 homes;
 
-	file->clings = true;
+	file->sticky_event = true;
 	file->pmu.is_qemu = true;
 	file = file_ready(test);
 	homes = file_event_ctrs(file, RISCV_PMU_EVENT_CYCLES, 0) & ~FILE_FIXED;
@@ -609,19 +612,19 @@ static void a_sticky_event_keeps_its_counter(struct kunit *test)
 	homes |= file_event_ctrs(file, RISCV_PMU_EVENT_INSTRUCTIONS, 0) & ~FILE_FIXED;
 	homes |= file_event_ctrs(file, FILE_DTLB, 0);
 	KUNIT_EXPECT_EQ(test, hweight64(homes), 3);
-	/* The counter that is left is there for raw events; known ones go where they live. */
+	/* Other raw events can use the remaining counter, known selectors only their home. */
 	KUNIT_EXPECT_EQ(test, file_raw_ctrs(file, 0xabc), FILE_HPMS & ~FILE_FIXED & ~homes);
 	KUNIT_EXPECT_EQ(test, file_raw_ctrs(file, FILE_SEL_DTLB),
 			file_event_ctrs(file, FILE_DTLB, 0));
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-static void an_event_that_one_counter_counts_keeps_to_it(struct kunit *test)
+static void a_duplicate_event_is_restricted_to_its_home(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 	u64 cycles, insns;
 
-	file->one_ctr = true;
+	file->duplicate_event = true;
 	file->pmu.is_qemu = true;
 	file = file_ready(test);
 	cycles = file_event_ctrs(file, RISCV_PMU_EVENT_CYCLES, 0) & ~FILE_FIXED;
@@ -629,30 +632,30 @@ static void an_event_that_one_counter_counts_keeps_to_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hweight64(cycles), 1);
 	KUNIT_EXPECT_EQ(test, hweight64(insns), 1);
 	KUNIT_EXPECT_NE(test, cycles, insns);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-/* What looks like QEMU's bug elsewhere is a slow counter, for all that is known. */
+/* On hardware, the same result of the test may be due to a slow counter. */
 static void qemu_quirk_is_tested_for_on_qemu_only(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 
-	file->one_ctr = true;
+	file->duplicate_event = true;
 	file = file_ready(test);
 	KUNIT_EXPECT_EQ(test, file_event_ctrs(file, RISCV_PMU_EVENT_CYCLES, 0) & ~FILE_FIXED,
 			FILE_HPMS & ~FILE_FIXED);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
 /* --- batches --- */
 
-static void a_group_is_one_write_to_stop_and_one_to_start(struct kunit *test)
+static void a_group_stops_and_starts_by_one_write_each(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
 	for (unsigned int ctr = 3; ctr <= 6; ctr++) {
-		file_give(file, ctr, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW_V2, 0),
-			  0x100 + ctr, RISCV_PMU_INH_S | RISCV_PMU_INH_M);
+		file_program(file, ctr, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW_V2, 0),
+			     0x100 + ctr, RISCV_PMU_INH_S | RISCV_PMU_INH_M);
 		file->batch.setup[ctr].value = -1000ULL * ctr;
 	}
 	file->batch.start = file->batch.program;
@@ -667,7 +670,7 @@ static void a_group_is_one_write_to_stop_and_one_to_start(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, ~file->inhibit & FILE_HPMS, 0x78);
 
-	/* Out and in again, from other values: no config is written, flags are cleared. */
+	/* A restart from other values writes no config, but clears the overflow flags. */
 	file->event[4] |= PMU_HPMEVENT_OF;
 	file->batch.stop = file->batch.start;
 	file->batch.program = 0;
@@ -675,14 +678,14 @@ static void a_group_is_one_write_to_stop_and_one_to_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->starts, 2);
 	KUNIT_EXPECT_EQ(test, file->stops, 1);
 	KUNIT_EXPECT_EQ(test, file->event[4], FILE_MINH | PMU_HPMEVENT_SINH | 0x104);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
 static void a_counter_that_is_only_stopped_is_not_written(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
-	file_give(file, 3, FILE_DTLB, 0, 0);
+	file_program(file, 3, FILE_DTLB, 0, 0);
 	file->batch.start = BIT(3);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	file->event[3] |= PMU_HPMEVENT_OF;
@@ -698,15 +701,15 @@ static void a_counter_that_is_only_stopped_is_not_written(struct kunit *test)
 	file->batch.release = BIT(3);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->event[3], FILE_MINH);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-/* The short way gets where the long one does. */
+/* The fast path for an overflow has the same result as other batches. */
 static void an_overflow_is_one_reload(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
-	file_give(file, 3, FILE_DTLB, 0, RISCV_PMU_INH_U);
+	file_program(file, 3, FILE_DTLB, 0, RISCV_PMU_INH_U);
 	file->batch.start = BIT(3);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	file->event[3] |= PMU_HPMEVENT_OF;
@@ -720,67 +723,67 @@ static void an_overflow_is_one_reload(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ~file->inhibit & FILE_HPMS, BIT(3));
 	KUNIT_EXPECT_EQ(test, file->starts, 2);
 	KUNIT_EXPECT_EQ(test, file->stops, 1);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
 static void fixed_counters_have_filters_only(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
-	file_give(file, 0, RISCV_PMU_EVENT_CYCLES, 0, RISCV_PMU_INH_U | RISCV_PMU_INH_M);
-	file_give(file, 2, RISCV_PMU_EVENT_INSTRUCTIONS, 0, RISCV_PMU_INH_S);
+	file_program(file, 0, RISCV_PMU_EVENT_CYCLES, 0, RISCV_PMU_INH_U | RISCV_PMU_INH_M);
+	file_program(file, 2, RISCV_PMU_EVENT_INSTRUCTIONS, 0, RISCV_PMU_INH_S);
 	file->batch.start = FILE_FIXED;
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->event[0], FILE_MINH | PMU_HPMEVENT_UINH);
 	KUNIT_EXPECT_EQ(test, file->event[2], FILE_MINH | PMU_HPMEVENT_SINH);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-static void a_config_that_does_not_stick_fails(struct kunit *test)
+static void a_config_that_the_counter_does_not_keep_fails(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
 	file->event_bits[4] &= ~BIT_ULL(7);
-	file_give(file, 3, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW_V2, 0), BIT(7), 0);
-	file_give(file, 4, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW_V2, 0), BIT(7) | 1, 0);
+	file_program(file, 3, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW_V2, 0), BIT(7), 0);
+	file_program(file, 4, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW_V2, 0), BIT(7) | 1, 0);
 	file->batch.start = BIT(3) | BIT(4);
 	KUNIT_EXPECT_NE(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->batch.failed, BIT(4));
 	KUNIT_EXPECT_EQ(test, ~file->inhibit & FILE_HPMS, BIT(3));
 	KUNIT_EXPECT_EQ(test, file->event[4], FILE_MINH);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-static void the_firmwares_counters_are_its_own(struct kunit *test)
+static void firmware_counters_are_written_by_the_sbi_backend(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
-	file_give(file, 3, FILE_DTLB, 0, 0);
-	file_give(file, 40, RISCV_PMU_EVENT_FW(SBI_PMU_FW_SET_TIMER), 0, 0);
+	file_program(file, 3, FILE_DTLB, 0, 0);
+	file_program(file, 40, RISCV_PMU_EVENT_FW(SBI_PMU_FW_SET_TIMER), 0, 0);
 	file->batch.start = BIT(3) | BIT_ULL(40);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->fw_calls, 2);
 	KUNIT_EXPECT_EQ(test, file->event[3], FILE_MINH | FILE_SEL_DTLB);
-	/* The masks are the caller's, who looks at them again. */
+	/* The caller uses the masks again, so they must not be changed. */
 	KUNIT_EXPECT_EQ(test, file->batch.start, BIT(3) | BIT_ULL(40));
 	KUNIT_EXPECT_EQ(test, file->batch.program, BIT(3) | BIT_ULL(40));
 	KUNIT_EXPECT_EQ(test, riscv_pmu_ssccfg_ops.read_ctr(&file->pmu, 40), 77);
 
-	/* One that fails does not take the other with it. */
+	/* If the hardware counter fails, the firmware counter does not. */
 	file->event_bits[3] = PMU_HPMEVENT_INH;
 	file->batch.release = BIT(3);
 	KUNIT_EXPECT_NE(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->batch.failed, BIT(3));
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
 /* --- harts --- */
 
 /*
- * A sleep in which the hart has lost its counters: the firmware is told of those that are
- * used afterwards, of each once, and of its own when one of them is used.
+ * After a non-retentive idle state, a hardware counter is claimed once, when it is first used, and
+ * the firmware counters are initialised when one of them is used.
  */
-static void a_hart_that_wakes_claims_only_what_it_uses(struct kunit *test)
+static void counters_are_claimed_when_first_used_after_idle(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
@@ -796,29 +799,29 @@ static void a_hart_that_wakes_claims_only_what_it_uses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->matches, 0);
 	KUNIT_EXPECT_EQ(test, file->fw_calls, 0);
 
-	file_give(file, 3, FILE_DTLB, 0, 0);
+	file_program(file, 3, FILE_DTLB, 0, 0);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	KUNIT_EXPECT_NE(test, file->matches & BIT(3), 0);
 	KUNIT_EXPECT_LE(test, hweight64(file->matches), 2);
 	KUNIT_EXPECT_NE(test, file->event[3] & FILE_MINH, 0);
 
 	file->matches = 0;
-	file_give(file, 3, FILE_DTLB, 0, 0);
+	file_program(file, 3, FILE_DTLB, 0, 0);
 	file->batch.release = BIT(3);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->matches, 0);
 	KUNIT_EXPECT_EQ(test, file->fw_calls, 0);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
-static void a_hart_that_starts_leaves_m_mode_out(struct kunit *test)
+static void all_counters_exclude_m_mode_when_a_hart_starts(struct kunit *test)
 {
 	struct csr_file *file = file_ready(test);
 
-	/* The hart goes down first: what comes then is no wake from a sleep. */
+	/* The hart goes offline first, so that the next start is not the end of an idle state. */
 	scoped_guard(irqsave)
 		riscv_pmu_ssccfg_ops.hart_stop(&file->pmu);
-	/* As after a reset of the hart: all run, and count whatever there is. */
+	/* As after a reset of the hart: all counters run, with any event. */
 	memset(file->event, 0, sizeof(file->event));
 	file->inhibit = 0;
 	scoped_guard(irqsave)
@@ -827,36 +830,36 @@ static void a_hart_that_starts_leaves_m_mode_out(struct kunit *test)
 	for (unsigned int ctr = 0; ctr < 7; ctr++)
 		KUNIT_EXPECT_EQ(test, file->event[ctr], FILE_HPMS & BIT(ctr) ? FILE_MINH : 0);
 
-	/* What the hart held before is forgotten: it is written in full again. */
-	file_give(file, 3, FILE_DTLB, 0, 0);
+	/* The config is written again, although the counter had it before. */
+	file_program(file, 3, FILE_DTLB, 0, 0);
 	KUNIT_EXPECT_EQ(test, file_apply(file), 0);
 	scoped_guard(irqsave)
 		riscv_pmu_ssccfg_ops.hart_stop(&file->pmu);
 	KUNIT_EXPECT_EQ(test, file->event[3] & PMU_HPMEVENT_SELECTOR, 0);
-	file_expect_clean(test, file);
+	file_expect_no_violation(test, file);
 }
 
 static struct kunit_case ssccfg_cases[] = {
-	KUNIT_CASE(all_that_is_delegated_is_found),
-	KUNIT_CASE(nothing_delegated_is_another_backends),
-	KUNIT_CASE(what_is_not_delegated_is_left_alone),
+	KUNIT_CASE(probe_finds_all_delegated_counters),
+	KUNIT_CASE(probe_fails_without_delegated_counters),
+	KUNIT_CASE(undelegated_counters_are_not_accessed),
 	KUNIT_CASE(widths_and_filters_are_measured),
 	KUNIT_CASE(counters_keep_the_firmwares_numbers),
-	KUNIT_CASE(without_firmware_a_table_names_the_events),
-	KUNIT_CASE(without_both_there_are_raw_events_and_fixed_counters),
-	KUNIT_CASE(events_have_the_counters_that_the_firmware_says),
-	KUNIT_CASE(raw_events_have_the_counters_that_take_them),
-	KUNIT_CASE(a_sticky_event_keeps_its_counter),
-	KUNIT_CASE(an_event_that_one_counter_counts_keeps_to_it),
+	KUNIT_CASE(events_are_from_the_table_without_firmware),
+	KUNIT_CASE(raw_and_fixed_events_work_without_firmware_and_table),
+	KUNIT_CASE(events_have_the_firmwares_counters),
+	KUNIT_CASE(raw_events_have_the_counters_that_accept_them),
+	KUNIT_CASE(a_sticky_event_is_restricted_to_its_home),
+	KUNIT_CASE(a_duplicate_event_is_restricted_to_its_home),
 	KUNIT_CASE(qemu_quirk_is_tested_for_on_qemu_only),
-	KUNIT_CASE(a_group_is_one_write_to_stop_and_one_to_start),
+	KUNIT_CASE(a_group_stops_and_starts_by_one_write_each),
 	KUNIT_CASE(a_counter_that_is_only_stopped_is_not_written),
 	KUNIT_CASE(an_overflow_is_one_reload),
 	KUNIT_CASE(fixed_counters_have_filters_only),
-	KUNIT_CASE(a_config_that_does_not_stick_fails),
-	KUNIT_CASE(the_firmwares_counters_are_its_own),
-	KUNIT_CASE(a_hart_that_wakes_claims_only_what_it_uses),
-	KUNIT_CASE(a_hart_that_starts_leaves_m_mode_out),
+	KUNIT_CASE(a_config_that_the_counter_does_not_keep_fails),
+	KUNIT_CASE(firmware_counters_are_written_by_the_sbi_backend),
+	KUNIT_CASE(counters_are_claimed_when_first_used_after_idle),
+	KUNIT_CASE(all_counters_exclude_m_mode_when_a_hart_starts),
 	{}
 };
 

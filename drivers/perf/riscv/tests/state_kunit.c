@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf's state machine, its periods and its interrupt, with events made by
- * hand: no perf_event_open, no hardware.
+ * Tests of perf's callbacks, sampling periods and the overflow interrupt, with simulated counters
+ * and with events that are created without perf_event_open().
  */
 
 #include <kunit/test.h>
@@ -25,7 +25,7 @@
 
 #define BATCH(...)	((struct fake_batch){ __VA_ARGS__ })
 
-/* An event, and what its overflow handler saw. */
+/* An event, and the results of its overflow handler. */
 struct state_event {
 	struct perf_event	event;
 	struct riscv_pmu_event	ev;
@@ -33,7 +33,7 @@ struct state_event {
 	u64			sum;
 	u64			last_period;
 	u64			last_count;
-	u64			ran_inside;
+	u64			running_in_handler;
 	bool			disabled;
 };
 
@@ -42,7 +42,7 @@ static void state_free_harts(void *harts)
 	free_percpu((struct riscv_pmu_hart __percpu *)(uintptr_t)harts);
 }
 
-/* perf calls with interrupts off; the thread stays on one CPU, or its hart would change. */
+/* The thread is bound to one CPU, because a test uses the state of one hart. */
 static int state_init(struct kunit *test)
 {
 	struct fake_pmu *fake = fake_create(test);
@@ -65,7 +65,10 @@ static int state_init(struct kunit *test)
 	return 0;
 }
 
-/* Another thread, perhaps on another CPU: the hart that was used is the one that has a counter. */
+/*
+ * It may run on another CPU than the test, so all harts are checked; the test's is the one with
+ * programmed counters.
+ */
 static void state_exit(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
@@ -81,7 +84,7 @@ static void state_exit(struct kunit *test)
 		if (hart->programmed | hart->wanted.sched.used)
 			fake_expect_idle(test, fake, hart);
 	}
-	fake_expect_clean(test, fake);
+	fake_expect_no_violation(test, fake);
 }
 
 static struct riscv_pmu_hart *this_hart(struct fake_pmu *fake)
@@ -121,7 +124,7 @@ static void state_sync(void *work)
 	irq_work_sync(work);
 }
 
-/* What perf_event_open() and riscv_pmu_event_init() would have set, as far as it is looked at. */
+/* Initialises the members that perf_event_open() and riscv_pmu_event_init() set. */
 static struct state_event *new_event(struct kunit *test, u64 selector, u64 ctrs, u64 period)
 {
 	struct state_event *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
@@ -149,7 +152,7 @@ static struct state_event *new_event(struct kunit *test, u64 selector, u64 ctrs,
 	return s;
 }
 
-/* --- perf's calls, as perf makes them ----------------------------------- */
+/* --- perf's callbacks, which it calls with interrupts off --------------- */
 
 static int add(struct state_event *s, int flags)
 {
@@ -157,7 +160,7 @@ static int add(struct state_event *s, int flags)
 	return riscv_pmu_add(&s->event, flags);
 }
 
-/* An event that got no counter has been complained of already. */
+/* An event that could not be added is ignored: that test has already failed. */
 static void del(struct state_event *s)
 {
 	guard(irqsave)();
@@ -204,7 +207,7 @@ static void interrupt_of(struct fake_pmu *fake, unsigned long status)
 	riscv_pmu_hart_handle_irq(&fake->pmu, this_hart(fake), &regs);
 }
 
-/* Of user mode. */
+/* Simulates an interrupt in user mode. */
 static void interrupt(struct fake_pmu *fake)
 {
 	interrupt_of(fake, 0);
@@ -224,7 +227,7 @@ static void sched_out(struct kunit *test, struct state_event *s)
 	finish(test->priv);
 }
 
-/* As PERF_EVENT_IOC_PERIOD: the period in progress is cut. */
+/* Like PERF_EVENT_IOC_PERIOD: the present period ends at once. */
 static void restart_with_period(struct state_event *s, u64 period)
 {
 	stop(s, PERF_EF_UPDATE);
@@ -235,7 +238,7 @@ static void restart_with_period(struct state_event *s, u64 period)
 
 /* --- the state machine -------------------------------------------------- */
 
-static void add_without_start_leaves_it_stopped(struct kunit *test)
+static void add_without_start_leaves_the_event_stopped(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 5, C(3), 0);
 	struct fake_pmu *fake = test->priv;
@@ -256,7 +259,10 @@ static void add_without_start_leaves_it_stopped(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* "add without PERF_EF_START is add with it, then stop" (linux/perf_event.h) */
+/*
+ * linux/perf_event.h specifies that add without PERF_EF_START is the same as add with it, followed
+ * by stop.
+ */
 static void add_without_start_is_add_and_stop(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 5, C(3), 1000);
@@ -277,7 +283,7 @@ static void add_without_start_is_add_and_stop(struct kunit *test)
 	sched_out(test, b);
 }
 
-static void add_with_start_runs(struct kunit *test)
+static void add_with_start_starts_the_event(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 5, C(3), 0);
 	struct fake_pmu *fake = test->priv;
@@ -291,8 +297,8 @@ static void add_with_start_runs(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* What is running goes, with its count; what comes then gets no counter. */
-static void nothing_is_programmed_while_the_machine_goes_down(struct kunit *test)
+/* Events keep their counts. Events that are added after the shutdown get no counter. */
+static void nothing_is_programmed_after_shutdown(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 5, C(3), 0);
 	struct state_event *b = new_event(test, 6, C(4), 0);
@@ -320,8 +326,8 @@ static void nothing_is_programmed_while_the_machine_goes_down(struct kunit *test
 	KUNIT_EXPECT_EQ(test, count_of(a), 50);
 }
 
-/* What its counters do after a sleep is not known, and nobody asks before an event comes. */
-static void hart_that_has_slept_starts_its_counters_for_an_event(struct kunit *test)
+/* After a non-retentive idle state, the counters are initialised when an event is added. */
+static void hart_starts_its_counters_for_the_first_event_after_idle(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 5, C(3), 0);
 	struct state_event *b = new_event(test, 6, C(3), 0);
@@ -344,7 +350,7 @@ static void hart_that_has_slept_starts_its_counters_for_an_event(struct kunit *t
 	KUNIT_EXPECT_EQ(test, count_of(a), 0);
 }
 
-static void del_stops_and_updates(struct kunit *test)
+static void del_stops_and_updates_the_event(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 5, C(3), 1000);
 	struct fake_pmu *fake = test->priv;
@@ -358,8 +364,11 @@ static void del_stops_and_updates(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fake_is_attached(&s->ev));
 }
 
-/* To stop its counter would cost a call; so that interrupts for nobody, which are kept away. */
-static void counter_of_a_deleted_event_runs_on(struct kunit *test)
+/*
+ * To stop the counter would take a batch. It may overflow, but the interrupt is masked while no
+ * event needs it.
+ */
+static void counter_of_a_deleted_event_keeps_running(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 	struct fake_pmu *fake = test->priv;
@@ -383,7 +392,7 @@ static void counter_of_a_deleted_event_runs_on(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* As on T-Head C9xx and Andes. A counting event is to leave the interrupt alone. */
+/* As on T-Head C9xx and Andes. A counting event must not make the counter interrupt soon. */
 static void fixed_counter_that_interrupts_samples_exactly(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(0), 1000);
@@ -418,12 +427,12 @@ struct stop_row {
 
 static const struct stop_row stop_rows[] = {
 	{ "with update", PERF_EF_UPDATE },
-	{ "without", 0 },
+	{ "without update", 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(stop, stop_rows, name);
 
-/* The counts that a stop leaves are up to date, asked or not. */
+/* A stop updates the count, with or without PERF_EF_UPDATE. */
 static void stop_is_idempotent(struct kunit *test)
 {
 	const struct stop_row *row = test->param_value;
@@ -481,9 +490,8 @@ static void stop_and_start_continue_the_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local64_read(&s->event.hw.period_left), 100);
 }
 
-/* perf changes the period of a stopped event, as PERF_EVENT_IOC_PERIOD does. */
-/* Interrupts were off when the period ended, and then the event was switched out. */
-static void sample_that_is_due_is_not_dropped(struct kunit *test)
+/* The event is switched out after its period has ended, but before the interrupt. */
+static void sample_is_taken_after_the_event_was_switched_out(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 	struct fake_pmu *fake = test->priv;
@@ -497,7 +505,8 @@ static void sample_that_is_due_is_not_dropped(struct kunit *test)
 	sched_out(test, s);
 }
 
-static void reload_takes_a_new_period(struct kunit *test)
+/* perf changes the period of a stopped event, as for PERF_EVENT_IOC_PERIOD. */
+static void reload_starts_a_new_period(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 	struct fake_pmu *fake = test->priv;
@@ -509,7 +518,7 @@ static void reload_takes_a_new_period(struct kunit *test)
 	sched_out(test, s);
 }
 
-static void read_leaves_the_state(struct kunit *test)
+static void read_does_not_change_the_state(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 5, C(3), 0);
 	struct fake_pmu *fake = test->priv;
@@ -524,7 +533,7 @@ static void read_leaves_the_state(struct kunit *test)
 	sched_out(test, s);
 }
 
-static void add_fails_where_no_counter_is_free(struct kunit *test)
+static void add_fails_if_no_counter_is_free(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 5, C(3), 0);
 	struct state_event *b = new_event(test, 6, C(3), 0);
@@ -541,7 +550,7 @@ static void add_fails_where_no_counter_is_free(struct kunit *test)
 	sched_out(test, a);
 }
 
-static void add_fails_where_hardware_refuses(struct kunit *test)
+static void add_fails_if_the_counter_refuses_the_config(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 5, C(3), 0);
 	struct fake_pmu *fake = test->priv;
@@ -554,8 +563,8 @@ static void add_fails_where_hardware_refuses(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fake_is_attached(&s->ev));
 }
 
-/* Which another event of its config finds out, that of another task say. */
-static void new_event_is_stopped_if_hardware_refuses_its_config(struct kunit *test)
+/* add of a second event with the same config finds out that the counter refuses it. */
+static void started_event_is_stopped_if_its_config_is_refused(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 5, C(3), 0);
 	struct state_event *b = new_event(test, 5, C(3), 0);
@@ -563,21 +572,21 @@ static void new_event_is_stopped_if_hardware_refuses_its_config(struct kunit *te
 	unsigned int batches;
 
 	fake->fail_config = C(3);
-	/* Elsewhere it has been accepted. */
+	/* The config was accepted on another hart, so it is not validated here. */
 	a->ev.accepted = C(3);
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(a, PERF_EF_START), 0);
 	KUNIT_EXPECT_EQ(test, a->event.hw.state, 0);
 	KUNIT_EXPECT_EQ(test, add(b, PERF_EF_START), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, a->event.hw.state, STOPPED);
-	/* What the hardware has refused is not tried again at once. */
+	/* A refused config is not tried again at once. */
 	batches = fake->nr_batches;
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
 	sched_out(test, a);
 }
 
-/* add() itself goes on to the next counter. */
+/* If a counter refuses the config, add tries the next one. */
 static void add_tries_all_counters(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 5, C(3) | C(4) | C(33), 0);
@@ -592,10 +601,10 @@ static void add_tries_all_counters(struct kunit *test)
 }
 
 /*
- * Too late for add() to fail. The event stays enabled: perf schedules it again, in vain at
- * first, and after a while, when the hardware has changed its mind, it counts.
+ * The counter fails after add has returned. The event stays enabled, and perf schedules it again.
+ * At first add fails; after a while the counter is tried again, and the event counts.
  */
-static void event_that_can_not_start_is_tried_again(struct kunit *test)
+static void event_that_failed_to_start_is_tried_again(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 5, C(3), 0);
 	struct fake_pmu *fake = test->priv;
@@ -632,9 +641,9 @@ struct period_row {
 };
 
 static const struct period_row period_rows[] = {
-	{ "not over yet", 1000, 1, 0, 1 },
+	{ "not ended yet", 1000, 1, 0, 1 },
 	{ "just begun", 1000, 1000, 0, 1000 },
-	{ "over", 1000, 0, 1000, 1000 },
+	{ "ended", 1000, 0, 1000, 1000 },
 	{ "one beyond", 1000, -1, 1000, 999 },
 	{ "almost a whole period beyond", 1000, -999, 1000, 1 },
 	{ "a whole period beyond", 1000, -1000, 2000, 1000 },
@@ -647,17 +656,17 @@ static const struct period_row period_rows[] = {
 	{ "longer than 32 bits, far beyond", BIT_ULL(40), -5 - BIT_ULL(50),
 	  BIT_ULL(50) + BIT_ULL(40), BIT_ULL(40) - 5 },
 	{ "longest", S64_MAX, 0, S64_MAX, S64_MAX },
-	{ "longest, not over", S64_MAX, S64_MAX, 0, S64_MAX },
+	{ "longest, not ended", S64_MAX, S64_MAX, 0, S64_MAX },
 	{ "longest, one beyond", S64_MAX, -1, S64_MAX, S64_MAX - 1 },
-	{ "longest, as far beyond as can be told", S64_MAX, S64_MIN, U64_MAX - 1, S64_MAX - 1 },
+	{ "longest, as far beyond as possible", S64_MAX, S64_MIN, U64_MAX - 1, S64_MAX - 1 },
 	{ "a guest's longest", U64_MAX, 0, S64_MAX, S64_MAX },
 	{ "a guest's longest, one beyond", U64_MAX, -1, S64_MAX, S64_MAX - 1 },
-	{ "shortened meanwhile", 10, 1000, 0, 1000 },
+	{ "shortened during the period", 10, 1000, 0, 1000 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(period, period_rows, name);
 
-static void period_begins_when_the_last_has_ended(struct kunit *test)
+static void new_period_begins_when_the_last_one_has_ended(struct kunit *test)
 {
 	const struct period_row *row = test->param_value;
 	struct state_event *s = new_event(test, 1, C(3), row->period);
@@ -672,7 +681,7 @@ static void period_begins_when_the_last_has_ended(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->event), (u64)row->next);
 }
 
-static void left_is_at_least_one(struct kunit *test)
+static void period_left_is_at_least_one(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 
@@ -682,8 +691,8 @@ static void left_is_at_least_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->event), 1);
 }
 
-/* perf steers the length of a period towards a frequency, while it lasts. */
-static void changed_period_includes_all_that_came_in_it(struct kunit *test)
+/* With a sampling frequency, perf changes the period while it is in progress. */
+static void sample_of_a_changed_period_includes_all_its_events(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 	struct fake_pmu *fake = test->priv;
@@ -691,7 +700,7 @@ static void changed_period_includes_all_that_came_in_it(struct kunit *test)
 	s->event.overflow_handler = summing_overflow;
 	sched_in(test, s);
 	fake_advance(fake, 300);
-	/* As perf_adjust_period(): a period in progress is kept unless it is far too long. */
+	/* Like perf_adjust_period(), which ends the present period only if it is far too long. */
 	s->event.hw.sample_period = 400;
 	fake_advance(fake, 700);
 	interrupt(fake);
@@ -707,7 +716,7 @@ static void changed_period_includes_all_that_came_in_it(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Overflow points are told by signed distances. */
+/* Distances to overflow points are signed, so a period has at most 63 bits. */
 static void period_is_bounded(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
@@ -720,7 +729,7 @@ static void period_is_bounded(struct kunit *test)
 
 /* --- the interrupt ------------------------------------------------------ */
 
-static void due_event_gets_a_sample(struct kunit *test)
+static void event_is_sampled_at_its_overflow_point(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -739,7 +748,7 @@ static void due_event_gets_a_sample(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Skid belongs to the next period: in the long run samples are count / period. */
+/* Events after the overflow point are part of the next period: samples are count / period. */
 static void skid_does_not_add_up(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
@@ -755,7 +764,7 @@ static void skid_does_not_add_up(struct kunit *test)
 	sched_out(test, s);
 }
 
-static void event_that_is_not_due_gets_none(struct kunit *test)
+static void event_is_not_sampled_before_its_overflow_point(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 100);
 	struct state_event *b = new_event(test, 1, C(3), 250);
@@ -780,8 +789,8 @@ static void event_that_is_not_due_gets_none(struct kunit *test)
 	sched_out(test, b);
 }
 
-/* An overflow flag that was left behind, as OpenSBI 1.6 does. */
-static void stale_flag_restarts_the_counter(struct kunit *test)
+/* The counter has an overflow flag from before, as with OpenSBI 1.6. */
+static void unexpected_flag_restarts_the_counter(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -801,10 +810,10 @@ static void stale_flag_restarts_the_counter(struct kunit *test)
 }
 
 /*
- * A period ends while interrupts are off, and the counter is started anew: its
- * flag is clear when the interrupt comes, and its overflow point passed once more.
+ * A period ends while interrupts are off, and the counter is started again. So its flag is clear
+ * when the interrupt is handled, but it has passed its overflow point again.
  */
-static void interrupt_without_a_flag_still_samples(struct kunit *test)
+static void interrupt_without_a_flag_takes_the_sample(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -827,8 +836,8 @@ static void interrupt_without_a_flag_still_samples(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Its counter overflowed early, and nothing tells which: it must not run on to nowhere. */
-static void early_interrupt_without_a_flag_sets_right(struct kunit *test)
+/* The counter overflowed early, and its flag is clear: it has to be loaded nevertheless. */
+static void early_interrupt_without_a_flag_reloads_the_counter(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -850,8 +859,8 @@ static void early_interrupt_without_a_flag_sets_right(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* What came while nobody waited is cleared away, for those who count and those who do not. */
-static void overflows_for_nobody_are_cleared(struct kunit *test)
+/* Flags of unexpected overflows are cleared, of counters in use and of unused ones. */
+static void unexpected_overflows_are_cleared(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 0);
 	struct state_event *b = new_event(test, 2, C(4), 1000);
@@ -875,8 +884,8 @@ static void overflows_for_nobody_are_cleared(struct kunit *test)
 	sched_out(test, a);
 }
 
-/* The sampling event has gone; the counter runs on with its flag set, and is left alone. */
-static void overflow_without_an_event_costs_nothing(struct kunit *test)
+/* The sampling event was removed. The counter keeps running with its overflow flag set. */
+static void overflow_without_a_sampling_event_needs_no_batch(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 0);
 	struct state_event *b = new_event(test, 1, C(3), 100);
@@ -896,7 +905,7 @@ static void overflow_without_an_event_costs_nothing(struct kunit *test)
 	sched_out(test, a);
 }
 
-static void idle_hart_ignores_an_interrupt(struct kunit *test)
+static void interrupt_without_events_is_ignored(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 
@@ -904,8 +913,8 @@ static void idle_hart_ignores_an_interrupt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->nr_batches, 0);
 }
 
-/* Nobody samples, but a counter of 32 bits would otherwise wrap twice unseen. */
-static void narrow_counter_is_folded(struct kunit *test)
+/* Even without sampling, the interrupt restarts a narrow counter, to detect its next wrap. */
+static void a_narrow_counter_wraps_without_loss(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 0);
 	struct fake_pmu *fake = test->priv;
@@ -927,8 +936,8 @@ static void narrow_counter_is_folded(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* perf's verdict: the limit (PERF_EVENT_IOC_REFRESH) is reached. */
-static void stop_by_perf_leaves_it_stopped(struct kunit *test)
+/* perf stops the event, because it has reached its limit (PERF_EVENT_IOC_REFRESH). */
+static void event_stopped_by_perf_stays_stopped(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
 	struct state_event *other = new_event(test, 1, C(3), 0);
@@ -947,7 +956,7 @@ static void stop_by_perf_leaves_it_stopped(struct kunit *test)
 	irq_work_sync(&s->event.pending_disable_irq);
 	KUNIT_EXPECT_TRUE(test, s->disabled);
 
-	/* Who shares its counter counts on. */
+	/* The event that shares the counter keeps counting. */
 	fake_advance(fake, 300);
 	interrupt(fake);
 	KUNIT_EXPECT_EQ(test, s->samples, 2);
@@ -957,7 +966,7 @@ static void stop_by_perf_leaves_it_stopped(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* A handler may stop and start its event, with another period: KVM's does. */
+/* An overflow handler may restart its event with another period, as that of KVM. */
 static void restarting_overflow(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs)
 {
@@ -968,7 +977,7 @@ static void restarting_overflow(struct perf_event *event, struct perf_sample_dat
 	event->hw.sample_period = 40;
 	local64_set(&event->hw.period_left, 0);
 	event->pmu->start(event, PERF_EF_RELOAD);
-	to_state(event)->ran_inside = this_hart(fake)->running;
+	to_state(event)->running_in_handler = this_hart(fake)->running;
 }
 
 static void handler_may_restart_its_event(struct kunit *test)
@@ -982,8 +991,8 @@ static void handler_may_restart_its_event(struct kunit *test)
 	interrupt(fake);
 	KUNIT_EXPECT_EQ(test, s->samples, 1);
 	KUNIT_EXPECT_EQ(test, s->event.hw.state, 0);
-	/* The event is paused in its own handler, even if its counter runs. */
-	KUNIT_EXPECT_EQ(test, s->ran_inside, 0);
+	/* The event is paused in its handler, even if the handler restarts it. */
+	KUNIT_EXPECT_EQ(test, s->running_in_handler, 0);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 40);
 	fake_advance(fake, 40);
@@ -993,7 +1002,7 @@ static void handler_may_restart_its_event(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Only the counters that overflowed stop; the others do not notice. */
+/* Only counters that overflowed are stopped. */
 static void interrupt_leaves_other_counters_running(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 100);
@@ -1032,7 +1041,7 @@ static void two_counters_overflow_at_once(struct kunit *test)
 	sched_out(test, b);
 }
 
-/* Too late for several periods: one sample, which says that it stands for all. */
+/* The interrupt is late by several periods: there is one sample with their sum as its period. */
 static void late_sample_includes_all_periods_that_ended(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
@@ -1048,8 +1057,11 @@ static void late_sample_includes_all_periods_that_ended(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* The hart has gone on to a kernel thread, as this is one: there is no user mode to show. */
-static void sample_that_can_not_be_shown_is_part_of_the_next(struct kunit *test)
+/*
+ * The event excludes the kernel, and the interrupt arrives in a kernel thread (that of this test),
+ * which has no user-mode registers.
+ */
+static void period_of_a_dropped_sample_is_added_to_the_next(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -1067,7 +1079,7 @@ static void sample_that_can_not_be_shown_is_part_of_the_next(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Events go on in the handler of an event that counts the kernel. */
+/* The counters advance during the overflow handler. */
 static void busy_overflow(struct perf_event *event, struct perf_sample_data *data,
 			  struct pt_regs *regs)
 {
@@ -1081,37 +1093,37 @@ static void group_is_paused_while_its_sample_is_taken(struct kunit *test)
 {
 	struct state_event *leader = new_event(test, 1, C(3), 100);
 	struct state_event *member = new_event(test, 2, C(4), 0);
-	struct state_event *twin = new_event(test, 1, C(3), 0);
+	struct state_event *same = new_event(test, 1, C(3), 0);
 	struct state_event *other = new_event(test, 2, C(4), 0);
 	struct fake_pmu *fake = test->priv;
 
 	leader->event.overflow_handler = busy_overflow;
 	member->event.group_leader = &leader->event;
-	twin->event.group_leader = &leader->event;
+	same->event.group_leader = &leader->event;
 	list_add_tail(&member->event.sibling_list, &leader->event.sibling_list);
-	list_add_tail(&twin->event.sibling_list, &leader->event.sibling_list);
+	list_add_tail(&same->event.sibling_list, &leader->event.sibling_list);
 	leader->event.nr_siblings = 2;
 	sched_in(test, leader);
 	sched_in(test, member);
-	sched_in(test, twin);
+	sched_in(test, same);
 	sched_in(test, other);
 	for (int i = 1; i <= 5; i++) {
 		fake_advance(fake, 100);
 		interrupt(fake);
 		KUNIT_EXPECT_EQ(test, count_of(leader), 100 * i);
-		KUNIT_EXPECT_EQ(test, count_of(twin), 100 * i);
+		KUNIT_EXPECT_EQ(test, count_of(same), 100 * i);
 		KUNIT_EXPECT_EQ(test, count_of(member), 200 * i);
 		KUNIT_EXPECT_EQ(test, count_of(other), (200 + 2 * 77) * i);
 	}
 	sched_out(test, other);
-	sched_out(test, twin);
+	sched_out(test, same);
 	sched_out(test, member);
 	sched_out(test, leader);
 }
 
-/* --- storms ------------------------------------------------------------- */
+/* --- throttling --------------------------------------------------------- */
 
-/* The next interrupt, of @ctr, @gap ticks after the last one, which takes @ticks. */
+/* Simulates an interrupt of @ctr that begins @gap ticks after the last one and takes @ticks. */
 static void timed_interrupt(struct fake_pmu *fake, unsigned int ctr, u32 gap, u32 ticks)
 {
 	struct riscv_pmu_hart *hart = this_hart(fake);
@@ -1123,7 +1135,7 @@ static void timed_interrupt(struct fake_pmu *fake, unsigned int ctr, u32 gap, u3
 	riscv_pmu_throttle_end_irq(hart, now, now + ticks);
 }
 
-/* What the interrupt takes: the handler of the sampling event lets time pass. */
+/* The overflow handler takes time. */
 static void long_overflow(struct perf_event *event, struct perf_sample_data *data,
 			  struct pt_regs *regs)
 {
@@ -1132,10 +1144,10 @@ static void long_overflow(struct perf_event *event, struct perf_sample_data *dat
 }
 
 /*
- * Two events on one counter, one of which samples: the other counts the interrupt, as it
- * would on a counter of its own; the sampling one does not.
+ * A counting and a sampling event share a counter. The counting event counts during the interrupt,
+ * as it would on a counter of its own; the sampling event does not.
  */
-static void counting_beside_a_sampling_event_loses_nothing(struct kunit *test)
+static void shared_counting_event_counts_during_the_interrupt(struct kunit *test)
 {
 	struct state_event *sampled = new_event(test, 1, C(3), 100);
 	struct state_event *counted = new_event(test, 1, C(3), 0);
@@ -1164,16 +1176,16 @@ static void periods_are_extended_under_load_and_restored(struct kunit *test)
 
 	s->event.overflow_handler = summing_overflow;
 	sched_in(test, s);
-	/* Until it is known what one costs. */
+	/* Until the duration of an interrupt is known. */
 	for (int i = 0; i < 100; i++)
 		timed_interrupt(fake, 3, 10000, 800);
 	KUNIT_EXPECT_EQ(test, s->samples, 100);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 
-	/* Three eighths of that are 300. */
+	/* The minimum gap is three eighths of the duration: 300. */
 	timed_interrupt(fake, 3, 301, 800);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
-	/* Some in a row happen without a storm. */
+	/* Three interrupts with a smaller gap are not throttled. */
 	for (int i = 0; i < 3; i++)
 		timed_interrupt(fake, 3, 290, 800);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
@@ -1192,8 +1204,11 @@ static void periods_are_extended_under_load_and_restored(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Where the kernel is interrupted, the end of the last interrupt may have got no further. */
-static void in_the_kernel_interrupts_may_leave_twice_the_time(struct kunit *test)
+/*
+ * If the kernel is interrupted, it may still be at the end of the last interrupt. So the minimum
+ * gap is twice as long.
+ */
+static void periods_are_extended_at_twice_the_gap_in_the_kernel(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 10);
 	struct fake_pmu *fake = test->priv;
@@ -1201,7 +1216,7 @@ static void in_the_kernel_interrupts_may_leave_twice_the_time(struct kunit *test
 	sched_in(test, s);
 	for (int i = 0; i < 100; i++)
 		timed_interrupt(fake, 3, 10000, 400);
-	/* Three eighths are 150, three quarters 300. */
+	/* Three eighths of the duration are 150, three quarters 300. */
 	for (int i = 0; i < 10; i++)
 		timed_interrupt(fake, 3, 290, 400);
 	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
@@ -1215,7 +1230,7 @@ static void in_the_kernel_interrupts_may_leave_twice_the_time(struct kunit *test
 	sched_out(test, s);
 }
 
-/* Of two that end together the second interrupts at once, which is no reason to put it off. */
+/* The second of two periods that end together interrupts at once; that is no overload. */
 static void periods_that_end_together_are_not_extended(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 100);
@@ -1238,7 +1253,7 @@ static void periods_that_end_together_are_not_extended(struct kunit *test)
 
 /* --- without an interrupt ----------------------------------------------- */
 
-static void polling_stop(void *harts)
+static void stop_polling(void *harts)
 {
 	int cpu;
 
@@ -1247,13 +1262,13 @@ static void polling_stop(void *harts)
 						     (uintptr_t)harts, cpu));
 }
 
-/* The tests look themselves, at times of their own. */
-static enum hrtimer_restart polling_never(struct hrtimer *timer)
+/* The tests call riscv_pmu_hart_poll() themselves, so the timer does not expire. */
+static enum hrtimer_restart poll_does_nothing(struct hrtimer *timer)
 {
 	return HRTIMER_NORESTART;
 }
 
-/* An event that nothing interrupts for. */
+/* Creates an event that is polled. */
 static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs, u64 period)
 {
 	struct state_event *s = new_event(test, selector, ctrs, period);
@@ -1270,9 +1285,9 @@ static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs
 		struct riscv_pmu_hart *hart = per_cpu_ptr(fake->pmu.harts, cpu);
 
 		riscv_pmu_poll_hart_start(hart);
-		hart->poll.function = polling_never;
+		hart->poll.function = poll_does_nothing;
 	}
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, polling_stop,
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, stop_polling,
 							(void *)(uintptr_t)fake->pmu.harts), 0);
 	return s;
 }
@@ -1284,8 +1299,8 @@ static u64 poll(struct fake_pmu *fake, u64 now)
 	return riscv_pmu_hart_poll(&fake->pmu, this_hart(fake), now, task_pt_regs(current));
 }
 
-/* Only reads: the counter runs on, and nothing is lost. */
-static void polled_event_gets_a_sample_at_the_first_poll(struct kunit *test)
+/* A poll only reads the counter, so no count is lost. */
+static void polled_event_is_sampled_at_the_first_poll_after_its_period(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -1320,14 +1335,14 @@ struct poll_row {
 	u64		wait;
 };
 
-/* After 1 000 events in a millisecond, with a cost of 10 us an interrupt. */
+/* The wait after 1000 events in 1 ms, if an interrupt takes 10 us. */
 static const struct poll_row poll_rows[] = {
-	{ "as long again", 2000, 1000 * NSEC_PER_USEC },
-	{ "three times as long", 4000, 3000 * NSEC_PER_USEC },
-	{ "very long", 100000, 4000 * NSEC_PER_USEC },
-	{ "as long as can be", S64_MAX, 4000 * NSEC_PER_USEC },
-	{ "next to no time", 1001, 80 * NSEC_PER_USEC },
-	{ "over", 1000, 1000 * NSEC_PER_USEC },
+	{ "as many events are left", 2000, 1000 * NSEC_PER_USEC },
+	{ "three times as many are left", 4000, 3000 * NSEC_PER_USEC },
+	{ "a long period", 100000, 4000 * NSEC_PER_USEC },
+	{ "the longest period", S64_MAX, 4000 * NSEC_PER_USEC },
+	{ "one event is left", 1001, 80 * NSEC_PER_USEC },
+	{ "the period has ended", 1000, 1000 * NSEC_PER_USEC },
 };
 
 KUNIT_ARRAY_PARAM_DESC(poll, poll_rows, name);
@@ -1339,7 +1354,7 @@ static void timer_is_set_for_the_end_of_the_period(struct kunit *test)
 	struct fake_pmu *fake = test->priv;
 	u64 now = NSEC_PER_SEC;
 
-	/* 10 us, in eighths of a tick */
+	/* irq_cost is in eighths of a tick. */
 	this_hart(fake)->irq_cost = 8 * riscv_timebase / 100000;
 	sched_in(test, s);
 	poll(fake, now);
@@ -1351,8 +1366,8 @@ static void timer_is_set_for_the_end_of_the_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll_due, 0);
 }
 
-/* Restarted just before the timer expired: a few ns say nothing about how fast it goes. */
-static void rate_is_not_measured_in_too_short_a_time(struct kunit *test)
+/* Polled again after 100 ns: such a short time does not change the measured rate. */
+static void rate_is_not_measured_over_a_short_time(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3), 3001);
 	struct fake_pmu *fake = test->priv;
@@ -1372,8 +1387,8 @@ static void rate_is_not_measured_in_too_short_a_time(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* An event that does not come: ever longer waits, up to a tick. */
-static void timer_waits_longer_while_nothing_happens(struct kunit *test)
+/* If the events stop, the wait doubles with each poll, up to 4 ms. */
+static void poll_interval_grows_while_no_events_occur(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3), 1100);
 	struct fake_pmu *fake = test->priv;
@@ -1392,8 +1407,8 @@ static void timer_waits_longer_while_nothing_happens(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* It ended just before the event was switched out. */
-static void polled_sample_that_is_due_is_not_dropped(struct kunit *test)
+/* The period ended just before the event was switched out. */
+static void polled_sample_is_taken_after_the_event_was_switched_out(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -1414,8 +1429,8 @@ static void polled_sample_that_is_due_is_not_dropped(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* As on hardware where cycles can not interrupt, and others can. */
-static void polled_and_interrupting_events_go_side_by_side(struct kunit *test)
+/* As on hardware on which only some counters can interrupt. */
+static void polled_and_interrupting_events_can_be_mixed(struct kunit *test)
 {
 	struct state_event *polled = new_polled(test, 1, C(3), 100);
 	struct state_event *other = new_event(test, 2, C(4), 500);
@@ -1438,7 +1453,7 @@ static void polled_and_interrupting_events_go_side_by_side(struct kunit *test)
 	sched_out(test, polled);
 }
 
-/* Another event needs its counter: the timer goes on to watch it on the next one. */
+/* The polled event is moved, because another event needs its counter. */
 static void polled_event_is_sampled_after_a_move(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3) | C(4), 100);
@@ -1451,7 +1466,7 @@ static void polled_event_is_sampled_after_a_move(struct kunit *test)
 	poll(fake, NSEC_PER_SEC);
 	sched_in(test, other);
 	KUNIT_EXPECT_EQ(test, s->ev.ctr, 4);
-	/* Before the end of the period, which the move must not change. */
+	/* One event before the end of the period, which the move must not change. */
 	fake_advance(fake, 69);
 	poll(fake, 2 * NSEC_PER_SEC);
 	KUNIT_EXPECT_EQ(test, s->samples, 0);
@@ -1466,7 +1481,7 @@ static void polled_event_is_sampled_after_a_move(struct kunit *test)
 	sched_out(test, other);
 }
 
-static void stop_by_perf_leaves_a_polled_event_stopped(struct kunit *test)
+static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 {
 	struct state_event *s = new_polled(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -1485,60 +1500,60 @@ static void stop_by_perf_leaves_a_polled_event_stopped(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Run twice: see state_one_call_init(). */
-#define STATE_CASES							\
-	KUNIT_CASE(add_without_start_leaves_it_stopped),		\
-	KUNIT_CASE(add_without_start_is_add_and_stop),			\
-	KUNIT_CASE(add_with_start_runs),				\
-	KUNIT_CASE(del_stops_and_updates),				\
-	KUNIT_CASE(counter_of_a_deleted_event_runs_on),			\
-	KUNIT_CASE(fixed_counter_that_interrupts_samples_exactly),	\
-	KUNIT_CASE_PARAM(stop_is_idempotent, stop_gen_params),		\
-	KUNIT_CASE(start_of_a_running_event_changes_nothing),		\
-	KUNIT_CASE(stop_and_start_continue_the_period),			\
-	KUNIT_CASE(sample_that_is_due_is_not_dropped),			\
-	KUNIT_CASE(reload_takes_a_new_period),				\
-	KUNIT_CASE(read_leaves_the_state),				\
-	KUNIT_CASE(add_fails_where_no_counter_is_free),			\
-	KUNIT_CASE(add_fails_where_hardware_refuses),			\
-	KUNIT_CASE(new_event_is_stopped_if_hardware_refuses_its_config),	\
-	KUNIT_CASE(add_tries_all_counters),				\
-	KUNIT_CASE(event_that_can_not_start_is_tried_again),		\
-	KUNIT_CASE_PARAM(period_begins_when_the_last_has_ended, period_gen_params),	\
-	KUNIT_CASE(left_is_at_least_one),				\
-	KUNIT_CASE(changed_period_includes_all_that_came_in_it),	\
-	KUNIT_CASE(period_is_bounded),					\
-	KUNIT_CASE(due_event_gets_a_sample),				\
-	KUNIT_CASE(skid_does_not_add_up),				\
-	KUNIT_CASE(event_that_is_not_due_gets_none),			\
-	KUNIT_CASE(stale_flag_restarts_the_counter),			\
-	KUNIT_CASE(interrupt_without_a_flag_still_samples),		\
-	KUNIT_CASE(early_interrupt_without_a_flag_sets_right),		\
-	KUNIT_CASE(overflows_for_nobody_are_cleared),			\
-	KUNIT_CASE(overflow_without_an_event_costs_nothing),		\
-	KUNIT_CASE(idle_hart_ignores_an_interrupt),			\
-	KUNIT_CASE(narrow_counter_is_folded),				\
-	KUNIT_CASE(stop_by_perf_leaves_it_stopped),				\
-	KUNIT_CASE(hart_that_has_slept_starts_its_counters_for_an_event), \
-	KUNIT_CASE(nothing_is_programmed_while_the_machine_goes_down),	\
-	KUNIT_CASE(handler_may_restart_its_event),			\
-	KUNIT_CASE(interrupt_leaves_other_counters_running),		\
-	KUNIT_CASE(two_counters_overflow_at_once),			\
-	KUNIT_CASE(late_sample_includes_all_periods_that_ended),		\
-	KUNIT_CASE(sample_that_can_not_be_shown_is_part_of_the_next),	\
-	KUNIT_CASE(group_is_paused_while_its_sample_is_taken),	\
-	KUNIT_CASE(counting_beside_a_sampling_event_loses_nothing),	\
-	KUNIT_CASE(periods_are_extended_under_load_and_restored),	\
-	KUNIT_CASE(in_the_kernel_interrupts_may_leave_twice_the_time),	\
-	KUNIT_CASE(periods_that_end_together_are_not_extended),		\
-	KUNIT_CASE(polled_event_gets_a_sample_at_the_first_poll),	\
-	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, poll_gen_params),	\
-	KUNIT_CASE(rate_is_not_measured_in_too_short_a_time),		\
-	KUNIT_CASE(timer_waits_longer_while_nothing_happens),		\
-	KUNIT_CASE(polled_sample_that_is_due_is_not_dropped),		\
-	KUNIT_CASE(polled_and_interrupting_events_go_side_by_side),	\
-	KUNIT_CASE(polled_event_is_sampled_after_a_move),		\
-	KUNIT_CASE(stop_by_perf_leaves_a_polled_event_stopped)
+/* These tests are in two suites: see state_one_call_init(). */
+#define STATE_CASES										\
+	KUNIT_CASE(add_without_start_leaves_the_event_stopped),					\
+	KUNIT_CASE(add_without_start_is_add_and_stop),						\
+	KUNIT_CASE(add_with_start_starts_the_event),						\
+	KUNIT_CASE(del_stops_and_updates_the_event),						\
+	KUNIT_CASE(counter_of_a_deleted_event_keeps_running),					\
+	KUNIT_CASE(fixed_counter_that_interrupts_samples_exactly),				\
+	KUNIT_CASE_PARAM(stop_is_idempotent, stop_gen_params),					\
+	KUNIT_CASE(start_of_a_running_event_changes_nothing),					\
+	KUNIT_CASE(stop_and_start_continue_the_period),						\
+	KUNIT_CASE(sample_is_taken_after_the_event_was_switched_out),				\
+	KUNIT_CASE(reload_starts_a_new_period),							\
+	KUNIT_CASE(read_does_not_change_the_state),						\
+	KUNIT_CASE(add_fails_if_no_counter_is_free),						\
+	KUNIT_CASE(add_fails_if_the_counter_refuses_the_config),				\
+	KUNIT_CASE(started_event_is_stopped_if_its_config_is_refused),				\
+	KUNIT_CASE(add_tries_all_counters),							\
+	KUNIT_CASE(event_that_failed_to_start_is_tried_again),					\
+	KUNIT_CASE_PARAM(new_period_begins_when_the_last_one_has_ended, period_gen_params),	\
+	KUNIT_CASE(period_left_is_at_least_one),						\
+	KUNIT_CASE(sample_of_a_changed_period_includes_all_its_events),				\
+	KUNIT_CASE(period_is_bounded),								\
+	KUNIT_CASE(event_is_sampled_at_its_overflow_point),					\
+	KUNIT_CASE(skid_does_not_add_up),							\
+	KUNIT_CASE(event_is_not_sampled_before_its_overflow_point),				\
+	KUNIT_CASE(unexpected_flag_restarts_the_counter),					\
+	KUNIT_CASE(interrupt_without_a_flag_takes_the_sample),					\
+	KUNIT_CASE(early_interrupt_without_a_flag_reloads_the_counter),				\
+	KUNIT_CASE(unexpected_overflows_are_cleared),						\
+	KUNIT_CASE(overflow_without_a_sampling_event_needs_no_batch),				\
+	KUNIT_CASE(interrupt_without_events_is_ignored),					\
+	KUNIT_CASE(a_narrow_counter_wraps_without_loss),					\
+	KUNIT_CASE(event_stopped_by_perf_stays_stopped),					\
+	KUNIT_CASE(hart_starts_its_counters_for_the_first_event_after_idle),			\
+	KUNIT_CASE(nothing_is_programmed_after_shutdown),					\
+	KUNIT_CASE(handler_may_restart_its_event),						\
+	KUNIT_CASE(interrupt_leaves_other_counters_running),					\
+	KUNIT_CASE(two_counters_overflow_at_once),						\
+	KUNIT_CASE(late_sample_includes_all_periods_that_ended),				\
+	KUNIT_CASE(period_of_a_dropped_sample_is_added_to_the_next),				\
+	KUNIT_CASE(group_is_paused_while_its_sample_is_taken),					\
+	KUNIT_CASE(shared_counting_event_counts_during_the_interrupt),				\
+	KUNIT_CASE(periods_are_extended_under_load_and_restored),				\
+	KUNIT_CASE(periods_are_extended_at_twice_the_gap_in_the_kernel),			\
+	KUNIT_CASE(periods_that_end_together_are_not_extended),					\
+	KUNIT_CASE(polled_event_is_sampled_at_the_first_poll_after_its_period),			\
+	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, poll_gen_params),		\
+	KUNIT_CASE(rate_is_not_measured_over_a_short_time),					\
+	KUNIT_CASE(poll_interval_grows_while_no_events_occur),					\
+	KUNIT_CASE(polled_sample_is_taken_after_the_event_was_switched_out),			\
+	KUNIT_CASE(polled_and_interrupting_events_can_be_mixed),				\
+	KUNIT_CASE(polled_event_is_sampled_after_a_move),					\
+	KUNIT_CASE(polled_event_stopped_by_perf_stays_stopped)
 
 static struct kunit_case state_cases[] = {
 	STATE_CASES,
@@ -1552,7 +1567,7 @@ static struct kunit_suite state_suite = {
 	.test_cases	= state_cases,
 };
 
-/* The same, where a counter may run on until the batch that stops or starts it. */
+/* A batch takes one call: so paused counters keep running until the batch that stops them. */
 static int state_one_call_init(struct kunit *test)
 {
 	int err = state_init(test);
@@ -1584,8 +1599,8 @@ static void overflow_takes_one_batch(struct kunit *test)
 	sched_out(test, a);
 }
 
-/* What a sampled counter counts while the kernel is busy with it is nobody's. */
-static void paused_counter_continues_from_where_it_stopped(struct kunit *test)
+/* The hardware keeps running during the interrupt, but the paused counter's count does not. */
+static void count_of_a_paused_counter_does_not_advance(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
@@ -1600,8 +1615,8 @@ static void paused_counter_continues_from_where_it_stopped(struct kunit *test)
 	sched_out(test, a);
 }
 
-/* Its program goes while its counter still runs: it is stopped all the same, once. */
-static void paused_counter_makes_room(struct kunit *test)
+/* A running counter gets another config: the batch has to stop it before. */
+static void paused_counter_can_be_reprogrammed(struct kunit *test)
 {
 	struct state_event *a = new_event(test, 1, C(3), 100);
 	struct state_event *b = new_event(test, 2, C(3), 50);
@@ -1620,8 +1635,8 @@ static void paused_counter_makes_room(struct kunit *test)
 static struct kunit_case one_call_cases[] = {
 	STATE_CASES,
 	KUNIT_CASE(overflow_takes_one_batch),
-	KUNIT_CASE(paused_counter_continues_from_where_it_stopped),
-	KUNIT_CASE(paused_counter_makes_room),
+	KUNIT_CASE(count_of_a_paused_counter_does_not_advance),
+	KUNIT_CASE(paused_counter_can_be_reprogrammed),
 	{}
 };
 
