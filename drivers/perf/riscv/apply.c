@@ -85,8 +85,8 @@ static void apply_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	u64 bit = BIT_ULL(ctr);
 
 	if (hart->stale & bit)
-		batch->release |= hart->programmed & bit;
-	else if ((hart->armed | hart->reload) & bit ||
+		batch->release |= hart->hw.programmed & bit;
+	else if ((hart->hw.armed | hart->reload) & bit ||
 		 riscv_pmu_counter_has_overflow_point(&hart->counter[ctr]))
 		batch->stop |= bit;
 }
@@ -100,10 +100,10 @@ static void apply_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 c
 	struct riscv_pmu_batch *batch = &hart->batch;
 
 	riscv_pmu_batch_clear(batch);
-	for_each_ctr(ctr, ctrs & (hart->running | hart->stale))
+	for_each_ctr(ctr, ctrs & (hart->hw.running | hart->stale))
 		apply_plan_stop(pmu, hart, ctr);
 
-	batch->stop &= hart->running & ~batch->release;
+	batch->stop &= hart->hw.running & ~batch->release;
 	if (batch->stop & hart->wanted.sched.used)
 		riscv_pmu_batch_stop_now(pmu, hart);
 	else
@@ -121,7 +121,7 @@ static void apply_plan_config(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 
 	batch->program |= BIT_ULL(ctr);
 	batch->setup[ctr].cfg = hart->wanted.cfg[ctr];
-	hart->loaded &= ~BIT_ULL(ctr);
+	hart->hw.loaded &= ~BIT_ULL(ctr);
 	riscv_pmu_counter_invalidate(hart, ctr);
 }
 
@@ -130,7 +130,7 @@ static void apply_plan_load(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    unsigned int ctr, u64 value)
 {
 	hart->batch.load |= BIT_ULL(ctr);
-	hart->loaded |= BIT_ULL(ctr);
+	hart->hw.loaded |= BIT_ULL(ctr);
 	hart->batch.setup[ctr].value = value;
 	/* With riscv_pmu.width= the hardware is wider, and has to overflow at that width. */
 	if (pmu->clamped_ctrs & BIT_ULL(ctr))
@@ -170,21 +170,21 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 {
 	struct riscv_pmu_counter *counter = &hart->counter[ctr];
 	u64 bit = BIT_ULL(ctr);
-	bool loaded = hart->loaded & bit;
+	bool loaded = hart->hw.loaded & bit;
 	struct apply_goal goal;
 	u64 start;
 
 	riscv_pmu_counter_count(pmu, hart, ctr);
 	goal = apply_activate_events(counter);
-	hart->armed &= ~bit;
-	if (!goal.run || hart->running & bit)
+	hart->hw.armed &= ~bit;
+	if (!goal.run || hart->hw.running & bit)
 		return;
 
 	hart->batch.start |= bit;
 	if (goal.has_overflow_point) {
 		u64 value = apply_start_value(counter, goal.left);
 
-		hart->armed |= bit;
+		hart->hw.armed |= bit;
 		if (!loaded || (counter->raw & counter->mask) != value)
 			apply_plan_load(pmu, hart, ctr, value);
 	} else if (pmu->fixed_ctrs & ~(pmu->irq_ctrs | hart->reload) & bit) {
@@ -194,7 +194,7 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		 */
 		if (!loaded && !(hart->batch.program & bit))
 			counter->raw = riscv_pmu_counter_read(pmu, ctr);
-		hart->loaded |= bit;
+		hart->hw.loaded |= bit;
 	} else if (!apply_has_room(pmu, ctr, counter->raw, &start) || !loaded) {
 		apply_plan_load(pmu, hart, ctr, start);
 	}
@@ -203,9 +203,9 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 /* The hardware refused these configs: stop the events, and exclude the counters. */
 static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	hart->programmed &= ~ctrs;
-	hart->running &= ~ctrs;
-	hart->armed &= ~ctrs;
+	hart->hw.programmed &= ~ctrs;
+	hart->hw.running &= ~ctrs;
+	hart->hw.armed &= ~ctrs;
 	hart->stale |= ctrs & hart->wanted.sched.used;
 
 	for_each_ctr(ctr, ctrs) {
@@ -236,8 +236,8 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	u64 stop = batch->stop;
 	u64 failed;
 
-	batch->stop |= hart->paused;
-	hart->paused = 0;
+	batch->stop |= hart->hw.paused;
+	hart->hw.paused = 0;
 	if (!(batch->stop | batch->release | batch->program | batch->start))
 		return 0;
 
@@ -248,9 +248,9 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	for_each_ctr(ctr, batch->program) {
 		hart->counter[ctr].cfg = batch->setup[ctr].cfg;
 	}
-	hart->programmed |= batch->program;
+	hart->hw.programmed |= batch->program;
 	hart->stale &= ~batch->program;
-	hart->running |= batch->start;
+	hart->hw.running |= batch->start;
 	hart->stats.configs += hweight64(batch->program);
 	if (failed)
 		apply_fail(hart, failed);
@@ -319,28 +319,35 @@ static u64 apply_dirty(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 d
 	return apply_commit(pmu, hart);
 }
 
-/* The events that were pending may have been removed again. */
-static __always_inline bool apply_counter_can_continue(const struct riscv_pmu_counter *counter)
-{
-	u64 left = riscv_pmu_counter_distance(counter);
-
-	return left == U64_MAX || apply_counter_suits(counter, left);
-}
-
 /*
- * Whether a running counter with a new overflow point need not be written. Mostly this is so: an
- * event that returns to its hart often finds its counter as far from the overflow as before,
- * or a little nearer.
+ * Whether a running counter need not be written for the overflow points of its events. Mostly this
+ * is so: an event that returns to its hart often finds its counter as far from the overflow as
+ * before, or a little nearer.
  */
-static bool apply_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
+static __always_inline bool apply_counter_can_continue(const struct riscv_pmu_hart *hart,
+						       unsigned long ctr)
 {
 	const struct riscv_pmu_counter *counter = &hart->counter[ctr];
+	u64 left = riscv_pmu_counter_distance(counter);
 
-	if (hart->reload & BIT_ULL(ctr))
-		return false;
+	return left == U64_MAX ||
+	       (hart->hw.armed & BIT_ULL(ctr) && apply_counter_suits(counter, left));
+}
 
-	return hart->armed & BIT_ULL(ctr) ? apply_counter_can_continue(counter) :
-					    !riscv_pmu_counter_has_overflow_point(counter);
+/* Counters with pending events that have an overflow point, or that have to be written anyway. */
+static u64 apply_find_timed(const struct riscv_pmu_hart *hart, u64 pending)
+{
+	u64 timed = pending & hart->reload;
+
+	if (!hart->irq.events)
+		return timed;
+
+	for_each_ctr(ctr, pending) {
+		if (riscv_pmu_counter_has_overflow_point(&hart->counter[ctr]))
+			timed |= BIT_ULL(ctr);
+	}
+
+	return timed;
 }
 
 static u64 apply_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
@@ -348,7 +355,7 @@ static u64 apply_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
 	u64 unsuited = 0;
 
 	for_each_ctr(ctr, timed) {
-		if (!apply_suits(hart, ctr))
+		if (hart->reload & BIT_ULL(ctr) || !apply_counter_can_continue(hart, ctr))
 			unsuited |= BIT_ULL(ctr);
 	}
 
@@ -360,9 +367,9 @@ static u64 apply_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
 {
 	u64 dirty = hart->dirty | (hart->pending & ~joined);
 	/* Stopped and unused: an event was stopped at its overflow, and removed. */
-	u64 idle = dirty & ~(hart->wanted.sched.used | hart->running);
+	u64 idle = dirty & ~(hart->wanted.sched.used | hart->hw.running);
 
-	hart->armed &= ~idle;
+	hart->hw.armed &= ~idle;
 	return dirty & ~idle;
 }
 
@@ -374,20 +381,17 @@ static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart
 {
 	u64 joined = hart->pending;
 
-	if (joined & (~hart->running | hart->stale) ||
-	    hart->pending_irq & (~hart->armed | hart->reload))
+	if (joined & (~hart->hw.running | hart->stale | hart->reload))
 		return false;
 
 	hart->latched = false;
 	for_each_ctr(ctr, joined) {
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
-		if (hart->pending_irq & BIT_ULL(ctr) &&
-		    !apply_counter_can_continue(&hart->counter[ctr]))
+		if (hart->irq.events && !apply_counter_can_continue(hart, ctr))
 			return false;
 	}
 
 	hart->pending = 0;
-	hart->pending_irq = 0;
 	apply_activate_pending(hart, joined);
 	return true;
 }
@@ -397,20 +401,19 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	u64 joined, timed, dirty, failed = 0;
 
 	hart->latched = false;
-	joined = hart->pending & hart->running & ~(hart->dirty | hart->stale);
-	timed = joined & hart->pending_irq;
+	joined = hart->pending & hart->hw.running & ~(hart->dirty | hart->stale);
+	timed = apply_find_timed(hart, joined);
 	if (timed) {
 		riscv_pmu_hart_update_counts(pmu, hart, timed);
 		timed = apply_find_unsuited(hart, timed);
 		riscv_pmu_hart_pause(pmu, hart, timed);
 		joined &= ~timed;
 	}
-	hart->loaded &= ~hart->reload;
+	hart->hw.loaded &= ~hart->reload;
 	dirty = apply_find_dirty(hart, joined);
 	hart->dirty = 0;
 	hart->pending = 0;
-	hart->pending_irq = 0;
-	if (dirty | hart->paused)
+	if (dirty | hart->hw.paused)
 		failed = apply_dirty(pmu, hart, dirty);
 	/* Last, right after the others were started: all events start at nearly the same time. */
 	riscv_pmu_hart_update_counts(pmu, hart, joined);
@@ -425,12 +428,13 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  */
 static bool apply_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
 {
-	if (dirty & (dirty - 1) || dirty & (hart->running | hart->stale))
+	if (dirty & (dirty - 1) || dirty & (hart->hw.running | hart->stale))
 		return false;
-	if (hart->pending_irq || hart->pending & (~hart->running | hart->stale))
+	if (hart->pending & (~hart->hw.running | hart->stale) ||
+	    apply_find_timed(hart, hart->pending))
 		return false;
 
-	return dirty & hart->armed & hart->wanted.sched.used;
+	return dirty & hart->hw.armed & hart->wanted.sched.used;
 }
 
 static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -444,16 +448,16 @@ static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 
 	hart->dirty = 0;
 	hart->pending = 0;
-	hart->batch.stop = hart->paused;
+	hart->batch.stop = hart->hw.paused;
 	hart->batch.release = 0;
 	hart->batch.program = 0;
 	hart->batch.start = bit;
 	hart->batch.load = 0;
 	hart->batch.failed = 0;
-	hart->paused = 0;
+	hart->hw.paused = 0;
 	apply_plan_load(pmu, hart, ctr, apply_start_value(&hart->counter[ctr], goal.left));
 	riscv_pmu_batch_apply(pmu, hart);
-	hart->running |= bit;
+	hart->hw.running |= bit;
 	if (unlikely(hart->batch.failed))
 		apply_fail(hart, bit);
 	if (joined) {
@@ -471,17 +475,17 @@ static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 static bool apply_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
 			     u64 dirty)
 {
-	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->paused)
+	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->hw.paused)
 		return false;
-	if ((hart->pending_irq | hart->reload) & ~dirty)
+	if ((apply_find_timed(hart, hart->pending) | hart->reload) & ~dirty)
 		return false;
-	if (hart->pending & (~hart->running | hart->stale))
+	if (hart->pending & (~hart->hw.running | hart->stale))
 		return false;
 	/* Only counters that interrupt are shared with sampling events. */
 	if (dirty & ~pmu->irq_ctrs)
 		return false;
 
-	return dirty & hart->reload & hart->running & hart->wanted.sched.used & ~hart->stale;
+	return dirty & hart->reload & hart->hw.running & hart->wanted.sched.used & ~hart->stale;
 }
 
 /* The value from which it overflows at the nearest overflow point, or late if it has none. */
@@ -492,11 +496,11 @@ static u64 apply_reload_value(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	u64 left = riscv_pmu_counter_distance(counter), value;
 
 	if (left != U64_MAX) {
-		hart->armed |= BIT_ULL(ctr);
+		hart->hw.armed |= BIT_ULL(ctr);
 		return apply_start_value(counter, left);
 	}
 
-	hart->armed &= ~BIT_ULL(ctr);
+	hart->hw.armed &= ~BIT_ULL(ctr);
 	apply_has_room(pmu, ctr, counter->raw, &value);
 	return value;
 }
@@ -511,7 +515,6 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	hart->latched = false;
 	hart->dirty = 0;
 	hart->pending = 0;
-	hart->pending_irq = 0;
 	hart->reload = 0;
 	riscv_pmu_batch_clear(&hart->batch);
 	hart->batch.stop = bit;
@@ -529,17 +532,7 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	return err ? bit : 0;
 }
 
-/**
- * riscv_pmu_hart_apply() - program the hardware as wanted
- * @pmu:	the PMU
- * @hart:	this hart
- *
- * Counters without changes, and counting events that are attached to a running counter,
- * cost no hardware access beyond a read.
- *
- * Return: counters that have refused their config; their events are stopped.
- */
-u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static __always_inline u64 apply_changes(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 dirty = hart->dirty;
 
@@ -549,5 +542,24 @@ u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		return apply_reload(pmu, hart, __ffs64(dirty));
 
 	return apply_can_rearm(hart, dirty) ? apply_rearm(pmu, hart, __ffs64(dirty)) :
-						apply_all(pmu, hart);
+					      apply_all(pmu, hart);
+}
+
+/**
+ * riscv_pmu_hart_apply() - program the hardware as wanted
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * Counters without changes, and counting events that are attached to a running counter,
+ * cost no hardware access beyond a read.
+ *
+ * Context: interrupts off.
+ * Return: counters that have refused their config; their events are stopped.
+ */
+u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 failed = apply_changes(pmu, hart);
+
+	riscv_pmu_hart_check(pmu, hart);
+	return failed;
 }

@@ -82,9 +82,9 @@ static void assign_preferred(const struct riscv_pmu *pmu, const struct riscv_pmu
 {
 	prefer[0] = 0;
 	prefer[1] = pmu->fixed_ctrs;
-	prefer[2] = ~hart->programmed;
+	prefer[2] = ~hart->hw.programmed;
 
-	for_each_ctr(ctr, req->ctrs & hart->programmed & ~hart->wanted.sched.used) {
+	for_each_ctr(ctr, req->ctrs & hart->hw.programmed & ~hart->wanted.sched.used) {
 		if (riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, &req->cfg))
 			prefer[0] |= BIT_ULL(ctr);
 	}
@@ -113,14 +113,11 @@ static void assign_move_event(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 {
 	ev->ctr = to;
 	ev->counter = &hart->counter[to];
-	if (ev->polled && ev->state != RISCV_PMU_EVENT_STOPPED) {
-		ev->polled_ns = 0;
-		hart->polled |= BIT_ULL(to);
-	}
+	ev->polled_ns = 0;
 	/* The new counter has counted for others: it is written before user space may read it. */
 	if (unlikely(ev->user) && ev->state != RISCV_PMU_EVENT_STOPPED) {
 		ev->clean = false;
-		hart->user_shown = true;
+		hart->user.shown = true;
 	}
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
@@ -286,7 +283,7 @@ static bool assign_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 {
 	const struct riscv_pmu_sched *sched = &hart->wanted.sched;
 
-	if (!hart->irq_events)
+	if (!hart->irq.events)
 		return false;
 
 	for_each_ctr(from, sched->used & riscv_pmu_sched_reach(sched, may)) {

@@ -67,7 +67,7 @@ u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
 			awaited |= BIT_ULL(ctr);
 	}
 
-	hart->armed ^= overflowed ^ awaited;
+	hart->hw.armed ^= overflowed ^ awaited;
 	return awaited;
 }
 
@@ -95,7 +95,7 @@ u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 {
 	u64 missed = 0;
 
-	for_each_ctr(ctr, hart->armed & hart->running) {
+	for_each_ctr(ctr, hart->hw.armed & hart->hw.running) {
 		struct riscv_pmu_counter *counter = &hart->counter[ctr];
 		u64 left;
 
@@ -118,6 +118,6 @@ u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
  */
 void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	riscv_pmu_hart_update_counts(pmu, hart, hart->wanted.sched.used & hart->running);
+	riscv_pmu_hart_update_counts(pmu, hart, hart->wanted.sched.used & hart->hw.running);
 	hart->latched = true;
 }

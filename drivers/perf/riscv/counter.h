@@ -43,6 +43,14 @@ void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 
+/* check.c */
+#ifdef CONFIG_RISCV_PMU_DEBUG
+void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
+#else
+static inline void riscv_pmu_hart_check(const struct riscv_pmu *pmu,
+					const struct riscv_pmu_hart *hart) { }
+#endif
+
 /* apply.c */
 int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev);
@@ -113,7 +121,7 @@ static inline u64 riscv_pmu_counter_count(struct riscv_pmu *pmu, struct riscv_pm
 {
 	struct riscv_pmu_counter *counter = &hart->counter[ctr];
 
-	return hart->running & BIT_ULL(ctr) ? riscv_pmu_counter_update(pmu, counter, ctr) :
+	return hart->hw.running & BIT_ULL(ctr) ? riscv_pmu_counter_update(pmu, counter, ctr) :
 					      counter->count;
 }
 
@@ -128,7 +136,7 @@ static inline u64 riscv_pmu_counter_count(struct riscv_pmu *pmu, struct riscv_pm
 static inline bool riscv_pmu_counter_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
 					   const struct riscv_pmu_config *cfg)
 {
-	return hart->programmed & BIT_ULL(ctr) &&
+	return hart->hw.programmed & BIT_ULL(ctr) &&
 	       riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, cfg);
 }
 
@@ -282,21 +290,18 @@ static inline bool riscv_pmu_event_needs_irq(const struct riscv_pmu_event *ev)
 static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_event *ev, u64 left)
 {
-	u64 bit = BIT_ULL(ev->ctr);
-
 	ev->state = RISCV_PMU_EVENT_PENDING;
-	hart->pending |= bit;
+	hart->pending |= BIT_ULL(ev->ctr);
 	if (!ev->sampling)
 		return;
 
 	ev->period_left = left;
 	if (ev->polled) {
 		ev->polled_ns = 0;
-		hart->polled |= bit;
+		hart->poll.events++;
 		return;
 	}
-	hart->irq_events++;
-	hart->pending_irq |= bit;
+	hart->irq.events++;
 }
 
 /**
@@ -310,8 +315,12 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
 					struct riscv_pmu_event *ev)
 {
-	if (riscv_pmu_event_needs_irq(ev) && ev->state != RISCV_PMU_EVENT_STOPPED)
-		hart->irq_events--;
+	if (ev->sampling && ev->state != RISCV_PMU_EVENT_STOPPED) {
+		if (ev->polled)
+			hart->poll.events--;
+		else
+			hart->irq.events--;
+	}
 	ev->state = RISCV_PMU_EVENT_STOPPED;
 }
 

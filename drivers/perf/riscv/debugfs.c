@@ -49,10 +49,10 @@ static int debugfs_hart_show(struct seq_file *m, void *unused)
 
 	hart = per_cpu_ptr(pmu->harts, cpu);
 	seq_printf(m, "counters_wanted %llx\n", hart->wanted.sched.used);
-	seq_printf(m, "counters_programmed %llx\n", hart->programmed);
-	seq_printf(m, "counters_running %llx\n", hart->running);
+	seq_printf(m, "counters_programmed %llx\n", hart->hw.programmed);
+	seq_printf(m, "counters_running %llx\n", hart->hw.running);
 	seq_printf(m, "counters_free_running %llx\n", pmu->free_running_ctrs);
-	seq_printf(m, "counters_armed %llx\n", hart->armed);
+	seq_printf(m, "counters_armed %llx\n", hart->hw.armed);
 	seq_printf(m, "events %llu\n", hart->stats.attached - hart->stats.detached);
 	debugfs_show_stats(m, &hart->stats);
 	if (IS_ENABLED(CONFIG_RISCV_PMU_SBI))

@@ -460,7 +460,7 @@ static void ebb_resume(struct ebb *ebb)
 			if (!ev->ebb || ev->event->hw.target != current)
 				continue;
 			/* Paused, as in irq.c. The group is exclusive: no other event uses it. */
-			riscv_pmu_hart_pause(pmu, hart, BIT_ULL(ctr) & hart->running);
+			riscv_pmu_hart_pause(pmu, hart, BIT_ULL(ctr) & hart->hw.running);
 			ev->event->pmu->start(ev->event, 0);
 		}
 	}

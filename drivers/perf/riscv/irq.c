@@ -18,6 +18,7 @@
 #include "csr.h"
 #include "entries.h"
 #include "fault.h"
+#include "throttle.h"
 #include "trace.h"
 #include "update.h"
 
@@ -146,7 +147,7 @@ static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
  */
 static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 overflowed)
 {
-	u64 ctrs = riscv_pmu_hart_find_expected(hart, overflowed & hart->armed);
+	u64 ctrs = riscv_pmu_hart_find_expected(hart, overflowed & hart->hw.armed);
 
 	ctrs |= overflowed & pmu->narrow_ctrs;
 	if (unlikely(pmu->vendor))
@@ -158,7 +159,7 @@ static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u
 /* A counter overflowed early, or caused an event-based branch: its group is paused. */
 static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (!hart->ebb_taken) {
+	if (!hart->irq.ebb_taken) {
 		hart->stats.early++;
 		return;
 	}
@@ -189,7 +190,7 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs)
 {
-	u64 overflowed = pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs);
+	u64 overflowed = pmu->ops.overflowed(pmu, hart->hw.running & pmu->irq_ctrs);
 	u64 ctrs = irq_choose_ctrs(pmu, hart, overflowed);
 	u64 samples = hart->stats.samples;
 
@@ -201,7 +202,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 
 	hart->updating = true;
-	hart->ebb_taken = false;
+	hart->irq.ebb_taken = false;
 	irq_handle_ctrs(pmu, hart, ctrs, regs);
 	if (unlikely(hart->stats.samples == samples))
 		irq_without_sample(pmu, hart);
@@ -213,11 +214,10 @@ static irqreturn_t irq_handler(int irq, void *dev)
 	struct riscv_pmu_hart *hart = dev;
 	struct riscv_pmu *pmu = hart->pmu;
 	struct pt_regs *regs = get_irq_regs();
-	u32 began = get_cycles();
 
-	riscv_pmu_throttle_begin_irq(pmu, hart, began, user_mode(regs));
+	riscv_pmu_throttle_begin_irq(pmu, hart, get_cycles(), user_mode(regs));
 	riscv_pmu_hart_handle_irq(pmu, hart, regs);
-	perf_sample_event_took(riscv_pmu_throttle_end_irq(hart, began, get_cycles()));
+	perf_sample_event_took(riscv_pmu_throttle_end_irq(hart, get_cycles()));
 	return IRQ_HANDLED;
 }
 
@@ -232,15 +232,15 @@ static irqreturn_t irq_handler(int irq, void *dev)
  */
 void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	hart->irq_masked = true;
+	hart->irq.masked = true;
 	if (!pmu->irq)
 		return;
 
-	hart->irq_mask = pmu->hwirq < BITS_PER_LONG ? BIT(pmu->hwirq) : 0;
+	hart->irq.mask = pmu->hwirq < BITS_PER_LONG ? BIT(pmu->hwirq) : 0;
 	/* Discard an interrupt that was pending before the hart came up. */
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	enable_percpu_irq(pmu->irq, IRQ_TYPE_NONE);
-	riscv_pmu_csr_mask_irqs(hart->irq_mask);
+	riscv_pmu_csr_mask_irqs(hart->irq.mask);
 }
 
 /**
@@ -252,7 +252,7 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  */
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	hart->irq_mask = 0;
+	hart->irq.mask = 0;
 	if (pmu->irq)
 		disable_percpu_irq(pmu->irq);
 }

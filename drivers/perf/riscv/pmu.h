@@ -61,7 +61,7 @@ enum riscv_pmu_event_state {
  * @overflow_point: the counter's count at which its period ends
  * @period_left: events until @overflow_point, while it is pending
  * @period_count: sampling: events since the end of the period of the last sample
- * @min_period:	the least period that does not cause too many interrupts; 0: no limit
+ * @min_period:	the least period (throttle.c); 0: no limit
  * @last_sample: time of its last sample, in ticks of the hart's timer
  * @rate:	polled: ns in which 1024 events occur, as last measured; 0: unknown
  * @polled_ns:	polled: time of the last poll; 0: none since the event was started
@@ -118,7 +118,7 @@ struct riscv_pmu_event {
 /**
  * struct riscv_pmu_counter - one counter of one hart
  * @events:	events that are attached to it
- * @cfg:	the config that it holds, if its bit in &riscv_pmu_hart.programmed is set
+ * @cfg:	the config that it holds, if its bit in &riscv_pmu_hart.hw.programmed is set
  * @gen:	changes when @cfg changes, is lost, or is about to be replaced
  * @count:	what it has counted since boot, modulo 2^64
  * @raw:	the hardware's value at @count
@@ -161,7 +161,7 @@ struct riscv_pmu_assignment {
  * @early:	those in which no event had reached its overflow point
  * @samples:	samples taken
  * @merged:	samples that stand for more than one period
- * @extended:	periods that were extended, since interrupts followed too closely
+ * @extended:	periods that were extended, because samples came too early
  * @polls:	expiries of the polling timer
  * @stopped:	events that perf has stopped at an overflow: throttled, or at their limit
  */
@@ -185,83 +185,127 @@ struct riscv_pmu_stats {
 };
 
 /**
+ * struct riscv_pmu_hw - what the counters of a hart hold and do
+ * @programmed:	counters that hold &riscv_pmu_counter.cfg; no others are running, armed or paused
+ * @running:	counters whose count advances
+ * @armed:	counters whose overflow flag is clear and that overflow no later than at the nearest
+ *		overflow point of their events; all counters with active events that need the
+ *		interrupt are armed
+ * @loaded:	counters whose value is known: written, or read after they were programmed
+ * @paused:	counters that run, but whose count does not advance: the next apply stops them.
+ *		None of them is in @running, and there are none after an apply
+ */
+struct riscv_pmu_hw {
+	u64	programmed;
+	u64	running;
+	u64	armed;
+	u64	loaded;
+	u64	paused;
+};
+
+/**
+ * struct riscv_pmu_hart_irq - the overflow interrupt of a hart (update.c, irq.c)
+ * @events:	number of active or pending events that need it
+ * @mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
+ * @masked:	it is masked, because no event on this hart needs it
+ * @ebb_taken:	an overflow of this interrupt has caused an event-based branch
+ */
+struct riscv_pmu_hart_irq {
+	unsigned int	events;
+	unsigned long	mask;
+	bool		masked;
+	bool		ebb_taken;
+};
+
+/**
+ * struct riscv_pmu_hart_poll - the polling timer of a hart (poll_timer.c, poll.c)
+ * @timer:	the timer
+ * @due:	when it will expire, in ns of sched_clock(); 0 while it is off
+ * @events:	number of active or pending events whose overflow points it checks
+ * @active:	its handler runs, which sets the next expiry itself
+ */
+struct riscv_pmu_hart_poll {
+	struct hrtimer	timer;
+	u64		due;
+	unsigned int	events;
+	bool		active;
+};
+
+/**
+ * struct riscv_pmu_hart_user - what user space may read on a hart (user_page.c)
+ * @mask:	what scounteren holds
+ * @shown:	user space may read counters of events here, or will after the next apply
+ */
+struct riscv_pmu_hart_user {
+	u32	mask;
+	bool	shown;
+};
+
+/**
+ * struct riscv_pmu_hart_throttle - the interrupts that take samples on a hart (throttle.h)
+ * @began:	begin of the present interrupt, in ticks of the hart's timer
+ * @ended:	end of the last interrupt, in ticks of the hart's timer
+ * @cost:	average duration of an interrupt, in eighths of a tick
+ * @early:	consecutive interrupts that left the interrupted context next to no time
+ */
+struct riscv_pmu_hart_throttle {
+	u32		began;
+	u32		ended;
+	u32		cost;
+	unsigned int	early;
+};
+
+/**
  * struct riscv_pmu_hart - one hart's PMU
  * @pmu:	the PMU of its CPU type
  * @wanted:	the configs of the counters that have events
- * @programmed:	hardware: counters that hold &riscv_pmu_counter.cfg
- * @running:	hardware: counters that count
- * @armed:	hardware: counters that overflow no later than at an overflow point
- * @loaded:	hardware: counters whose value is known: written, or read after it was programmed
- * @paused:	counters whose count no longer advances; the next apply stops the hardware
+ * @hw:		what the counters hold
  * @stale:	counters in use that do not hold the config that is wanted of them
- * @dirty:	counters whose events have changed since the last apply
- * @pending:	counters with pending events; those that run need not be written
- * @pending_irq: those of @pending whose pending events need an overflow interrupt
- * @reload:	those that have to start from a value that tells user space nothing
- * @polled:	counters that have, or had, events whose overflow points the timer checks
+ * @dirty:	counters that the next apply has to stop or start; none after it
+ * @pending:	counters with pending events; none after an apply
+ * @reload:	counters that the next apply has to write, so that their values do not depend on
+ *		other tasks, or to start a new period; none after it
  * @gen:	source of &riscv_pmu_counter.gen
- * @irq_events:	number of active or pending events that need an overflow interrupt
  * @latched:	the counts of all counters in use are those of the time at which this was set
  * @txn:	PERF_PMU_TXN_* of the transaction in progress
  * @updating:	changes are only noted; pmu_enable will apply them
  * @latch_on_read: the first event that is read latches the counts of all counters
  * @needs_start: the hart has slept: its counters are in an unknown state until hart_start
  * @shut_down:	the machine is being shut down: changes are not applied any more
- * @in_poll:	the polling timer's handler runs; it sets its next expiry itself
- * @stormy:	consecutive interrupts that left the interrupted context next to no time
- * @irq_masked:	the overflow interrupt is masked, because no event on this hart needs it
- * @irq_mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
- * @user_mask:	what scounteren holds
- * @ebb_taken:	an overflow of this interrupt has caused an event-based branch
- * @user_shown:	user space may read counters of events here, or will after the next apply
+ * @irq:	the overflow interrupt
+ * @user:	what user space may read
+ * @throttle:	durations of interrupts
  * @stats:	for debugfs
  * @counter:	the counters
  * @batch:	the batch of the apply in progress
  * @sample:	the sample that is being taken
- * @poll:	see poll.c
- * @poll_due:	when it will expire, in ns of sched_clock(); 0 while it is off
- * @irq_began:	begin of the present interrupt, in ticks of the hart's timer
- * @irq_ended:	end of the last interrupt, in ticks of the hart's timer
- * @irq_cost:	average duration of an interrupt, in eighths of a tick
+ * @poll:	the polling timer
+ *
+ * riscv_pmu_hart_check() asserts after each apply what is said of the masks here.
  */
 struct riscv_pmu_hart {
 	struct riscv_pmu	*pmu;
 	struct riscv_pmu_assignment wanted;
-	u64			programmed;
-	u64			running;
-	u64			armed;
-	u64			loaded;
-	u64			paused;
+	struct riscv_pmu_hw	hw;
 	u64			stale;
 	u64			dirty;
 	u64			pending;
-	u64			pending_irq;
 	u64			reload;
-	u64			polled;
 	u64			gen;
-	unsigned int		irq_events;
 	unsigned int		txn;
-	unsigned int		stormy;
 	bool			latched;
 	bool			updating;
 	bool			latch_on_read;
 	bool			needs_start;
 	bool			shut_down;
-	bool			in_poll;
-	bool			irq_masked;
-	unsigned long		irq_mask;
-	u32			user_mask;
-	bool			ebb_taken;
-	bool			user_shown;
+	struct riscv_pmu_hart_irq irq;
+	struct riscv_pmu_hart_user user;
+	struct riscv_pmu_hart_throttle throttle;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_counter counter[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
 	struct perf_sample_data	sample;
-	struct hrtimer		poll;
-	u64			poll_due;
-	u32			irq_began;
-	u32			irq_ended;
-	u32			irq_cost;
+	struct riscv_pmu_hart_poll poll;
 };
 
 static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)

@@ -19,6 +19,7 @@
 #include "compat.h"
 #include "counter.h"
 #include "entries.h"
+#include "throttle.h"
 #include "update.h"
 
 /*
@@ -31,13 +32,30 @@
 /* Counters of fewer than 25 bits exist in tests only: limit the interval to 1 ms. */
 #define POLL_MIN_NS		NSEC_PER_MSEC
 
-static void poll_hart(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
-		      u64 now, struct pt_regs *regs)
+static bool poll_is_needed(const struct riscv_pmu_counter *counter)
 {
-	u64 count = riscv_pmu_counter_count(pmu, hart, ctr);
-	struct riscv_pmu_event *ev, *next;
+	const struct riscv_pmu_event *ev;
 
-	list_for_each_entry_safe(ev, next, &hart->counter[ctr].events, node) {
+	list_for_each_entry(ev, &counter->events, node) {
+		if (riscv_pmu_event_is_polled(ev))
+			return true;
+	}
+
+	return false;
+}
+
+static void poll_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
+			 u64 now, struct pt_regs *regs)
+{
+	struct riscv_pmu_counter *counter = &hart->counter[ctr];
+	struct riscv_pmu_event *ev, *next;
+	u64 count;
+
+	if (!poll_is_needed(counter))
+		return;
+
+	count = riscv_pmu_counter_count(pmu, hart, ctr);
+	list_for_each_entry_safe(ev, next, &counter->events, node) {
 		if (!riscv_pmu_event_is_polled(ev))
 			continue;
 		riscv_pmu_event_measure_rate(ev, count, now);
@@ -62,36 +80,35 @@ u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 	u64 wait;
 
 	hart->stats.polls++;
-	hart->in_poll = true;
+	hart->poll.active = true;
 	riscv_pmu_hart_update_counts(pmu, hart, riscv_pmu_poll_narrow_ctrs(pmu, hart));
-	if (hart->polled) {
+	if (hart->poll.events) {
 		hart->updating = true;
-		for_each_ctr(ctr, hart->polled)
-			poll_hart(pmu, hart, ctr, now, regs);
+		for_each_ctr(ctr, hart->wanted.sched.used)
+			poll_counter(pmu, hart, ctr, now, regs);
 		riscv_pmu_commit_update(pmu, hart);
 	}
-	hart->in_poll = false;
+	hart->poll.active = false;
 
 	wait = riscv_pmu_poll_wait(pmu, hart, now);
-	hart->poll_due = wait == RISCV_PMU_POLL_NEVER ? 0 : now + wait;
+	hart->poll.due = wait == RISCV_PMU_POLL_NEVER ? 0 : now + wait;
 	return wait == RISCV_PMU_POLL_NEVER ? 0 : wait;
 }
 
 static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 {
-	struct riscv_pmu_hart *hart = container_of(timer, struct riscv_pmu_hart, poll);
+	struct riscv_pmu_hart *hart = container_of(timer, struct riscv_pmu_hart, poll.timer);
 	struct riscv_pmu *pmu = hart->pmu;
 	struct pt_regs *regs = get_irq_regs();
-	u32 began = get_cycles();
 	u64 wait;
 
 	/* The hart is going offline, and its timers were migrated to this one. */
 	if (hart != riscv_pmu_this_hart(pmu))
 		return HRTIMER_NORESTART;
 
-	riscv_pmu_throttle_begin_irq(pmu, hart, began, user_mode(regs));
+	riscv_pmu_throttle_begin_irq(pmu, hart, get_cycles(), user_mode(regs));
 	wait = riscv_pmu_hart_poll(pmu, hart, local_clock(), regs);
-	riscv_pmu_throttle_end_irq(hart, began, get_cycles());
+	riscv_pmu_throttle_end_irq(hart, get_cycles());
 	if (!wait)
 		return HRTIMER_NORESTART;
 
@@ -106,7 +123,8 @@ static enum hrtimer_restart poll_expired(struct hrtimer *timer)
  */
 void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart)
 {
-	hrtimer_setup(&hart->poll, poll_expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_setup(&hart->poll.timer, poll_expired, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /**
@@ -118,7 +136,7 @@ void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart)
  */
 void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart)
 {
-	hrtimer_cancel(&hart->poll);
+	hrtimer_cancel(&hart->poll.timer);
 }
 
 static u64 poll_find_narrow(const struct riscv_pmu *pmu)

@@ -11,6 +11,7 @@
 #include <linux/time64.h>
 #include <linux/timekeeping.h>
 
+#include "throttle.h"
 #include "update.h"
 
 /*
@@ -79,11 +80,12 @@ static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
 			  (u64)POLL_INTERVAL_MAX_NS);
 	u64 wait = RISCV_PMU_POLL_NEVER;
 
-	for_each_ctr(ctr, hart->polled) {
+	if (!hart->poll.events)
+		return RISCV_PMU_POLL_NEVER;
+
+	for_each_ctr(ctr, hart->wanted.sched.used) {
 		u64 until = poll_counter_wait(&hart->counter[ctr], now);
 
-		if (until == RISCV_PMU_POLL_NEVER)
-			hart->polled &= ~BIT_ULL(ctr);
 		wait = min(wait, until);
 	}
 
@@ -119,13 +121,13 @@ void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	u64 now = local_clock(), wait;
 
 	/* While a system resumes no timer can be set; the next apply sets it. */
-	if (hart->in_poll || timekeeping_suspended)
+	if (hart->poll.active || timekeeping_suspended)
 		return;
 
 	wait = riscv_pmu_poll_wait(pmu, hart, now);
-	if (wait == RISCV_PMU_POLL_NEVER || (hart->poll_due && hart->poll_due <= now + wait))
+	if (wait == RISCV_PMU_POLL_NEVER || (hart->poll.due && hart->poll.due <= now + wait))
 		return;
 
-	hart->poll_due = now + wait;
-	hrtimer_start(&hart->poll, ns_to_ktime(wait), HRTIMER_MODE_REL_PINNED_HARD);
+	hart->poll.due = now + wait;
+	hrtimer_start(&hart->poll.timer, ns_to_ktime(wait), HRTIMER_MODE_REL_PINNED_HARD);
 }

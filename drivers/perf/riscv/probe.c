@@ -22,6 +22,7 @@
 #include "event.h"
 #include "fault.h"
 #include "platform/platform.h"
+#include "throttle.h"
 #include "update.h"
 
 static char *backend_param = "auto";

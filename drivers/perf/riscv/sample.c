@@ -9,6 +9,7 @@
 
 #include "counter.h"
 #include "ebb.h"
+#include "throttle.h"
 #include "update.h"
 
 /*
@@ -77,8 +78,8 @@ static void sample_latch_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 static void sample_take_ebb(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	hart->latched = false;
-	if (riscv_pmu_ebb_overflow(ev->event, hart->irq_began))
-		hart->ebb_taken = true;
+	if (riscv_pmu_ebb_overflow(ev->event, hart->throttle.began))
+		hart->irq.ebb_taken = true;
 	else if (ev->state == RISCV_PMU_EVENT_ACTIVE)
 		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev->event));
 }

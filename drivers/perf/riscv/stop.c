@@ -18,8 +18,8 @@
  */
 void riscv_pmu_hart_note_stopped(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 stopped)
 {
-	riscv_pmu_hart_update_counts(pmu, hart, stopped & hart->running);
-	hart->running &= ~stopped;
+	riscv_pmu_hart_update_counts(pmu, hart, stopped & hart->hw.running);
+	hart->hw.running &= ~stopped;
 }
 
 /**
@@ -34,10 +34,10 @@ void riscv_pmu_hart_note_released(struct riscv_pmu_hart *hart, u64 released)
 	if (!released)
 		return;
 
-	hart->running &= ~released;
-	hart->armed &= ~released;
-	hart->paused &= ~released;
-	hart->programmed &= ~released;
+	hart->hw.running &= ~released;
+	hart->hw.armed &= ~released;
+	hart->hw.paused &= ~released;
+	hart->hw.programmed &= ~released;
 	hart->stats.evicted += hweight64(released);
 	for_each_ctr(ctr, released)
 		riscv_pmu_counter_invalidate(hart, ctr);
@@ -76,13 +76,13 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	riscv_pmu_batch_apply(pmu, hart);
 	hart->dirty |= ctrs;
 	/* With riscv_pmu.width= the hardware is wider, and may be far from an overflow. */
-	hart->loaded &= ~(ctrs & pmu->clamped_ctrs);
+	hart->hw.loaded &= ~(ctrs & pmu->clamped_ctrs);
 	/* Most overflows are of one counter. */
 	if (ctrs & (ctrs - 1))
 		return riscv_pmu_hart_note_stopped(pmu, hart, ctrs);
 
 	riscv_pmu_counter_count(pmu, hart, __ffs64(ctrs));
-	hart->running &= ~ctrs;
+	hart->hw.running &= ~ctrs;
 }
 
 /**
@@ -97,7 +97,7 @@ void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  */
 u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
 {
-	return READ_ONCE(hart->running) & ~READ_ONCE(hart->wanted.sched.used) &
+	return READ_ONCE(hart->hw.running) & ~READ_ONCE(hart->wanted.sched.used) &
 	       ~(pmu->fw_ctrs | pmu->free_running_ctrs);
 }
 
@@ -117,9 +117,9 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	hart->dirty &= ~ctrs;
-	hart->armed &= ~ctrs;
+	hart->hw.armed &= ~ctrs;
 	/* Fixed counters that can not be stopped keep running: read them before the next use. */
-	hart->loaded &= ~(ctrs & pmu->fixed_ctrs);
+	hart->hw.loaded &= ~(ctrs & pmu->fixed_ctrs);
 }
 
 /**
@@ -142,9 +142,9 @@ void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 	riscv_pmu_counter_update(pmu, &hart->counter[__ffs64(ctrs)], __ffs64(ctrs));
 	if (ctrs & (ctrs - 1))
 		riscv_pmu_hart_update_counts(pmu, hart, ctrs & (ctrs - 1));
-	hart->running &= ~ctrs;
-	hart->loaded &= ~ctrs;
-	hart->paused |= ctrs;
+	hart->hw.running &= ~ctrs;
+	hart->hw.loaded &= ~ctrs;
+	hart->hw.paused |= ctrs;
 	hart->dirty |= ctrs;
 }
 
@@ -159,7 +159,7 @@ void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
  */
 void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	for_each_ctr(ctr, hart->paused) {
+	for_each_ctr(ctr, hart->hw.paused) {
 		const struct riscv_pmu_event *ev;
 		u64 bit = BIT_ULL(ctr);
 		bool wanted = false;
@@ -168,11 +168,11 @@ void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 			wanted |= ev->state != RISCV_PMU_EVENT_STOPPED;
 		if (wanted)
 			continue;
-		hart->paused &= ~bit;
+		hart->hw.paused &= ~bit;
 		hart->dirty &= ~bit;
-		hart->armed &= ~(bit & ~pmu->narrow_ctrs);
-		hart->running |= bit;
-		hart->loaded |= bit;
+		hart->hw.armed &= ~(bit & ~pmu->narrow_ctrs);
+		hart->hw.running |= bit;
+		hart->hw.loaded |= bit;
 	}
 }
 
@@ -188,7 +188,7 @@ void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *
  */
 void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	riscv_pmu_hart_pause(pmu, hart, pmu->ops.overflowed(pmu, hart->running & pmu->irq_ctrs));
+	riscv_pmu_hart_pause(pmu, hart, pmu->ops.overflowed(pmu, hart->hw.running & pmu->irq_ctrs));
 }
 
 /**
@@ -201,7 +201,7 @@ void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart
  */
 void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	u64 idle = ctrs & hart->programmed & ~hart->wanted.sched.used;
+	u64 idle = ctrs & hart->hw.programmed & ~hart->wanted.sched.used;
 
 	if (!idle)
 		return;
@@ -220,13 +220,13 @@ void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart 
  */
 void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	riscv_pmu_hart_note_stopped(pmu, hart, hart->running);
-	for_each_ctr(ctr, hart->programmed)
+	riscv_pmu_hart_note_stopped(pmu, hart, hart->hw.running);
+	for_each_ctr(ctr, hart->hw.programmed)
 		riscv_pmu_counter_invalidate(hart, ctr);
 
-	hart->programmed = 0;
-	hart->armed = 0;
-	hart->paused = 0;
+	hart->hw.programmed = 0;
+	hart->hw.armed = 0;
+	hart->hw.paused = 0;
 	hart->stale = hart->wanted.sched.used;
 	hart->dirty |= hart->wanted.sched.used;
 }

@@ -149,7 +149,7 @@ static noinline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
 		riscv_pmu_hart_stop_refused(pmu, hart, failed);
-	if (unlikely(pmu->poll_ctrs | hart->polled))
+	if (unlikely(pmu->poll_ctrs || hart->poll.events))
 		riscv_pmu_poll_start(pmu, hart);
 }
 
@@ -170,23 +170,23 @@ static noinline void update_apply_and_show(struct riscv_pmu *pmu, struct riscv_p
 static __always_inline void update_mask_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					    bool muted)
 {
-	hart->irq_masked = muted;
+	hart->irq.masked = muted;
 	if (muted)
-		riscv_pmu_csr_mask_irqs(hart->irq_mask);
-	else if (riscv_pmu_csr_unmask_irqs(hart->irq_mask))
+		riscv_pmu_csr_mask_irqs(hart->irq.mask);
+	else if (riscv_pmu_csr_unmask_irqs(hart->irq.mask))
 		riscv_pmu_hart_clear_overflows(pmu, hart);
 }
 
 static __always_inline void update_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	/* It is needed for sampling events, and to extend the count of narrow counters. */
-	bool muted = !hart->irq_events && !(hart->wanted.sched.used & pmu->narrow_ctrs);
+	bool muted = !hart->irq.events && !(hart->wanted.sched.used & pmu->narrow_ctrs);
 
 	hart->updating = false;
 	riscv_pmu_hart_unlatch(hart);
-	if (muted != hart->irq_masked)
+	if (muted != hart->irq.masked)
 		update_mask_irq(pmu, hart, muted);
-	if (unlikely(hart->user_shown))
+	if (unlikely(hart->user.shown))
 		update_apply_and_show(pmu, hart);
 	else if (hart->dirty | hart->pending)
 		update_apply(pmu, hart);

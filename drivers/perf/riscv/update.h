@@ -31,14 +31,6 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				 struct riscv_pmu_event *ev);
 
-/* throttle.c */
-void riscv_pmu_throttle_event(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
-void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				  u32 now, bool in_user);
-u64 riscv_pmu_throttle_end_irq(struct riscv_pmu_hart *hart, u32 began, u32 now);
-u64 riscv_pmu_throttle_irq_cost_ns(const struct riscv_pmu_hart *hart);
-void riscv_pmu_throttle_init(void);
-
 /* poll_timer.c */
 #define RISCV_PMU_POLL_NEVER	U64_MAX
 
@@ -138,7 +130,7 @@ static inline u64 riscv_pmu_event_period(const struct perf_event *event)
 static inline u64 riscv_pmu_poll_narrow_ctrs(const struct riscv_pmu *pmu,
 					     const struct riscv_pmu_hart *hart)
 {
-	return pmu->poll_ctrs & hart->running & hart->wanted.sched.used;
+	return pmu->poll_ctrs & hart->hw.running & hart->wanted.sched.used;
 }
 
 /**

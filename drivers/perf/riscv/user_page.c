@@ -29,10 +29,10 @@ static u32 page_base_mask(void)
 
 static void page_set_mask(struct riscv_pmu_hart *hart, u32 mask)
 {
-	if (hart->user_mask == mask)
+	if (hart->user.mask == mask)
 		return;
 
-	hart->user_mask = mask;
+	hart->user.mask = mask;
 	riscv_pmu_csr_set_user_mask(mask);
 }
 
@@ -42,8 +42,8 @@ static void page_set_mask(struct riscv_pmu_hart *hart, u32 mask)
  */
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
 {
-	hart->user_mask = page_base_mask();
-	riscv_pmu_csr_set_user_mask(hart->user_mask);
+	hart->user.mask = page_base_mask();
+	riscv_pmu_csr_set_user_mask(hart->user.mask);
 }
 
 /**
@@ -128,13 +128,12 @@ static s64 page_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_ev
  */
 void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	hart->user_shown = true;
+	hart->user.shown = true;
 	ev->clean = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP;
 	if (!ev->clean)
 		return;
 
 	hart->reload |= BIT_ULL(ev->ctr);
-	hart->pending_irq |= BIT_ULL(ev->ctr);
 }
 
 /**
@@ -215,7 +214,7 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 			shown = true;
 		}
 	}
-	hart->user_shown = shown;
+	hart->user.shown = shown;
 	page_set_mask(hart, mask);
 	return hart->reload && !hart->shut_down;
 }

@@ -40,10 +40,11 @@ static struct sbi_known sbi_recall(const struct riscv_pmu *pmu, const struct ris
 	struct riscv_pmu_sbi *sbi = to_sbi(pmu);
 	const struct sbi_known *known;
 
-	guard(spinlock)(&sbi->lock);
+	spin_lock(&sbi->lock);
 	known = sbi_find_known(sbi, &event);
 	if (known)
 		event = *known;
+	spin_unlock(&sbi->lock);
 
 	return event;
 }
@@ -53,7 +54,7 @@ static void sbi_remember(struct riscv_pmu_sbi *sbi, const struct sbi_known *even
 {
 	struct sbi_known *known;
 
-	guard(spinlock)(&sbi->lock);
+	spin_lock(&sbi->lock);
 	known = sbi_find_known(sbi, event);
 	if (known) {
 		known->able |= event->able;
@@ -61,6 +62,7 @@ static void sbi_remember(struct riscv_pmu_sbi *sbi, const struct sbi_known *even
 	} else {
 		sbi->known[sbi->known_next++ % SBI_NR_KNOWN] = *event;
 	}
+	spin_unlock(&sbi->lock);
 }
 
 /*

@@ -250,7 +250,7 @@ static u64 expected_overflows(struct fake_pmu *fake)
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
 		overflowed |= fake->ctr[ctr].overflowed ? C(ctr) : 0;
 
-	return riscv_pmu_hart_find_expected(&fake->hart, overflowed & fake->hart.armed);
+	return riscv_pmu_hart_find_expected(&fake->hart, overflowed & fake->hart.hw.armed);
 }
 
 /* Simulates the interrupt of counters that have overflowed before their overflow points. */
@@ -345,7 +345,7 @@ static void counter_is_loaded_if_its_overflow_is_too_early_or_late(struct kunit 
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), 1000 - row->between);
 	else
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), max(row->left, 1));
-	KUNIT_EXPECT_EQ(test, fake->hart.armed, C(5));
+	KUNIT_EXPECT_EQ(test, fake->hart.hw.armed, C(5));
 	switch_out(fake, &ev);
 }
 
@@ -1541,7 +1541,7 @@ static void soak_check_overflow_points(struct soak *s)
 		}
 		if (first == S64_MAX)
 			continue;
-		KUNIT_EXPECT_NE(s->test, fake->hart.armed & C(i), 0);
+		KUNIT_EXPECT_NE(s->test, fake->hart.hw.armed & C(i), 0);
 		KUNIT_EXPECT_GE(s->test, fake_until_wrap(fake, i), 1);
 		KUNIT_EXPECT_LE(s->test, fake_until_wrap(fake, i), first);
 	}
@@ -1551,8 +1551,8 @@ static void soak_check(struct soak *s)
 {
 	struct fake_pmu *fake = s->fake;
 
-	KUNIT_EXPECT_EQ(s->test, fake->hart.running, fake_running(fake));
-	KUNIT_EXPECT_EQ(s->test, fake->hart.programmed, fake_holding(fake));
+	KUNIT_EXPECT_EQ(s->test, fake->hart.hw.running, fake_running(fake));
+	KUNIT_EXPECT_EQ(s->test, fake->hart.hw.programmed, fake_holding(fake));
 	soak_check_overflow_points(s);
 	fake_expect_no_violation(s->test, fake);
 }

@@ -18,6 +18,7 @@
 
 #include <asm/delay.h>
 
+#include "../throttle.h"
 #include "fake_backend.h"
 
 #define C(ctr)		BIT_ULL(ctr)
@@ -81,7 +82,7 @@ static void state_exit(struct kunit *test)
 		struct riscv_pmu_hart *hart = per_cpu_ptr(fake->pmu.harts, cpu);
 
 		KUNIT_EXPECT_FALSE(test, hart->updating);
-		if (hart->programmed | hart->wanted.sched.used)
+		if (hart->hw.programmed | hart->wanted.sched.used)
 			fake_expect_idle(test, fake, hart);
 	}
 	fake_expect_no_violation(test, fake);
@@ -375,10 +376,10 @@ static void counter_of_a_deleted_event_keeps_running(struct kunit *test)
 	unsigned int batches;
 
 	sched_in(test, s);
-	KUNIT_EXPECT_FALSE(test, this_hart(fake)->irq_masked);
+	KUNIT_EXPECT_FALSE(test, this_hart(fake)->irq.masked);
 	batches = fake->nr_batches;
 	sched_out(test, s);
-	KUNIT_EXPECT_TRUE(test, this_hart(fake)->irq_masked);
+	KUNIT_EXPECT_TRUE(test, this_hart(fake)->irq.masked);
 	fake_advance(fake, 1000);
 	KUNIT_EXPECT_TRUE(test, fake->ctr[3].overflowed);
 	interrupt(fake);
@@ -386,7 +387,7 @@ static void counter_of_a_deleted_event_keeps_running(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->samples, 0);
 
 	sched_in(test, s);
-	KUNIT_EXPECT_FALSE(test, this_hart(fake)->irq_masked);
+	KUNIT_EXPECT_FALSE(test, this_hart(fake)->irq.masked);
 	KUNIT_EXPECT_FALSE(test, fake->ctr[3].overflowed);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1000);
 	sched_out(test, s);
@@ -977,7 +978,7 @@ static void restarting_overflow(struct perf_event *event, struct perf_sample_dat
 	event->hw.sample_period = 40;
 	local64_set(&event->hw.period_left, 0);
 	event->pmu->start(event, PERF_EF_RELOAD);
-	to_state(event)->running_in_handler = this_hart(fake)->running;
+	to_state(event)->running_in_handler = this_hart(fake)->hw.running;
 }
 
 static void handler_may_restart_its_event(struct kunit *test)
@@ -1127,12 +1128,12 @@ static void group_is_paused_while_its_sample_is_taken(struct kunit *test)
 static void timed_interrupt(struct fake_pmu *fake, unsigned int ctr, u32 gap, u32 ticks)
 {
 	struct riscv_pmu_hart *hart = this_hart(fake);
-	u32 now = hart->irq_ended + gap;
+	u32 now = hart->throttle.ended + gap;
 
 	fake_advance(fake, fake_until_wrap(fake, ctr));
 	riscv_pmu_throttle_begin_irq(&fake->pmu, hart, now, fake->mode == RISCV_PMU_INH_U);
 	interrupt(fake);
-	riscv_pmu_throttle_end_irq(hart, now, now + ticks);
+	riscv_pmu_throttle_end_irq(hart, now + ticks);
 }
 
 /* The overflow handler takes time. */
@@ -1285,7 +1286,7 @@ static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs
 		struct riscv_pmu_hart *hart = per_cpu_ptr(fake->pmu.harts, cpu);
 
 		riscv_pmu_poll_hart_start(hart);
-		hart->poll.function = poll_does_nothing;
+		hart->poll.timer.function = poll_does_nothing;
 	}
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, stop_polling,
 							(void *)(uintptr_t)fake->pmu.harts), 0);
@@ -1354,16 +1355,16 @@ static void timer_is_set_for_the_end_of_the_period(struct kunit *test)
 	struct fake_pmu *fake = test->priv;
 	u64 now = NSEC_PER_SEC;
 
-	/* irq_cost is in eighths of a tick. */
-	this_hart(fake)->irq_cost = 8 * riscv_timebase / 100000;
+	/* The average is in eighths of a tick. */
+	this_hart(fake)->throttle.cost = 8 * riscv_timebase / 100000;
 	sched_in(test, s);
 	poll(fake, now);
 	fake_advance(fake, 1000);
 	KUNIT_EXPECT_EQ(test, poll(fake, now + NSEC_PER_MSEC), row->wait);
-	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll_due, now + NSEC_PER_MSEC + row->wait);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll.due, now + NSEC_PER_MSEC + row->wait);
 	sched_out(test, s);
 	KUNIT_EXPECT_EQ(test, poll(fake, now + NSEC_PER_SEC), 0);
-	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll_due, 0);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll.due, 0);
 }
 
 /* Polled again after 100 ns: such a short time does not change the measured rate. */
@@ -1439,7 +1440,7 @@ static void polled_and_interrupting_events_can_be_mixed(struct kunit *test)
 	fake->pmu.irq_ctrs = C(4);
 	sched_in(test, polled);
 	sched_in(test, other);
-	KUNIT_EXPECT_EQ(test, this_hart(fake)->armed, C(4));
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->hw.armed, C(4));
 	fake_advance(fake, 250);
 	interrupt(fake);
 	KUNIT_EXPECT_EQ(test, polled->samples, 0);
@@ -1544,7 +1545,7 @@ static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 	KUNIT_CASE(group_is_paused_while_its_sample_is_taken),					\
 	KUNIT_CASE(shared_counting_event_counts_during_the_interrupt),				\
 	KUNIT_CASE(periods_are_extended_under_load_and_restored),				\
-	KUNIT_CASE(periods_are_extended_at_twice_the_gap_in_the_kernel),			\
+	KUNIT_CASE(periods_are_extended_at_twice_the_gap_in_the_kernel),	\
 	KUNIT_CASE(periods_that_end_together_are_not_extended),					\
 	KUNIT_CASE(polled_event_is_sampled_at_the_first_poll_after_its_period),			\
 	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, poll_gen_params),		\

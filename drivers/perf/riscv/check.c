@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Checks the invariants of a hart's state, which pmu.h lists, after each apply. Debug kernels and
+ * KUnit do so.
+ */
+
+#include <linux/bug.h>
+#include <linux/printk.h>
+
+#include "counter.h"
+
+/* A warning for each kind of error, once. */
+#define CHECK(condition)	WARN_ONCE(!(condition), "riscv_pmu: not true: " #condition "\n")
+
+/**
+ * struct check_nr - events that are not stopped
+ * @irq:	those that need an overflow interrupt
+ * @polled:	those whose overflow points the timer checks
+ */
+struct check_nr {
+	unsigned int irq;
+	unsigned int polled;
+};
+
+static void check_active(const struct riscv_pmu_hart *hart, const struct riscv_pmu_event *ev)
+{
+	u64 bit = BIT_ULL(ev->ctr);
+
+	CHECK(hart->hw.running & bit);
+	CHECK(riscv_pmu_counter_holds(hart, ev->ctr, &ev->req.cfg));
+	CHECK(ev->gen == ev->counter->gen);
+	CHECK(!ev->pending_delta);
+	CHECK(hart->hw.armed & bit || !riscv_pmu_event_needs_irq(ev));
+}
+
+static void check_event(const struct riscv_pmu_hart *hart, const struct riscv_pmu_event *ev,
+			unsigned int ctr, struct check_nr *nr)
+{
+	CHECK(ev->hart == hart);
+	CHECK(ev->ctr == ctr && ev->counter == &hart->counter[ctr]);
+	CHECK(ev->state == RISCV_PMU_EVENT_STOPPED || ev->state == RISCV_PMU_EVENT_ACTIVE);
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
+		return;
+
+	check_active(hart, ev);
+	nr->irq += riscv_pmu_event_needs_irq(ev);
+	nr->polled += ev->sampling && ev->polled;
+}
+
+static void check_counter(const struct riscv_pmu_hart *hart, unsigned int ctr, struct check_nr *nr)
+{
+	bool used = hart->wanted.sched.used & BIT_ULL(ctr);
+	bool stale = hart->stale & BIT_ULL(ctr);
+	const struct riscv_pmu_event *ev;
+
+	CHECK(used == !list_empty(&hart->counter[ctr].events));
+	CHECK(stale == (used && !riscv_pmu_counter_holds(hart, ctr, &hart->wanted.cfg[ctr])));
+	list_for_each_entry(ev, &hart->counter[ctr].events, node)
+		check_event(hart, ev, ctr, nr);
+}
+
+/**
+ * riscv_pmu_hart_check() - warn if an invariant of the hart's state does not hold
+ * @pmu:	the PMU
+ * @hart:	this hart, all changes applied
+ *
+ * Context: interrupts off; the run queue's lock may be held.
+ */
+void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
+{
+	struct check_nr nr = {};
+
+	printk_deferred_enter();
+	CHECK(!(hart->dirty | hart->pending | hart->reload | hart->hw.paused));
+	CHECK(!(hart->hw.programmed & ~pmu->ctrs));
+	CHECK(!((hart->hw.running | hart->hw.armed) & ~hart->hw.programmed));
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
+		check_counter(hart, ctr, &nr);
+	CHECK(nr.irq == hart->irq.events);
+	CHECK(nr.polled == hart->poll.events);
+	printk_deferred_exit();
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Measures the interrupts that take samples, so that they do not take all of the hart's time. */
+#ifndef _RISCV_PMU_THROTTLE_H
+#define _RISCV_PMU_THROTTLE_H
+
+#include <linux/minmax.h>
+
+#include "pmu.h"
+
+#define THROTTLE_TICK_NS_SHIFT	10
+
+/* Consecutive interrupts that may come too early before events are throttled. */
+#define THROTTLE_MAX_EARLY	3
+
+/* A tick of the harts' timer in 1 / 2^10 ns, and 50 us in ticks: a division is slow here. */
+extern u32 riscv_pmu_throttle_tick_ns;
+extern u32 riscv_pmu_throttle_max_gap;
+
+void riscv_pmu_throttle_init(void);
+void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, u32 gap);
+
+static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
+{
+	return (u64)ticks * riscv_pmu_throttle_tick_ns >> THROTTLE_TICK_NS_SHIFT;
+}
+
+/**
+ * riscv_pmu_throttle_begin_irq() - an interrupt that may take samples begins
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @now:	its timer, in ticks
+ * @in_user:	user mode was interrupted
+ *
+ * It is too early if the last one ended less than three eighths of an interrupt's average duration
+ * ago, or half of it if no firmware calls prolong the interrupt. About three quarters of that time
+ * is spent on exit and entry, so that the interrupted context gets at least a twentieth of the
+ * hart. In kernel mode this can be the softirqs at the end of the last interrupt, which need as
+ * long again before they make progress, so the gap is twice as long there. It is at most 50 us, so
+ * that one very long interrupt does not make those after it count as too early.
+ */
+static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
+						struct riscv_pmu_hart *hart, u32 now, bool in_user)
+{
+	struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
+	u32 gap = (pmu->no_calls ? 4 : 3) * throttle->cost >> (in_user ? 6 : 5);
+
+	gap = min(gap, riscv_pmu_throttle_max_gap);
+	throttle->early = now - throttle->ended < gap ? throttle->early + 1 : 0;
+	throttle->began = now;
+}
+
+/**
+ * riscv_pmu_throttle_end_irq() - an interrupt that may take samples ends
+ * @hart:	this hart
+ * @now:	its timer, in ticks
+ *
+ * Return: the duration of the interrupt, in ns.
+ */
+static inline u64 riscv_pmu_throttle_end_irq(struct riscv_pmu_hart *hart, u32 now)
+{
+	struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
+	u32 ticks = now - throttle->began;
+
+	throttle->ended = now;
+	throttle->cost += ticks - (throttle->cost >> 3);
+	return riscv_pmu_throttle_ticks_to_ns(ticks);
+}
+
+/**
+ * riscv_pmu_throttle_irq_cost_ns() - average duration of an interrupt that takes samples
+ * @hart:	this hart
+ *
+ * Return: ns.
+ */
+static inline u64 riscv_pmu_throttle_irq_cost_ns(const struct riscv_pmu_hart *hart)
+{
+	return riscv_pmu_throttle_ticks_to_ns(hart->throttle.cost >> 3);
+}
+
+/**
+ * riscv_pmu_throttle_event() - adapt the minimum period of an event that takes a sample
+ * @hart:	this hart
+ * @ev:	the event
+ *
+ * Context: hard interrupt.
+ */
+static inline void riscv_pmu_throttle_event(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+{
+	u32 gap = hart->throttle.began - ev->last_sample;
+
+	ev->last_sample = hart->throttle.began;
+	if (unlikely(ev->min_period || hart->throttle.early > THROTTLE_MAX_EARLY))
+		riscv_pmu_throttle_adapt(hart, ev, gap);
+}
+
+#endif /* _RISCV_PMU_THROTTLE_H */
