@@ -106,6 +106,7 @@ takes_series()
 	copy_rig
 	mkdir -p "$COPY/drivers/perf/riscv"
 	cp -a "$TOP"/{kernel,arch,include,tools,Documentation} "$COPY/"
+	cp "$TOP/drivers/perf/riscv_iommu_pmu.c" "$COPY/drivers/perf/"
 	echo "/* older */" >"$COPY/drivers/perf/riscv/core.c"
 	echo "/* gone */" >"$COPY/drivers/perf/riscv/gone.c"
 	echo >>"$COPY/kernel/6.12/0001-perf-riscv-Build-drivers-perf-riscv.patch"

@@ -44,7 +44,7 @@ static void fake_writeq(u64 value, void __iomem *addr);
 #define MODULE_DESCRIPTION(...)
 #define MODULE_LICENSE(...)
 
-#include "../iommu_hpm.c"
+#include "../../riscv_iommu_pmu.c"
 
 #define FAKE_REGS	0x100000UL
 

@@ -24,8 +24,8 @@
 #include "lib/pmu.h"
 
 #define PMU		"/sys/bus/event_source/devices/riscv_iommu_0/"
-#define DRIVER		"/sys/bus/auxiliary/drivers/riscv_iommu_hpm.riscv-iommu-hpm/"
-#define MODULE		"riscv_iommu_hpm"
+#define DRIVER		"/sys/bus/auxiliary/drivers/riscv_iommu_pmu.riscv-iommu-pmu/"
+#define MODULE		"riscv_iommu_pmu"
 #define PARAMETERS	"/sys/module/" MODULE "/parameters/"
 #define DISK		"/dev/vda"
 #define GROUP_TYPE	"/sys/block/vda/device/../iommu_group/type"

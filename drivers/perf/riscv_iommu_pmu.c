@@ -30,7 +30,7 @@
 #include <linux/pci.h>
 #include <linux/perf_event.h>
 #include <linux/property.h>
-#include <linux/riscv_iommu_hpm.h>
+#include <linux/riscv_iommu_pmu.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
@@ -937,7 +937,7 @@ static int hpm_register(struct hpm *hpm)
 
 static int hpm_probe(struct auxiliary_device *aux, const struct auxiliary_device_id *id)
 {
-	const struct riscv_iommu_hpm_data *data = dev_get_platdata(&aux->dev);
+	const struct riscv_iommu_pmu_data *data = dev_get_platdata(&aux->dev);
 	struct hpm *hpm;
 	int err;
 
@@ -1001,13 +1001,13 @@ static void hpm_shutdown(struct auxiliary_device *aux)
 }
 
 static const struct auxiliary_device_id hpm_ids[] = {
-	{ .name = RISCV_IOMMU_HPM_MODULE "." RISCV_IOMMU_HPM_NAME },
+	{ .name = RISCV_IOMMU_PMU_MODULE "." RISCV_IOMMU_PMU_NAME },
 	{ }
 };
 MODULE_DEVICE_TABLE(auxiliary, hpm_ids);
 
 static struct auxiliary_driver hpm_driver = {
-	.name		= "riscv-iommu-hpm",
+	.name		= "riscv-iommu-pmu",
 	.probe		= hpm_probe,
 	.shutdown	= hpm_shutdown,
 	.id_table	= hpm_ids,
@@ -1015,7 +1015,7 @@ static struct auxiliary_driver hpm_driver = {
 
 static int __init hpm_init(void)
 {
-	int err = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "perf/riscv/iommu_hpm:online",
+	int err = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "perf/riscv/iommu:online",
 					  hpm_cpu_online, hpm_cpu_offline);
 
 	if (err < 0)

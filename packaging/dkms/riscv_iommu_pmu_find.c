@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Announces the performance monitors of RISC-V IOMMUs to riscv_iommu_hpm, on kernels
+ * Announces the performance monitors of RISC-V IOMMUs to riscv_iommu_pmu, on kernels
  * whose IOMMU driver does not: it looks for the IOMMUs that Linux drives, and makes an
  * auxiliary device for each, which goes when the IOMMU's driver lets go.
  *
@@ -20,7 +20,7 @@
 #include <linux/of.h>
 #include <linux/pci.h>
 #include <linux/platform_device.h>
-#include <linux/riscv_iommu_hpm.h>
+#include <linux/riscv_iommu_pmu.h>
 #include <linux/slab.h>
 
 #define FIND_REG_CAPABILITIES	0x000
@@ -44,7 +44,7 @@ struct found {
 	struct list_head		list;
 	struct device			*iommu;
 	struct auxiliary_device		*aux;
-	struct riscv_iommu_hpm_data	data;
+	struct riscv_iommu_pmu_data	data;
 };
 
 static LIST_HEAD(found_list);
@@ -85,7 +85,7 @@ static unsigned int find_irq(struct device *dev, void __iomem *reg)
 
 static int find_is_monitor(struct device *dev, const void *unused)
 {
-	return strstarts(dev_name(dev), RISCV_IOMMU_HPM_MODULE "." RISCV_IOMMU_HPM_NAME ".");
+	return strstarts(dev_name(dev), RISCV_IOMMU_PMU_MODULE "." RISCV_IOMMU_PMU_NAME ".");
 }
 
 static bool find_is_announced(struct device *iommu)
@@ -108,7 +108,7 @@ static void find_announce(struct device *iommu, void __iomem *reg)
 	found->iommu = iommu;
 	found->data.reg = reg;
 	found->data.irq = find_irq(iommu, reg);
-	found->aux = auxiliary_device_create(iommu, RISCV_IOMMU_HPM_MODULE, RISCV_IOMMU_HPM_NAME,
+	found->aux = auxiliary_device_create(iommu, RISCV_IOMMU_PMU_MODULE, RISCV_IOMMU_PMU_NAME,
 					     &found->data, found_next_id++);
 	if (!found->aux) {
 		dev_warn(iommu, "the performance monitor can not be announced: it is left out\n");
