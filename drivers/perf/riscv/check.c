@@ -5,6 +5,8 @@
  */
 
 #include <linux/bug.h>
+#include <linux/cleanup.h>
+#include <linux/irqflags.h>
 #include <linux/printk.h>
 
 #include "counter.h"
@@ -28,7 +30,6 @@ static void check_active(const struct riscv_pmu_hart *hart, const struct riscv_p
 
 	CHECK(hart->hw.running & bit);
 	CHECK(riscv_pmu_counter_holds(hart, ev->ctr, &ev->req.cfg));
-	CHECK(ev->gen == ev->counter->gen);
 	CHECK(!ev->pending_delta);
 	CHECK(hart->hw.armed & bit || !riscv_pmu_event_needs_irq(ev));
 }
@@ -64,12 +65,14 @@ static void check_counter(const struct riscv_pmu_hart *hart, unsigned int ctr, s
  * @pmu:	the PMU
  * @hart:	this hart, all changes applied
  *
- * Context: interrupts off; the run queue's lock may be held.
+ * Context: any, on this hart; the run queue's lock may be held.
  */
 void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
 {
 	struct check_nr nr = {};
 
+	/* A console may wake a task, which takes the run queue's lock. */
+	guard(irqsave)();
 	printk_deferred_enter();
 	CHECK(!(hart->dirty | hart->pending | hart->reload | hart->hw.paused));
 	CHECK(!(hart->hw.programmed & ~pmu->ctrs));
