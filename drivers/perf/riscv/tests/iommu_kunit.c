@@ -5,8 +5,8 @@
  * between two accesses, and an access of 8 bytes is split in two of 4 (RISC-V IOMMU
  * Architecture 1.0, chapter 6).
  *
- * The source of the driver is included here, and compiled for these registers. The driver
- * itself is not affected.
+ * The file is long, because the source of the driver is included here, and compiled for these
+ * registers. The driver itself is not affected.
  */
 
 #include <kunit/device.h>

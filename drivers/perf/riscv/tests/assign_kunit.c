@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of assign.c: which events share a counter, and which are moved. */
+
+#include "hart_fixture.h"
+
+/* --- sharing ----------------------------------------------------------------- */
+
+static void counting_events_share_a_counter(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+	unsigned int batches;
+
+	init_counting(&a, 5, FAKE_CONFIG);
+	init_counting(&b, 5, FAKE_CONFIG);
+	switch_in(test, fake, &a, 0);
+	batches = fake->nr_batches;
+	fake_advance(fake, 10);
+	switch_in(test, fake, &b, 0);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, b.ctr, a.ctr);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 100);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 100);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
+}
+
+static void different_filters_do_not_share(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+
+	fake_event_init(&a, fake_config(5, RISCV_PMU_INH_U | RISCV_PMU_INH_M), FAKE_CONFIG);
+	fake_event_init(&b, fake_config(5, RISCV_PMU_INH_S | RISCV_PMU_INH_M), FAKE_CONFIG);
+	switch_in(test, fake, &a, 0);
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_NE(test, a.ctr, b.ctr);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 0);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 50);
+}
+
+/* The count of the counting event is exact while a sampling event is added and removed. */
+static void counting_and_sampling_share_a_counter(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+
+	init_counting(&a, 5, C(3));
+	init_sampling(&b, 5, C(3));
+	switch_in(test, fake, &a, 0);
+	fake_advance(fake, 10);
+	switch_in(test, fake, &b, 75);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 75);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &b));
+	fake_advance(fake, 5);
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &b));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &a));
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 75);
+	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 175);
+}
+
+/* If they shared a counter, the counting event would lose events while that is written. */
+static void counting_event_does_not_share_with_sampling_if_a_counter_is_free(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event sampled, a, b;
+
+	init_sampling(&sampled, 5, C(3) | C(4));
+	init_counting(&a, 5, C(3) | C(4));
+	init_counting(&b, 5, C(3) | C(4));
+	switch_in(test, fake, &sampled, 1000);
+	switch_in(test, fake, &a, 0);
+	KUNIT_EXPECT_NE(test, a.ctr, sampled.ctr);
+	/* Two counting events share a counter. */
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_EQ(test, b.ctr, a.ctr);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 50);
+}
+
+/* The counting event is on the only counter of the sampling event, and can use another one. */
+static void counting_event_is_moved_for_a_sampling_event(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event sampled, a;
+
+	init_counting(&a, 5, C(3) | C(4));
+	init_sampling(&sampled, 5, C(3));
+	switch_in(test, fake, &a, 0);
+	fake_advance(fake, 10);
+	switch_in(test, fake, &sampled, 1000);
+	KUNIT_EXPECT_EQ(test, sampled.ctr, 3);
+	KUNIT_EXPECT_EQ(test, a.ctr, 4);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 100);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 50);
+}
+
+/* If there are not enough counters, events share one rather than being multiplexed. */
+static void counting_and_sampling_share_if_another_needs_the_counter(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event sampled, a, other;
+
+	init_sampling(&sampled, 5, C(3) | C(4));
+	init_counting(&a, 5, C(3) | C(4));
+	init_counting(&other, 7, C(3) | C(4));
+	switch_in(test, fake, &sampled, 1000);
+	switch_in(test, fake, &a, 0);
+	fake_advance(fake, 10);
+	switch_in(test, fake, &other, 0);
+	KUNIT_EXPECT_EQ(test, a.ctr, sampled.ctr);
+	KUNIT_EXPECT_NE(test, other.ctr, a.ctr);
+	KUNIT_EXPECT_LE(test, fake_until_wrap(fake, a.ctr), 950);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 100);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 100);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
+}
+
+/* A counting and a sampling event are merged only if the new event then gets a counter. */
+static void events_are_not_merged_if_that_frees_no_usable_counter(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event sampled, a, other, added;
+
+	init_sampling(&sampled, 5, C(3) | C(4));
+	init_counting(&a, 5, C(3) | C(4));
+	init_counting(&other, 7, C(5));
+	switch_in(test, fake, &sampled, 1000);
+	switch_in(test, fake, &a, 0);
+	switch_in(test, fake, &other, 0);
+
+	/* The new event can use neither counter of the pair. */
+	init_counting(&added, 8, C(5));
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &added, 0), -EAGAIN);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->hart.stats.moved, 0);
+
+	/* The only counter that can hold the new event has refused it. */
+	fake->fail_config = C(33);
+	init_counting(&added, 8, C(33));
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &added, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, add(fake, &added, 0), -EAGAIN);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->hart.stats.moved, 0);
+
+	KUNIT_EXPECT_NE(test, a.ctr, sampled.ctr);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 50);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
+}
+
+/*
+ * The new event needs a counter that is in use. Its event moves to one of the pair's counters,
+ * which is free after the merge.
+ */
+static void events_are_merged_to_free_a_counter_by_a_chain_of_moves(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event sampled, a, other, added;
+
+	init_sampling(&sampled, 5, C(3) | C(4));
+	init_counting(&a, 5, C(3) | C(4));
+	init_counting(&other, 7, C(4) | C(5));
+	switch_in(test, fake, &other, 0);
+	KUNIT_EXPECT_EQ(test, other.ctr, 4);
+	switch_in(test, fake, &sampled, 1000);
+	switch_in(test, fake, &a, 0);
+	KUNIT_EXPECT_EQ(test, other.ctr, 5);
+	init_counting(&added, 8, C(5));
+	switch_in(test, fake, &added, 0);
+	KUNIT_EXPECT_EQ(test, added.ctr, 5);
+	KUNIT_EXPECT_EQ(test, other.ctr, 4);
+	KUNIT_EXPECT_EQ(test, a.ctr, sampled.ctr);
+	switch_out(fake, &a);
+	switch_out(fake, &sampled);
+	switch_out(fake, &other);
+	switch_out(fake, &added);
+}
+
+#define MANY	(RISCV_PMU_MAX_IDENTICAL + 1)
+
+/*
+ * Without the limit, programs that find the number of counters by opening the same event
+ * repeatedly would not end.
+ */
+static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
+{
+	struct riscv_pmu_event *ev = kunit_kcalloc(test, MANY, sizeof(*ev), GFP_KERNEL);
+	struct riscv_pmu_event other;
+	struct fake_pmu *fake = test->priv;
+	u64 searched;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ev);
+	for (i = 0; i < MANY; i++)
+		init_counting(&ev[i], 5, C(3));
+	for (i = 0; i < MANY - 1; i++)
+		switch_in(test, fake, &ev[i], 0);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 0), -EAGAIN);
+	finish(fake);
+
+	/* The limit is per opener. Failed adds of one do not make another one's events search. */
+	init_counting(&other, 5, C(3));
+	other.opener = (struct pid *)test;
+	switch_in(test, fake, &other, 0);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 50);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 0), -EAGAIN);
+	finish(fake);
+	searched = fake->hart.stats.searched;
+	switch_in(test, fake, &other, 0);
+	KUNIT_EXPECT_EQ(test, fake->hart.stats.searched, searched);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 0);
+
+	/* If the last event is added instead of the first, the first one can not be added. */
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[0]), 50);
+	switch_in(test, fake, &ev[i], 0);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &ev[0], 0), -EAGAIN);
+	finish(fake);
+	fake_advance(fake, 10);
+	for (i = 1; i < MANY; i++)
+		KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[i]), i == MANY - 1 ? 50 : 100);
+}
+
+/* The limit is the number of counters, if that is more than 16. */
+static void one_opener_runs_as_many_identical_events_as_counters(struct kunit *test)
+{
+	struct riscv_pmu_request req = { .ctrs = GENMASK_ULL(31, 3) };
+
+	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&req), 29);
+	req.ctrs = C(3);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&req), 16);
+}
+
+/*
+ * The counter overflows, and its sampling event is removed. When the counter is restarted for
+ * the counting event, it must not start from the few events since the overflow: QEMU 10.0.2
+ * could hang (see apply_has_room()).
+ */
+static void overflowed_counter_restarts_far_from_its_next_overflow(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+
+	init_counting(&a, 5, C(3));
+	init_sampling(&b, 5, C(3));
+	switch_in(test, fake, &a, 0);
+	switch_in(test, fake, &b, 100);
+	fake_advance(fake, 21);
+	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, 5);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 105);
+	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, 5);
+	handle_early_irq(fake, C(3));
+	KUNIT_EXPECT_EQ(test, fake->ctr[3].value, 3ULL << 62);
+	fake_advance(fake, 1);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 110);
+}
+
+static void counter_keeps_running_when_its_sampling_event_is_removed(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+	unsigned int batches;
+
+	init_counting(&a, 5, C(3));
+	init_sampling(&b, 5, C(3));
+	switch_in(test, fake, &b, 1000);
+	switch_in(test, fake, &a, 0);
+	switch_out(fake, &b);
+	/* There is no overflow point any more, so the next switch needs no batch. */
+	batches = fake->nr_batches;
+	switch_out(fake, &a);
+	switch_in(test, fake, &a, 0);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
+	fake_advance(fake, 2);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
+}
+
+static void counter_overflows_at_the_nearest_overflow_point(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+
+	init_sampling(&a, 1, C(3));
+	init_sampling(&b, 1, C(3));
+	switch_in(test, fake, &a, 100);
+	switch_in(test, fake, &b, 30);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 30);
+	fake_advance(fake, 30);
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &b));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &a));
+
+	KUNIT_EXPECT_EQ(test, handle_overflow(fake, &b, 200), 30);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 70);
+	fake_advance(fake, 70);
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &a));
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &b));
+	KUNIT_EXPECT_EQ(test, handle_overflow(fake, &a, 100), 100);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 100);
+
+	/* The event with the nearer overflow point is removed: the interrupt arms the other's. */
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 0);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 100);
+	fake_advance(fake, 100);
+	KUNIT_EXPECT_EQ(test, expected_overflows(fake), C(3));
+	handle_early_irq(fake, C(3));
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 30);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 170);
+}
+
+static void passed_overflow_point_is_armed_one_event_ahead(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+
+	init_sampling(&a, 1, C(3));
+	init_sampling(&b, 1, C(3));
+	switch_in(test, fake, &a, 100);
+	fake_advance(fake, 150);
+	switch_in(test, fake, &b, 1000);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1);
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &a));
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 150);
+	handle_early_irq(fake, C(3));
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1000);
+	switch_out(fake, &b);
+}
+
+/* --- moving ------------------------------------------------------------------ */
+
+static void a_move_loses_no_count(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+
+	init_counting(&a, 5, C(3) | C(33));
+	init_counting(&b, 7, C(3));
+	switch_in(test, fake, &a, 0);
+	KUNIT_EXPECT_EQ(test, a.ctr, 3);
+	fake_advance(fake, 10);
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_EQ(test, a.ctr, 33);
+	KUNIT_EXPECT_EQ(test, b.ctr, 3);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 100);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 70);
+}
+
+static void a_move_keeps_the_overflow_point(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+
+	init_sampling(&a, 1, C(3) | C(4));
+	init_counting(&b, 7, C(3));
+	switch_in(test, fake, &a, 100);
+	fake_advance(fake, 60);
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_EQ(test, a.ctr, 4);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 4), 40);
+	fake_advance(fake, 39);
+	KUNIT_EXPECT_FALSE(test, has_overflowed(fake, &a));
+	fake_advance(fake, 1);
+	KUNIT_EXPECT_TRUE(test, has_overflowed(fake, &a));
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 100);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 280);
+}
+
+static void a_chain_of_moves_loses_no_count(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event r[4];
+
+	init_counting(&r[0], 1, C(3) | C(4));
+	init_sampling(&r[1], 2, C(4) | C(5));
+	init_counting(&r[2], 3, C(5) | C(33));
+	init_counting(&r[3], 4, C(3));
+	for (int i = 0; i < 4; i++) {
+		switch_in(test, fake, &r[i], 1000);
+		fake_advance(fake, 10);
+	}
+	KUNIT_EXPECT_EQ(test, r[0].ctr, 4);
+	KUNIT_EXPECT_EQ(test, r[1].ctr, 5);
+	KUNIT_EXPECT_EQ(test, r[2].ctr, 33);
+	KUNIT_EXPECT_EQ(test, r[3].ctr, 3);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 5), 940);
+	for (int i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, switch_out(fake, &r[i]), 10 * (4 - i) * (i + 1));
+}
+
+/* Both events are added in one update, so the first one is moved before it has counted. */
+static void a_move_before_the_first_apply_keeps_the_period(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+
+	init_sampling(&a, 1, C(3) | C(4));
+	init_sampling(&b, 2, C(3));
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &a, 100), 0);
+	KUNIT_EXPECT_EQ(test, add(fake, &b, 200), 0);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 4), 100);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 200);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 20);
+}
+
+static void shared_counter_moves_to_one_that_all_its_events_can_use(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b, c;
+
+	init_counting(&a, 5, C(3) | C(4) | C(5));
+	init_counting(&b, 5, C(3) | C(5));
+	init_counting(&c, 7, C(3));
+	switch_in(test, fake, &a, 0);
+	switch_in(test, fake, &b, 0);
+	fake_advance(fake, 1);
+	switch_in(test, fake, &c, 0);
+	KUNIT_EXPECT_EQ(test, a.ctr, 5);
+	KUNIT_EXPECT_EQ(test, b.ctr, 5);
+	fake_advance(fake, 1);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &c), 7);
+}
+
+static void add_fails_if_no_counter_is_free(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b, c;
+
+	init_counting(&a, 1, C(3) | C(4));
+	init_counting(&b, 2, C(3) | C(4));
+	init_counting(&c, 3, C(3) | C(4));
+	switch_in(test, fake, &a, 0);
+	switch_in(test, fake, &b, 0);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &c, 0), -EAGAIN);
+	finish(fake);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 10);
+	/* Now a counter is free. */
+	switch_in(test, fake, &c, 0);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 40);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &c), 30);
+}
+
+static void fixed_counter_is_preferred(struct kunit *test)
+{
+	const struct riscv_pmu_config cycles = { .event_idx = 1, .inh = RISCV_PMU_INH_M };
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event ev;
+
+	fake_event_init(&ev, cycles, FAKE_CONFIG | C(0));
+	switch_in(test, fake, &ev, 0);
+	KUNIT_EXPECT_EQ(test, ev.ctr, 0);
+	switch_out(fake, &ev);
+}
+
+static void running_counter_is_preferred(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+
+	init_counting(&a, 5, C(33));
+	init_counting(&b, 5, FAKE_CONFIG);
+	switch_in(test, fake, &a, 0);
+	switch_out(fake, &a);
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_EQ(test, b.ctr, 33);
+	switch_out(fake, &b);
+}
+
+static struct kunit_case assign_cases[] = {
+	KUNIT_CASE(counting_events_share_a_counter),
+	KUNIT_CASE(different_filters_do_not_share),
+	KUNIT_CASE(counting_and_sampling_share_a_counter),
+	KUNIT_CASE(counting_event_does_not_share_with_sampling_if_a_counter_is_free),
+	KUNIT_CASE(counting_event_is_moved_for_a_sampling_event),
+	KUNIT_CASE(counting_and_sampling_share_if_another_needs_the_counter),
+	KUNIT_CASE(events_are_not_merged_if_that_frees_no_usable_counter),
+	KUNIT_CASE(events_are_merged_to_free_a_counter_by_a_chain_of_moves),
+	KUNIT_CASE(one_opener_runs_at_most_16_identical_events),
+	KUNIT_CASE(one_opener_runs_as_many_identical_events_as_counters),
+	KUNIT_CASE(overflowed_counter_restarts_far_from_its_next_overflow),
+	KUNIT_CASE(counter_keeps_running_when_its_sampling_event_is_removed),
+	KUNIT_CASE(counter_overflows_at_the_nearest_overflow_point),
+	KUNIT_CASE(passed_overflow_point_is_armed_one_event_ahead),
+	KUNIT_CASE(a_move_loses_no_count),
+	KUNIT_CASE(a_move_keeps_the_overflow_point),
+	KUNIT_CASE(a_chain_of_moves_loses_no_count),
+	KUNIT_CASE(a_move_before_the_first_apply_keeps_the_period),
+	KUNIT_CASE(shared_counter_moves_to_one_that_all_its_events_can_use),
+	KUNIT_CASE(add_fails_if_no_counter_is_free),
+	KUNIT_CASE(fixed_counter_is_preferred),
+	KUNIT_CASE(running_counter_is_preferred),
+	{}
+};
+
+HART_SUITE("riscv_pmu_assign", assign_cases);

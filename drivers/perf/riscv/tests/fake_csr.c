@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of the Ssccfg backend with simulated CSRs. An access to a counter that is not delegated or
+ * not selected, which traps with Smcdeleg, is reported.
+ */
+
+#include "fake_csr.h"
+
+static struct csr_file *this_file(void)
+{
+	return kunit_get_current_test()->priv;
+}
+
+/*
+ * The violation is reported later, when interrupts are enabled: KUnit allocates memory for a
+ * report.
+ */
+static void file_report(struct csr_file *file, const char *what)
+{
+	file->violation = file->violation ?: what;
+}
+
+/* --- CSRs --- */
+
+static int file_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
+{
+	struct csr_file *file = this_file();
+
+	*values = file->values;
+	*events = file->events;
+	return file->values ? 0 : -ENODEV;
+}
+
+static void file_inhibit(u32 ctrs)
+{
+	struct csr_file *file = this_file();
+
+	if (ctrs & ~file->values)
+		file_report(file, "a counter that is not delegated is stopped");
+	file->inhibit |= ctrs;
+	file->stops++;
+}
+
+static void file_uninhibit(u32 ctrs)
+{
+	struct csr_file *file = this_file();
+
+	if (ctrs & ~file->values)
+		file_report(file, "a counter that is not delegated is started");
+	file->inhibit &= ~ctrs;
+	file->starts++;
+}
+
+static unsigned long file_select(unsigned long select)
+{
+	struct csr_file *file = this_file();
+	unsigned long old = file->select;
+
+	file->select = select;
+	return old;
+}
+
+/* Returns the selected counter. If the access would trap, reports that, and returns another. */
+static unsigned int file_selected(struct csr_file *file, u32 delegated)
+{
+	unsigned long ctr = file->select - PMU_ISELECT_CTR;
+
+	if (ctr < PMU_CSR_CTR_NUM && delegated & BIT(ctr))
+		return ctr;
+
+	file_report(file, "an access to a register that is not delegated traps");
+	return 0;
+}
+
+static bool file_is_second(const struct csr_file *file, unsigned int ctr)
+{
+	for (unsigned int i = PMU_CSR_CTR_FIRST_HPM; file->duplicate_event && i < ctr; i++) {
+		if (!((file->event[i] ^ file->event[ctr]) & PMU_HPMEVENT_SELECTOR))
+			return true;
+	}
+
+	return false;
+}
+
+static u64 file_read_value(void)
+{
+	struct csr_file *file = this_file();
+	unsigned int ctr = file_selected(file, file->values);
+	u64 value = file->value[ctr];
+	bool counts = (file->event[ctr] & PMU_HPMEVENT_SELECTOR && !file_is_second(file, ctr)) ||
+		      file->first[ctr];
+
+	if (counts && !(file->inhibit & BIT(ctr)))
+		file->value[ctr] += 7;
+	return value;
+}
+
+static void file_write_value(u64 value)
+{
+	struct csr_file *file = this_file();
+	unsigned int ctr = file_selected(file, file->values);
+
+	if (!(file->inhibit & BIT(ctr)))
+		file_report(file, "a running counter is written");
+	/* QEMU 10.0.2 does not detect the next overflow of such a counter. */
+	if (file->event[ctr] & PMU_HPMEVENT_OF)
+		file_report(file, "a counter is written before its overflow flag is cleared");
+	file->value[ctr] = value & file->value_bits[ctr];
+}
+
+static u64 file_read_event(void)
+{
+	struct csr_file *file = this_file();
+
+	return file->event[file_selected(file, file->events)] & ~FILE_MINH;
+}
+
+static void file_write_event(u64 event)
+{
+	struct csr_file *file = this_file();
+	unsigned int ctr = file_selected(file, file->events);
+	u64 *to = &file->event[ctr];
+
+	if (!(file->inhibit & BIT(ctr)))
+		file_report(file, "the event register of a running counter is written");
+	*to = (event & file->event_bits[ctr] & ~FILE_MINH) | (*to & FILE_MINH);
+	if (file->sticky_event && *to & PMU_HPMEVENT_SELECTOR && !file->first[ctr])
+		file->first[ctr] = *to & PMU_HPMEVENT_SELECTOR;
+	if (!*to)
+		file->first[ctr] = 0;
+}
+
+static void file_reload(unsigned int ctr, u64 event, u64 value)
+{
+	unsigned long select;
+
+	file_inhibit(BIT(ctr));
+	select = file_select(PMU_ISELECT_CTR + ctr);
+	file_write_event(event);
+	file_write_value(value);
+	file_select(select);
+	file_uninhibit(BIT(ctr));
+}
+
+static u64 file_read_ovf(unsigned int csr)
+{
+	return this_file()->overflowed;
+}
+
+/* --- firmware --- */
+
+static struct sbiret file_error(long error)
+{
+	return (struct sbiret){ .error = error };
+}
+
+static u64 file_selector_of(u32 event_idx)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(file_selectors); i++) {
+		if (file_selectors[i].event_idx == event_idx)
+			return file_selectors[i].selector;
+	}
+
+	return 0;
+}
+
+static struct sbiret file_info(const struct csr_file *file, unsigned long ctr)
+{
+	union sbi_pmu_ctr_info info = { .width = 63 };
+
+	if (BIT_ULL(ctr) & FILE_FW)
+		info.type = SBI_PMU_CTR_TYPE_FW;
+	else if (ctr < ARRAY_SIZE(file->hpm_of) && file->hpm_of[ctr] != PMU_CSR_CTR_TIME)
+		info.csr = CSR_CYCLE + file->hpm_of[ctr];
+	else
+		return file_error(SBI_ERR_INVALID_PARAM);
+
+	return (struct sbiret){ .value = info.value };
+}
+
+/* The driver passes masks of one word only, with base 0. */
+static struct sbiret file_match(struct csr_file *file, u64 ctrs, u32 event_idx)
+{
+	unsigned int ctr = __ffs64(ctrs), hpm;
+	u64 selector = file_selector_of(event_idx);
+
+	if (ctrs & FILE_FW) {
+		file->fw_calls++;
+		if (event_idx != RISCV_PMU_EVENT_FW(SBI_PMU_FW_SET_TIMER))
+			return file_error(SBI_ERR_NOT_SUPPORTED);
+		return (struct sbiret){ .value = __ffs64(ctrs & FILE_FW) };
+	}
+	if (ctr >= ARRAY_SIZE(file->hpm_of) || !selector)
+		return file_error(SBI_ERR_NOT_SUPPORTED);
+
+	file->matches |= ctrs;
+	hpm = file->hpm_of[ctr];
+	file->inhibit |= BIT(hpm);
+	file->event[hpm] = FILE_MINH | (BIT(hpm) & FILE_FIXED ? 0 : selector);
+	if (file->sticky_event && !file->first[hpm] && !(BIT(hpm) & FILE_FIXED))
+		file->first[hpm] = selector;
+	return (struct sbiret){ .value = ctr };
+}
+
+static void file_stop(struct csr_file *file, u64 ctrs, unsigned long flags)
+{
+	file->fw_calls += !!(ctrs & FILE_FW);
+	for (unsigned int ctr = 0; ctr < ARRAY_SIZE(file->hpm_of); ctr++) {
+		unsigned int hpm = file->hpm_of[ctr];
+
+		if (!(ctrs & BIT(ctr)))
+			continue;
+		file->inhibit |= BIT(hpm);
+		if (!(flags & SBI_PMU_STOP_FLAG_RESET))
+			continue;
+		file->event[hpm] = 0;
+		file->first[hpm] = 0;
+	}
+}
+
+static struct sbiret file_call(unsigned long fid, unsigned long a0, unsigned long a1,
+			       unsigned long a2, unsigned long a3, u64 arg)
+{
+	struct csr_file *file = this_file();
+	u64 ctrs = a0 < 64 ? (u64)a1 << a0 : 0;
+
+	if (!file->has_sbi)
+		return file_error(SBI_ERR_NOT_SUPPORTED);
+
+	switch (fid) {
+	case SBI_EXT_PMU_NUM_COUNTERS:
+		return (struct sbiret){ .value = 42 };
+	case SBI_EXT_PMU_COUNTER_GET_INFO:
+		return file_info(file, a0);
+	case SBI_EXT_PMU_COUNTER_CFG_MATCH:
+		return file_match(file, ctrs, a3);
+	case SBI_EXT_PMU_COUNTER_START:
+		file->fw_calls += !!(ctrs & FILE_FW);
+		return (struct sbiret){};
+	case SBI_EXT_PMU_COUNTER_STOP:
+		file_stop(file, ctrs, a2);
+		return (struct sbiret){};
+	case SBI_EXT_PMU_COUNTER_FW_READ:
+		return (struct sbiret){ .value = 77 };
+	}
+
+	return file_error(SBI_ERR_NOT_SUPPORTED);
+}
+
+static bool file_has_batch(void)
+{
+	return false;
+}
+
+/* --- each test --- */
+
+int fake_csr_init(struct kunit *test)
+{
+	static const u8 hpms[] = { 0, 1, 2, 3, 4, 5, 6, 1 };
+	struct csr_file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	/* The thread is bound to one CPU, because the backend's state is per CPU. */
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id())), 0);
+	file->values = FILE_HPMS;
+	file->events = FILE_HPMS;
+	file->select = FILE_SELECT;
+	file->has_sbi = true;
+	memcpy(file->hpm_of, hpms, sizeof(hpms));
+	memset(file->value_bits, 0xff, sizeof(file->value_bits));
+	memset(file->event_bits, 0xff, sizeof(file->event_bits));
+	file->pmu.ops = riscv_pmu_ssccfg_ops;
+	file->pmu.hwirq = RV_IRQ_PMU;
+	file->pmu.has_filters = true;
+	file->pmu.pending_csr = CSR_IP;
+	test->priv = file;
+	kunit_activate_static_stub(test, riscv_pmu_csr_find_delegated, file_find_delegated);
+	kunit_activate_static_stub(test, riscv_pmu_csr_inhibit, file_inhibit);
+	kunit_activate_static_stub(test, riscv_pmu_csr_uninhibit, file_uninhibit);
+	kunit_activate_static_stub(test, riscv_pmu_csr_select, file_select);
+	kunit_activate_static_stub(test, riscv_pmu_csr_read_value, file_read_value);
+	kunit_activate_static_stub(test, riscv_pmu_csr_write_value, file_write_value);
+	kunit_activate_static_stub(test, riscv_pmu_csr_read_event, file_read_event);
+	kunit_activate_static_stub(test, riscv_pmu_csr_write_event, file_write_event);
+	kunit_activate_static_stub(test, riscv_pmu_csr_reload, file_reload);
+	kunit_activate_static_stub(test, riscv_pmu_csr_read_ovf, file_read_ovf);
+	kunit_activate_static_stub(test, riscv_pmu_sbi_pmu, file_call);
+	kunit_activate_static_stub(test, riscv_pmu_sbi_has_batch, file_has_batch);
+	return 0;
+}
+
+static void file_free(struct csr_file *file)
+{
+	if (file->pmu.priv)
+		kfree(to_ssccfg(&file->pmu)->sbi.priv);
+	kfree(file->pmu.priv);
+	file->pmu.priv = NULL;
+}
+
+void fake_csr_exit(struct kunit *test)
+{
+	file_free(test->priv);
+}
+
+int fake_csr_probe(struct csr_file *file)
+{
+	file_free(file);
+	return riscv_pmu_ssccfg_ops.probe(&file->pmu);
+}
+
+/* Probes, and resets the numbers of writes. */
+struct csr_file *fake_csr_ready(struct kunit *test)
+{
+	struct csr_file *file = test->priv;
+
+	KUNIT_ASSERT_EQ(test, fake_csr_probe(file), 0);
+	file->starts = 0;
+	file->stops = 0;
+	file->fw_calls = 0;
+	return file;
+}
+
+void fake_csr_expect_no_violation(struct kunit *test, struct csr_file *file)
+{
+	KUNIT_EXPECT_NULL_MSG(test, file->violation, "%s", file->violation);
+	KUNIT_EXPECT_EQ(test, file->select, FILE_SELECT);
+}
+
+int fake_csr_apply(struct csr_file *file)
+{
+	guard(irqsave)();
+	file->batch.failed = 0;
+	return riscv_pmu_ssccfg_ops.apply(&file->pmu, &file->batch);
+}
+
+u64 fake_csr_event_ctrs(struct csr_file *file, u32 event_idx, u64 data)
+{
+	const struct riscv_pmu_config cfg = { .event_idx = event_idx, .event_data = data };
+
+	return riscv_pmu_ssccfg_ops.event_ctrs(&file->pmu, &cfg);
+}
+
+u64 fake_csr_raw_ctrs(struct csr_file *file, u64 selector)
+{
+	return fake_csr_event_ctrs(file, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW_V2, 0),
+			       selector);
+}
+
+void fake_csr_program(struct csr_file *file, unsigned int ctr, u32 event_idx, u64 data, u32 inh)
+{
+	file->batch.program |= BIT_ULL(ctr);
+	file->batch.setup[ctr].cfg = (struct riscv_pmu_config){
+		.event_idx = event_idx, .event_data = data, .inh = inh,
+	};
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of throttle.c, poll.c and poll_timer.c: minimum periods, and events without interrupts. */
+
+#include <asm/delay.h>
+
+#include "../throttle.h"
+#include "event_fixture.h"
+
+/* --- throttling -------------------------------------------------------------- */
+
+/* Simulates an interrupt of @ctr that begins @gap ticks after the last one and takes @ticks. */
+static void timed_interrupt(struct fake_pmu *fake, unsigned int ctr, u32 gap, u32 ticks)
+{
+	struct riscv_pmu_hart *hart = this_hart(fake);
+	u32 now = hart->throttle.ended + gap;
+
+	fake_advance(fake, fake_until_wrap(fake, ctr));
+	riscv_pmu_throttle_begin_irq(&fake->pmu, hart, now, fake->mode == RISCV_PMU_INH_U);
+	interrupt(fake);
+	riscv_pmu_throttle_end_irq(hart, now + ticks);
+}
+
+/* The overflow handler takes time. */
+static void long_overflow(struct perf_event *event, struct perf_sample_data *data,
+			  struct pt_regs *regs)
+{
+	state_overflow(event, data, regs);
+	fake_advance(kunit_get_current_test()->priv, 10);
+}
+
+/*
+ * A counting and a sampling event share a counter. The counting event counts during the interrupt,
+ * as it would on a counter of its own; the sampling event does not.
+ */
+static void shared_counting_event_counts_during_the_interrupt(struct kunit *test)
+{
+	struct state_event *sampled = new_event(test, 1, C(3), 100);
+	struct state_event *counted = new_event(test, 1, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+
+	sampled->event.overflow_handler = long_overflow;
+	sched_in(test, sampled);
+	sched_in(test, counted);
+	for (int i = 1; i <= 5; i++) {
+		fake_advance(fake, 101);
+		interrupt(fake);
+		KUNIT_EXPECT_EQ(test, sampled->samples, i);
+		KUNIT_EXPECT_EQ(test, count_of(sampled), 101 * i);
+		KUNIT_EXPECT_EQ(test, count_of(counted), 111 * i);
+		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 100 - i);
+	}
+	sched_out(test, counted);
+	sched_out(test, sampled);
+}
+
+static void periods_are_extended_under_load_and_restored(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 10);
+	struct fake_pmu *fake = test->priv;
+	u64 last = 10;
+
+	s->event.overflow_handler = summing_overflow;
+	sched_in(test, s);
+	/* Until the duration of an interrupt is known. */
+	for (int i = 0; i < 100; i++)
+		timed_interrupt(fake, 3, 10000, 800);
+	KUNIT_EXPECT_EQ(test, s->samples, 100);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
+
+	/* The minimum gap is three eighths of the duration: 300. */
+	timed_interrupt(fake, 3, 301, 800);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
+	/* Three interrupts with a smaller gap are not throttled. */
+	for (int i = 0; i < 3; i++)
+		timed_interrupt(fake, 3, 290, 800);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
+	for (int i = 0; i < 8; i++) {
+		timed_interrupt(fake, 3, 290, 800);
+		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 2 * last);
+		last *= 2;
+	}
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 8);
+
+	for (int i = 0; i < 60; i++)
+		timed_interrupt(fake, 3, 10000, 800);
+	KUNIT_EXPECT_EQ(test, s->ev.min_period, 0);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
+	KUNIT_EXPECT_EQ(test, s->sum, count_of(s));
+	sched_out(test, s);
+}
+
+/*
+ * If the kernel is interrupted, it may still be at the end of the last interrupt. So the minimum
+ * gap is twice as long.
+ */
+static void periods_are_extended_at_twice_the_gap_in_the_kernel(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 10);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	for (int i = 0; i < 100; i++)
+		timed_interrupt(fake, 3, 10000, 400);
+	/* Three eighths of the duration are 150, three quarters 300. */
+	for (int i = 0; i < 10; i++)
+		timed_interrupt(fake, 3, 290, 400);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
+	fake->mode = RISCV_PMU_INH_S;
+	for (int i = 0; i < 10; i++)
+		timed_interrupt(fake, 3, 301, 400);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
+	for (int i = 0; i < 10; i++)
+		timed_interrupt(fake, 3, 290, 400);
+	KUNIT_EXPECT_LT(test, 0, this_hart(fake)->stats.extended);
+	sched_out(test, s);
+}
+
+/* The second of two periods that end together interrupts at once; that is no overload. */
+static void periods_that_end_together_are_not_extended(struct kunit *test)
+{
+	struct state_event *a = new_event(test, 1, C(3), 100);
+	struct state_event *b = new_event(test, 1, C(4), 100);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, a);
+	fake_advance(fake, 1);
+	sched_in(test, b);
+	for (unsigned int i = 1; i <= 50; i++) {
+		timed_interrupt(fake, 3, 20000, 800);
+		timed_interrupt(fake, 4, 5, 800);
+		KUNIT_EXPECT_EQ(test, a->samples, i);
+		KUNIT_EXPECT_EQ(test, b->samples, i);
+	}
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
+	sched_out(test, a);
+	sched_out(test, b);
+}
+
+/* --- without an interrupt ---------------------------------------------------- */
+
+static void stop_polling(void *harts)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		riscv_pmu_poll_hart_stop(per_cpu_ptr((struct riscv_pmu_hart __percpu *)
+						     (uintptr_t)harts, cpu));
+}
+
+/* The tests call riscv_pmu_hart_poll() themselves, so the timer does not expire. */
+static enum hrtimer_restart poll_does_nothing(struct hrtimer *timer)
+{
+	return HRTIMER_NORESTART;
+}
+
+/* Creates an event that is polled. */
+static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs, u64 period)
+{
+	struct state_event *s = new_event(test, selector, ctrs, period);
+	struct fake_pmu *fake = test->priv;
+	int cpu;
+
+	s->ev.polled = true;
+	s->event.overflow_handler = summing_overflow;
+	if (!fake->pmu.irq_ctrs)
+		return s;
+
+	fake->pmu.irq_ctrs = 0;
+	for_each_possible_cpu(cpu) {
+		struct riscv_pmu_hart *hart = per_cpu_ptr(fake->pmu.harts, cpu);
+
+		riscv_pmu_poll_hart_start(hart);
+		hart->poll.timer.function = poll_does_nothing;
+	}
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, stop_polling,
+							(void *)(uintptr_t)fake->pmu.harts), 0);
+	return s;
+}
+
+static u64 poll(struct fake_pmu *fake, u64 now)
+{
+	guard(irqsave)();
+
+	return riscv_pmu_hart_poll(&fake->pmu, this_hart(fake), now, task_pt_regs(current));
+}
+
+/* A poll only reads the counter, so no count is lost. */
+static void polled_event_is_sampled_at_the_first_poll_after_its_period(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+	unsigned int batches;
+
+	sched_in(test, s);
+	batches = fake->nr_batches;
+	fake_advance(fake, 99);
+	poll(fake, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 0);
+	fake_advance(fake, 31);
+	poll(fake, 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, s->last_period, 100);
+	KUNIT_EXPECT_EQ(test, s->last_count, 130);
+	fake_advance(fake, 70);
+	poll(fake, 3 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 2);
+	fake_advance(fake, 350);
+	poll(fake, 4 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 3);
+	KUNIT_EXPECT_EQ(test, s->last_period, 300);
+	KUNIT_EXPECT_EQ(test, s->sum, 500);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
+	sched_out(test, s);
+	KUNIT_EXPECT_EQ(test, count_of(s), 550);
+}
+
+struct poll_row {
+	const char	*name;
+	u64		period;
+	u64		wait;
+};
+
+/* The wait after 1000 events in 1 ms, if an interrupt takes 10 us. */
+static const struct poll_row poll_rows[] = {
+	{ "as many events are left", 2000, 1000 * NSEC_PER_USEC },
+	{ "three times as many are left", 4000, 3000 * NSEC_PER_USEC },
+	{ "a long period", 100000, 4000 * NSEC_PER_USEC },
+	{ "the longest period", S64_MAX, 4000 * NSEC_PER_USEC },
+	{ "one event is left", 1001, 80 * NSEC_PER_USEC },
+	{ "the period has ended", 1000, 1000 * NSEC_PER_USEC },
+};
+
+KUNIT_ARRAY_PARAM_DESC(poll, poll_rows, name);
+
+static void timer_is_set_for_the_end_of_the_period(struct kunit *test)
+{
+	const struct poll_row *row = test->param_value;
+	struct state_event *s = new_polled(test, 1, C(3), row->period);
+	struct fake_pmu *fake = test->priv;
+	u64 now = NSEC_PER_SEC;
+
+	/* The average is in eighths of a tick. */
+	this_hart(fake)->throttle.cost = 8 * riscv_timebase / 100000;
+	sched_in(test, s);
+	poll(fake, now);
+	fake_advance(fake, 1000);
+	KUNIT_EXPECT_EQ(test, poll(fake, now + NSEC_PER_MSEC), row->wait);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll.due, now + NSEC_PER_MSEC + row->wait);
+	sched_out(test, s);
+	KUNIT_EXPECT_EQ(test, poll(fake, now + NSEC_PER_SEC), 0);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->poll.due, 0);
+}
+
+/* Polled again after 100 ns: such a short time does not change the measured rate. */
+static void rate_is_not_measured_over_a_short_time(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 3001);
+	struct fake_pmu *fake = test->priv;
+	u64 now = NSEC_PER_SEC;
+
+	sched_in(test, s);
+	poll(fake, now);
+	fake_advance(fake, 1000);
+	now += NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, poll(fake, now), 2001 * NSEC_PER_USEC);
+	fake_advance(fake, 1);
+	now += 100;
+	KUNIT_EXPECT_EQ(test, poll(fake, now), 2000 * NSEC_PER_USEC);
+	fake_advance(fake, 999);
+	now += 1998 * NSEC_PER_USEC - 100;
+	KUNIT_EXPECT_EQ(test, poll(fake, now), 1001 * 1998 * NSEC_PER_USEC / 1000);
+	sched_out(test, s);
+}
+
+/* If the events stop, the wait doubles with each poll, up to 4 ms. */
+static void poll_interval_grows_while_no_events_occur(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 1100);
+	struct fake_pmu *fake = test->priv;
+	u64 now = NSEC_PER_SEC, wait = 100 * NSEC_PER_USEC;
+
+	sched_in(test, s);
+	poll(fake, now);
+	fake_advance(fake, 1000);
+	now += NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, poll(fake, now), wait);
+	while (wait < 4 * NSEC_PER_MSEC) {
+		now += wait;
+		wait = min(2 * wait, 4 * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, poll(fake, now), wait);
+	}
+	sched_out(test, s);
+}
+
+/* The period ended just before the event was switched out. */
+static void polled_sample_is_taken_after_the_event_was_switched_out(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	fake_advance(fake, 120);
+	sched_out(test, s);
+	fake_advance(fake, 1000);
+	sched_in(test, s);
+	fake_advance(fake, 1);
+	poll(fake, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, s->last_period, 100);
+	fake_advance(fake, 79);
+	poll(fake, 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 2);
+	KUNIT_EXPECT_EQ(test, count_of(s), 200);
+	sched_out(test, s);
+}
+
+/* As on hardware on which only some counters can interrupt. */
+static void polled_and_interrupting_events_can_be_mixed(struct kunit *test)
+{
+	struct state_event *polled = new_polled(test, 1, C(3), 100);
+	struct state_event *other = new_event(test, 2, C(4), 500);
+	struct fake_pmu *fake = test->priv;
+
+	fake->pmu.irq_ctrs = C(4);
+	sched_in(test, polled);
+	sched_in(test, other);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->hw.armed, C(4));
+	fake_advance(fake, 250);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, polled->samples, 0);
+	KUNIT_EXPECT_EQ(test, other->samples, 1);
+	poll(fake, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, polled->samples, 1);
+	KUNIT_EXPECT_EQ(test, polled->last_period, 200);
+	KUNIT_EXPECT_EQ(test, other->samples, 1);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 4), 500);
+	sched_out(test, other);
+	sched_out(test, polled);
+}
+
+/* The polled event is moved, because another event needs its counter. */
+static void polled_event_is_sampled_after_a_move(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3) | C(4), 100);
+	struct state_event *other = new_event(test, 5, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, s->ev.ctr, 3);
+	fake_advance(fake, 30);
+	poll(fake, NSEC_PER_SEC);
+	sched_in(test, other);
+	KUNIT_EXPECT_EQ(test, s->ev.ctr, 4);
+	/* One event before the end of the period, which the move must not change. */
+	fake_advance(fake, 69);
+	poll(fake, 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 0);
+	fake_advance(fake, 1);
+	KUNIT_EXPECT_NE(test, poll(fake, 3 * NSEC_PER_SEC), 0);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, s->last_count, 100);
+	fake_advance(fake, 100);
+	poll(fake, 4 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, s->samples, 2);
+	sched_out(test, s);
+	sched_out(test, other);
+}
+
+static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+
+	atomic_set(&s->event.event_limit, 1);
+	sched_in(test, s);
+	fake_advance(fake, 100);
+	KUNIT_EXPECT_EQ(test, poll(fake, NSEC_PER_SEC), 0);
+	irq_work_sync(&s->event.pending_disable_irq);
+	KUNIT_EXPECT_TRUE(test, s->disabled);
+	KUNIT_EXPECT_EQ(test, s->event.hw.state, STOPPED);
+	fake_advance(fake, 500);
+	KUNIT_EXPECT_EQ(test, poll(fake, 2 * NSEC_PER_SEC), 0);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	KUNIT_EXPECT_EQ(test, count_of(s), 100);
+	sched_out(test, s);
+}
+
+#define POLL_CASES									\
+	KUNIT_CASE(shared_counting_event_counts_during_the_interrupt),			\
+	KUNIT_CASE(periods_are_extended_under_load_and_restored),			\
+	KUNIT_CASE(periods_are_extended_at_twice_the_gap_in_the_kernel),		\
+	KUNIT_CASE(periods_that_end_together_are_not_extended),				\
+	KUNIT_CASE(polled_event_is_sampled_at_the_first_poll_after_its_period),		\
+	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, poll_gen_params),	\
+	KUNIT_CASE(rate_is_not_measured_over_a_short_time),				\
+	KUNIT_CASE(poll_interval_grows_while_no_events_occur),				\
+	KUNIT_CASE(polled_sample_is_taken_after_the_event_was_switched_out),		\
+	KUNIT_CASE(polled_and_interrupting_events_can_be_mixed),			\
+	KUNIT_CASE(polled_event_is_sampled_after_a_move),				\
+	KUNIT_CASE(polled_event_stopped_by_perf_stays_stopped)
+
+static struct kunit_case poll_cases[] = {
+	POLL_CASES,
+	{}
+};
+
+static struct kunit_case poll_cases_one_call[] = {
+	POLL_CASES,
+	{}
+};
+
+STATE_SUITES("riscv_pmu_poll", poll_cases);
