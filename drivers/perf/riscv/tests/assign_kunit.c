@@ -489,6 +489,36 @@ static void running_counter_is_preferred(struct kunit *test)
 	switch_out(fake, &b);
 }
 
+/* Also if it has a higher number than the programmable ones. */
+static void fixed_counter_with_a_high_number_is_preferred(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event ev;
+
+	fake->pmu.fixed_ctrs = C(5);
+	init_counting(&ev, 1, C(3) | C(5));
+	switch_in(test, fake, &ev, 0);
+	KUNIT_EXPECT_EQ(test, ev.ctr, 5);
+	switch_out(fake, &ev);
+}
+
+static void event_does_not_move_to_a_counter_that_has_refused_it(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event ev, other;
+
+	init_counting(&ev, 1, C(3) | C(4));
+	init_counting(&other, 2, C(3));
+	ev.candidates = C(3);
+	switch_in(test, fake, &ev, 0);
+	KUNIT_EXPECT_EQ(test, ev.ctr, 3);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &other, 0), -EAGAIN);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, ev.ctr, 3);
+	switch_out(fake, &ev);
+}
+
 static struct kunit_case assign_cases[] = {
 	KUNIT_CASE(counting_events_share_a_counter),
 	KUNIT_CASE(different_filters_do_not_share),
@@ -511,6 +541,8 @@ static struct kunit_case assign_cases[] = {
 	KUNIT_CASE(shared_counter_moves_to_one_that_all_its_events_can_use),
 	KUNIT_CASE(add_fails_if_no_counter_is_free),
 	KUNIT_CASE(fixed_counter_is_preferred),
+	KUNIT_CASE(fixed_counter_with_a_high_number_is_preferred),
+	KUNIT_CASE(event_does_not_move_to_a_counter_that_has_refused_it),
 	KUNIT_CASE(running_counter_is_preferred),
 	{}
 };

@@ -383,6 +383,24 @@ static void release_and_program_go_together(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
+static void reload_returns_the_count_and_starts_again(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+	u64 was = 0;
+	int err = 0;
+
+	fake_fw_run_four(test);
+	fw->period = 0;
+	fw->ctr[3].value = 77;
+	scoped_guard(irqsave)
+		err = fw->pmu.ops.reload(&fw->pmu, 3, 1000, &was);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, was, 77);
+	KUNIT_EXPECT_EQ(test, fw->ctr[3].value, 1000);
+	KUNIT_EXPECT_EQ(test, fw->ctr[3].state, FW_RUNNING);
+	fake_fw_expect_all_released(test);
+}
+
 #define SBI_EACH_CASE									\
 	KUNIT_CASE(probe_finds_all_counters),						\
 	KUNIT_CASE(probe_finds_all_events),						\
@@ -398,6 +416,7 @@ static void release_and_program_go_together(struct kunit *test)
 	KUNIT_CASE_PARAM(probe_tolerates_a_match_outside_the_mask, match_gen_params),	\
 	KUNIT_CASE(values_are_loaded_into_their_counters),				\
 	KUNIT_CASE(only_loaded_counters_get_a_value),					\
+	KUNIT_CASE(reload_returns_the_count_and_starts_again),				\
 	KUNIT_CASE(release_and_program_go_together)
 
 static struct kunit_case plain_cases[] = {

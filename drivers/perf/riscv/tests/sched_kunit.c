@@ -262,7 +262,20 @@ static void a_path_is_found_if_and_only_if_the_events_fit(struct kunit *test)
 	KUNIT_EXPECT_LT(test, refused, SCHED_INSTANCES * 2 * SCHED_NR - SCHED_INSTANCES);
 }
 
+/* 0 can move to 1, that to 2, that to 3, which is free; nothing leads to 4. */
+static void reach_follows_chains_of_moves(struct kunit *test)
+{
+	const struct riscv_pmu_sched sched = {
+		.used = 0x17,
+		.may = { 0x2, 0x4, 0x8, 0, 0x1 },
+	};
+
+	KUNIT_EXPECT_EQ(test, riscv_pmu_sched_reach(&sched, 0x1), 0xf);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_sched_reach(&sched, 0x10), 0x1f);
+}
+
 static struct kunit_case sched_cases[] = {
+	KUNIT_CASE(reach_follows_chains_of_moves),
 	KUNIT_CASE_PARAM(the_expected_path_is_found, path_gen_params),
 	KUNIT_CASE(all_64_counters_can_be_used),
 	KUNIT_CASE_PARAM(a_preferred_free_counter_is_chosen, prefer_gen_params),

@@ -341,6 +341,38 @@ static void firmware_counters_are_written_by_the_sbi_backend(struct kunit *test)
 	fake_csr_expect_no_violation(test, file);
 }
 
+static void a_batch_with_a_config_writes_the_config(struct kunit *test)
+{
+	struct csr_file *file = fake_csr_ready(test);
+
+	fake_csr_program(file, 3, FILE_DTLB, 0, 0);
+	file->batch.start = BIT(3);
+	file->batch.load = BIT(3);
+	file->batch.setup[3].value = -7ULL;
+	KUNIT_EXPECT_EQ(test, fake_csr_apply(file), 0);
+	KUNIT_EXPECT_EQ(test, file->event[3], FILE_MINH | FILE_SEL_DTLB);
+	KUNIT_EXPECT_EQ(test, file->value[3], -7ULL);
+	fake_csr_expect_no_violation(test, file);
+}
+
+/* A raw event can then be tried on it. */
+static void a_counter_that_refused_a_config_is_free(struct kunit *test)
+{
+	const struct riscv_pmu_config cfg = {
+		.event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_RAW_V2, 0),
+		.event_data = 0x123,
+	};
+	struct csr_file *file = fake_csr_ready(test);
+
+	file->event_bits[6] &= ~BIT_ULL(7);
+	for (unsigned int ctr = 3; ctr <= 6; ctr++)
+		fake_csr_program(file, ctr, cfg.event_idx, BIT(7) | ctr, 0);
+	KUNIT_EXPECT_EQ(test, fake_csr_apply(file), -EIO);
+	KUNIT_EXPECT_EQ(test, file->batch.failed, BIT(6));
+	KUNIT_EXPECT_EQ(test, riscv_pmu_ssccfg_ops.untried_ctrs(&file->pmu, &cfg), 0);
+	fake_csr_expect_no_violation(test, file);
+}
+
 /* --- harts --- */
 
 /*
@@ -419,6 +451,8 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(a_group_stops_and_starts_by_one_write_each),
 	KUNIT_CASE(a_counter_that_is_only_stopped_is_not_written),
 	KUNIT_CASE(an_overflow_is_one_reload),
+	KUNIT_CASE(a_batch_with_a_config_writes_the_config),
+	KUNIT_CASE(a_counter_that_refused_a_config_is_free),
 	KUNIT_CASE(fixed_counters_have_filters_only),
 	KUNIT_CASE(a_config_that_the_counter_does_not_keep_fails),
 	KUNIT_CASE(firmware_counters_are_written_by_the_sbi_backend),
