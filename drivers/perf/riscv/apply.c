@@ -339,7 +339,7 @@ static u64 apply_find_timed(const struct riscv_pmu_hart *hart, u64 pending)
 {
 	u64 timed = pending & hart->reload;
 
-	if (!hart->irq.events)
+	if (!hart->irq.pending)
 		return timed;
 
 	for_each_ctr(ctr, pending) {
@@ -387,11 +387,12 @@ static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart
 	hart->latched = false;
 	for_each_ctr(ctr, joined) {
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
-		if (hart->irq.events && !apply_counter_can_continue(hart, ctr))
+		if (hart->irq.pending && !apply_counter_can_continue(hart, ctr))
 			return false;
 	}
 
 	hart->pending = 0;
+	hart->irq.pending = false;
 	apply_activate_pending(hart, joined);
 	return true;
 }
@@ -413,6 +414,7 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	dirty = apply_find_dirty(hart, joined);
 	hart->dirty = 0;
 	hart->pending = 0;
+	hart->irq.pending = false;
 	if (dirty | hart->hw.paused)
 		failed = apply_dirty(pmu, hart, dirty);
 	/* Last, right after the others were started: all events start at nearly the same time. */
@@ -430,8 +432,7 @@ static bool apply_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
 {
 	if (dirty & (dirty - 1) || dirty & (hart->hw.running | hart->stale))
 		return false;
-	if (hart->pending & (~hart->hw.running | hart->stale) ||
-	    apply_find_timed(hart, hart->pending))
+	if (hart->irq.pending || hart->pending & (~hart->hw.running | hart->stale | hart->reload))
 		return false;
 
 	return dirty & hart->hw.armed & hart->wanted.sched.used;
@@ -515,6 +516,7 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	hart->latched = false;
 	hart->dirty = 0;
 	hart->pending = 0;
+	hart->irq.pending = false;
 	hart->reload = 0;
 	riscv_pmu_batch_clear(&hart->batch);
 	hart->batch.stop = bit;

@@ -206,12 +206,14 @@ struct riscv_pmu_hw {
 /**
  * struct riscv_pmu_hart_irq - the overflow interrupt of a hart (update.c, irq.c)
  * @events:	number of active or pending events that need it
+ * @pending:	some event that became pending since the last apply needs it
  * @mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
  * @masked:	it is masked, because no event on this hart needs it
  * @ebb_taken:	an overflow of this interrupt has caused an event-based branch
  */
 struct riscv_pmu_hart_irq {
 	unsigned int	events;
+	bool		pending;
 	unsigned long	mask;
 	bool		masked;
 	bool		ebb_taken;

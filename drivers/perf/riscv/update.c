@@ -7,7 +7,6 @@
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
 #include <linux/irq_work.h>
-#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/ratelimit.h>
@@ -36,36 +35,6 @@ void riscv_pmu_event_update(struct perf_event *event)
 	 * after this: keep it the same. Other callers call riscv_pmu_user_show() or hide().
 	 */
 	local64_add(delta, &event->hw.prev_count);
-}
-
-/**
- * riscv_pmu_event_set_period() - begin the next period of a sampling event, if it is time
- * @event:	the event, its count up to date
- *
- * What was counted beyond the end of the last period belongs to the next one. If several
- * periods have ended, one sample stands for all of them. If perf has changed the length of a
- * period, the sample stands for all events that were counted in it. last_period is that
- * number, so that the periods of all samples add up to the count.
- *
- * Return: whether a period had ended.
- */
-bool riscv_pmu_event_set_period(struct perf_event *event)
-{
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-	struct hw_perf_event *hwc = &event->hw;
-	s64 left = local64_read(&hwc->period_left);
-	u64 over, period = riscv_pmu_event_period(event);
-
-	if (left > 0)
-		return false;
-
-	over = -(u64)left;
-	if (unlikely(over >= period))
-		div64_u64_rem(over, period, &over);
-	local64_set(&hwc->period_left, period - over);
-	hwc->last_period = ev->period_count - over;
-	ev->period_count = over;
-	return true;
 }
 
 /**

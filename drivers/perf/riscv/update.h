@@ -3,6 +3,7 @@
 #ifndef _RISCV_PMU_UPDATE_H
 #define _RISCV_PMU_UPDATE_H
 
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
 
@@ -15,7 +16,6 @@ void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 void riscv_pmu_disable(struct pmu *p);
 void riscv_pmu_enable(struct pmu *p);
 void riscv_pmu_event_update(struct perf_event *event);
-bool riscv_pmu_event_set_period(struct perf_event *event);
 void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg);
 
@@ -118,6 +118,36 @@ static __always_inline void riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
 static inline u64 riscv_pmu_event_period(const struct perf_event *event)
 {
 	return min_t(u64, event->hw.sample_period, S64_MAX);
+}
+
+/**
+ * riscv_pmu_event_set_period() - begin the next period of a sampling event, if it is time
+ * @event:	the event, its count up to date
+ *
+ * What was counted beyond the end of the last period belongs to the next one. If several
+ * periods have ended, one sample stands for all of them. If perf has changed the length of a
+ * period, the sample stands for all events that were counted in it. last_period is that
+ * number, so that the periods of all samples add up to the count.
+ *
+ * Return: whether a period had ended.
+ */
+static inline bool riscv_pmu_event_set_period(struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+	struct hw_perf_event *hwc = &event->hw;
+	s64 left = local64_read(&hwc->period_left);
+	u64 over, period = riscv_pmu_event_period(event);
+
+	if (left > 0)
+		return false;
+
+	over = -(u64)left;
+	if (unlikely(over >= period))
+		div64_u64_rem(over, period, &over);
+	local64_set(&hwc->period_left, period - over);
+	hwc->last_period = ev->period_count - over;
+	ev->period_count = over;
+	return true;
 }
 
 /**
