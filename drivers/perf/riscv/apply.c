@@ -324,14 +324,12 @@ static u64 apply_dirty(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 d
  * is so: an event that returns to its hart often finds its counter as far from the overflow as
  * before, or a little nearer.
  */
-static __always_inline bool apply_counter_can_continue(const struct riscv_pmu_hart *hart,
-						       unsigned long ctr)
+static __always_inline bool apply_counter_can_continue(const struct riscv_pmu_counter *counter,
+						       bool armed)
 {
-	const struct riscv_pmu_counter *counter = &hart->counter[ctr];
 	u64 left = riscv_pmu_counter_distance(counter);
 
-	return left == U64_MAX ||
-	       (hart->hw.armed & BIT_ULL(ctr) && apply_counter_suits(counter, left));
+	return left == U64_MAX || (armed && apply_counter_suits(counter, left));
 }
 
 /* Counters with pending events that have an overflow point, or that have to be written anyway. */
@@ -355,7 +353,8 @@ static u64 apply_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
 	u64 unsuited = 0;
 
 	for_each_ctr(ctr, timed) {
-		if (hart->reload & BIT_ULL(ctr) || !apply_counter_can_continue(hart, ctr))
+		if (hart->reload & BIT_ULL(ctr) ||
+		    !apply_counter_can_continue(&hart->counter[ctr], hart->hw.armed & BIT_ULL(ctr)))
 			unsuited |= BIT_ULL(ctr);
 	}
 
@@ -379,6 +378,8 @@ static u64 apply_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
  */
 static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
+	const u64 armed = hart->hw.armed;
+	const bool timed = hart->irq.pending;
 	u64 joined = hart->pending;
 
 	if (joined & (~hart->hw.running | hart->stale | hart->reload))
@@ -387,7 +388,8 @@ static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart
 	hart->latched = false;
 	for_each_ctr(ctr, joined) {
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
-		if (hart->irq.pending && !apply_counter_can_continue(hart, ctr))
+		if (timed &&
+		    !apply_counter_can_continue(&hart->counter[ctr], armed & BIT_ULL(ctr)))
 			return false;
 	}
 
