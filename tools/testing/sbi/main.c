@@ -15,6 +15,7 @@
  * -append takes
  *   icount             counts are exact (as with -icount shift=0)
  *   batch              fail if the firmware has no PMU batch extension
+ *   cost.slack=N       APPLY may take N instructions more (0)
  *   fuzz               only the random calls, which must not be run with icount
  *   fuzz.count=N       number of random calls (1000000)
  *   fuzz.seed=N        seed of the random calls
