@@ -468,6 +468,27 @@ static void same_event_with_other_filters(void)
 	EXPECT_EQ(counted(ctr, 1000), 0);
 }
 
+#define FLAG_SETS	200
+
+/*
+ * Reserved flags are ignored, but the firmware may cache a configuration by all flags, and
+ * find it by a hash. So many sets of flags must make two of them share an entry.
+ */
+static void same_event_with_many_flags(void)
+{
+	u64 ctr, i, wrong = 0;
+
+	REQUIRE(batch_page_set());
+	ctr = batch_start(EVENT_INSTRUCTIONS, 0);
+	REQUIRE(ctr != ALL_ONES);
+	for (i = 0; i < FLAG_SETS; i++) {
+		slot(ctr)->flags = i << 16 | (i & 1 ? PMU_CFG_SET_SINH : 0);
+		EXPECT_OK(batch_apply(BIT(ctr), BIT(ctr), BIT(ctr)));
+		wrong += is_running(ctr) == (i & 1);
+	}
+	EXPECT_EQ(wrong, 0);
+}
+
 #define NEEDS		NEEDS_BATCH
 #define EXACT		(NEEDS_BATCH | NEEDS_ICOUNT)
 #define OVERFLOWS	(NEEDS_BATCH | NEEDS_ICOUNT | NEEDS_SSCOFPMF)
@@ -496,6 +517,8 @@ const struct test_case batch_cases[] = {
 	{ "APPLY moves an event from one counter to another", event_moves_in_one_call,
 	  EXACT | NEEDS_SSCOFPMF },
 	{ "APPLY programs the same event with other filters", same_event_with_other_filters,
+	  OVERFLOWS | NEEDS_FILTERS },
+	{ "APPLY programs the same event with many sets of flags", same_event_with_many_flags,
 	  OVERFLOWS | NEEDS_FILTERS },
 	{ "APPLY keeps the value of a counter that it programs", programming_keeps_the_value, EXACT },
 	{ "APPLY keeps the value of a firmware counter that it programs",

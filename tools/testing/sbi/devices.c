@@ -37,6 +37,9 @@ static void info_survives_devices(void)
 	EXPECT_ERROR(pmu_event_info(ADDRESS_VIRTIO, 0, 64, 0), SBI_ERR_INVALID_ADDRESS);
 	/* The device decodes the first entry, so a test of one word would not suffice. */
 	EXPECT_ERROR(pmu_event_info(ADDRESS_VIRTIO + 0x1f0, 0, 2, 0), SBI_ERR_INVALID_ADDRESS);
+	/* The next device decodes the second entry: the first one's fault must not be forgotten. */
+	EXPECT_ERROR(pmu_event_info(ADDRESS_VIRTIO + PAGE_SIZE - 16, 0, 2, 0),
+		     SBI_ERR_INVALID_ADDRESS);
 }
 
 /* --- the batch page ---------------------------------------------------------------- */
@@ -83,7 +86,7 @@ static void resolve_survives_nothing(void)
 	EXPECT_ERROR(batch_resolve(EVENT_CYCLES, 0), SBI_ERR_INVALID_ADDRESS);
 }
 
-static void counters_stop_if_the_page_faults(void)
+static void counters_stop_if_the_page_at(ulong address)
 {
 	u64 ctr, other;
 
@@ -93,7 +96,7 @@ static void counters_stop_if_the_page_faults(void)
 	other = ctr == CTR_INSTRET ? CTR_CYCLE : ctr + 1;
 	slot_set(other, EVENT_CYCLES, 0);
 	EXPECT_OK(batch_apply(BIT(other), BIT(other), BIT(other)));
-	if (batch_set_shmem(ADDRESS_NOTHING, 0, 0).error) {
+	if (batch_set_shmem(address, 0, 0).error) {
 		tap_skip("this firmware refuses the page when it is set");
 		return;
 	}
@@ -102,6 +105,17 @@ static void counters_stop_if_the_page_faults(void)
 	EXPECT(is_running(other));
 	/* The page stays set, so the error is not NO_SHMEM. */
 	EXPECT_ERROR(batch_apply(0, 0, 0), SBI_ERR_INVALID_ADDRESS);
+}
+
+static void counters_stop_if_the_page_faults(void)
+{
+	counters_stop_if_the_page_at(ADDRESS_NOTHING);
+}
+
+/* With Smepmp OpenSBI maps the page by a PMP entry, which can not hold this address. */
+static void counters_stop_if_the_page_is_beyond_pmp(void)
+{
+	counters_stop_if_the_page_at((ulong)ADDRESS_BEYOND_PMP);
 }
 
 /* Each mask has one running counter of hardware and one of firmware. */
@@ -217,6 +231,10 @@ static void apply_does_not_read_load_without_start(void)
 	batch_apply(BIT(ctr), 0, 0);
 	/* APPLY has written to the selector, or faulted there. */
 	EXPECT(fw_cfg_is_rewound());
+	fw_cfg_rewind();
+	/* There is no slot, so APPLY does not come to the selector. */
+	EXPECT_ERROR(batch_apply(0, BIT(ctr), 0), SBI_ERR_INVALID_ADDRESS);
+	EXPECT(fw_cfg_is_rewound());
 }
 
 /* Virtio does not decode the slots of counters from 14 on. */
@@ -305,6 +323,8 @@ const struct test_case device_cases[] = {
 	  NEEDS_BATCH },
 	{ "APPLY stops the counters of start_mask if the page faults",
 	  counters_stop_if_the_page_faults, NEEDS_BATCH },
+	{ "APPLY stops the counters of start_mask if PMP can not hold the page's address",
+	  counters_stop_if_the_page_is_beyond_pmp, NEEDS_BATCH | NEEDS_RV64 },
 	{ "APPLY stops the counters of each mask if the page faults",
 	  counters_of_each_mask_stop_if_the_page_faults, NEEDS_BATCH },
 	{ "START and STOP return NO_SHMEM if there is no snapshot memory", snapshot_survives_nothing,

@@ -298,6 +298,33 @@ static void skip_match_takes_the_first(void)
 	EXPECT(is_running(first + 1));
 }
 
+/* The event changes while the counter is stopped: it must not count what was before. */
+static void skip_match_lets_a_counter_run_on(void)
+{
+	struct sbiret ret = pmu_match(0, ctrs.prog, 0, EVENT_DTLB_READ_MISS, 0);
+	u64 ctr = ret.value;
+
+	REQUIRE(ret.error == SBI_SUCCESS);
+	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 1000000));
+	loop_for(100000);
+	EXPECT_OK(pmu_match(ctr, 1, PMU_CFG_SKIP_MATCH, EVENT_INSTRUCTIONS, 0));
+	EXPECT_IN(ctr_value(ctr), 1000000, 1000000 + 100000);
+	EXPECT_EQ(counted(ctr, 1000), 2000 + counted_extra);
+	EXPECT_ERROR(pmu_start(ctr, 1, 0, 0), SBI_ERR_ALREADY_STARTED);
+}
+
+static void skip_match_lets_a_firmware_counter_run_on(void)
+{
+	u64 ctr = fw_ctr_for(EVENT_FW_IPI_SENT);
+
+	REQUIRE(ctr != ALL_ONES);
+	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 7));
+	EXPECT_OK(pmu_match(ctr, 1, PMU_CFG_SKIP_MATCH, EVENT_FW_SET_TIMER, 0));
+	sbi_set_timer(ALL_ONES_64);
+	EXPECT_EQ(pmu_fw_read(ctr).value, 8);
+	EXPECT_ERROR(pmu_start(ctr, 1, 0, 0), SBI_ERR_ALREADY_STARTED);
+}
+
 /* kvm-unit-tests expects this error, too. */
 static void skip_match_refuses_a_counter_never_configured(void)
 {
@@ -375,6 +402,10 @@ const struct test_case match_cases[] = {
 	  NEEDS_ICOUNT | NEEDS_SSCOFPMF | NEEDS_FILTERS },
 	{ "SKIP_MATCH selects the first counter of the set",
 	  skip_match_takes_the_first, 0 },
+	{ "a running counter continues with the event that SKIP_MATCH programs",
+	  skip_match_lets_a_counter_run_on, NEEDS_ICOUNT },
+	{ "a running firmware counter continues with the event that SKIP_MATCH programs",
+	  skip_match_lets_a_firmware_counter_run_on, 0 },
 	{ "SKIP_MATCH refuses a counter that was never configured",
 	  skip_match_refuses_a_counter_never_configured, 0 },
 	{ "SKIP_MATCH changes what a firmware counter counts",

@@ -61,6 +61,7 @@ void csr_clear(unsigned int csr, ulong bits);
 #define ADDRESS_FIRMWARE	0x80000000UL
 #define ADDRESS_MIDDLE		0x84000000UL	/* of 128 MiB; QEMU places nothing near it */
 #define ADDRESS_FAR		(XLEN == 64 ? BIT(50) : 0xc0000000)	/* no memory, too */
+#define ADDRESS_BEYOND_PMP	BIT(60)		/* RV64: PMP addresses have 56 bits */
 
 /* Results of NUM_COUNTERS and COUNTER_GET_INFO. */
 struct counters {
