@@ -324,28 +324,23 @@ static u64 apply_dirty(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 d
  * is so: an event that returns to its hart often finds its counter as far from the overflow as
  * before, or a little nearer.
  */
-static __always_inline bool apply_counter_can_continue(const struct riscv_pmu_counter *counter,
-						       bool armed)
+static __always_inline bool apply_counter_can_continue(const struct riscv_pmu_counter *counter)
 {
 	u64 left = riscv_pmu_counter_distance(counter);
 
-	return left == U64_MAX || (armed && apply_counter_suits(counter, left));
+	return left == U64_MAX || apply_counter_suits(counter, left);
 }
 
-/* Counters with pending events that have an overflow point, or that have to be written anyway. */
-static u64 apply_find_timed(const struct riscv_pmu_hart *hart, u64 pending)
+/* The same for a counter that may not be armed, or that has to be written anyway. */
+static bool apply_suits(const struct riscv_pmu_hart *hart, unsigned long ctr)
 {
-	u64 timed = pending & hart->reload;
+	const struct riscv_pmu_counter *counter = &hart->counter[ctr];
 
-	if (!hart->irq.pending)
-		return timed;
+	if (hart->reload & BIT_ULL(ctr))
+		return false;
 
-	for_each_ctr(ctr, pending) {
-		if (riscv_pmu_counter_has_overflow_point(&hart->counter[ctr]))
-			timed |= BIT_ULL(ctr);
-	}
-
-	return timed;
+	return hart->hw.armed & BIT_ULL(ctr) ? apply_counter_can_continue(counter) :
+					       !riscv_pmu_counter_has_overflow_point(counter);
 }
 
 static u64 apply_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
@@ -353,8 +348,7 @@ static u64 apply_find_unsuited(struct riscv_pmu_hart *hart, u64 timed)
 	u64 unsuited = 0;
 
 	for_each_ctr(ctr, timed) {
-		if (hart->reload & BIT_ULL(ctr) ||
-		    !apply_counter_can_continue(&hart->counter[ctr], hart->hw.armed & BIT_ULL(ctr)))
+		if (!apply_suits(hart, ctr))
 			unsuited |= BIT_ULL(ctr);
 	}
 
@@ -378,23 +372,22 @@ static u64 apply_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
  */
 static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	const u64 armed = hart->hw.armed;
-	const bool timed = hart->irq.pending;
 	u64 joined = hart->pending;
 
-	if (joined & (~hart->hw.running | hart->stale | hart->reload))
+	if (joined & (~hart->hw.running | hart->stale | hart->reload) ||
+	    hart->pending_irq & ~hart->hw.armed)
 		return false;
 
 	hart->latched = false;
 	for_each_ctr(ctr, joined) {
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
-		if (timed &&
-		    !apply_counter_can_continue(&hart->counter[ctr], armed & BIT_ULL(ctr)))
+		if (hart->pending_irq & BIT_ULL(ctr) &&
+		    !apply_counter_can_continue(&hart->counter[ctr]))
 			return false;
 	}
 
 	hart->pending = 0;
-	hart->irq.pending = false;
+	hart->pending_irq = 0;
 	apply_activate_pending(hart, joined);
 	return true;
 }
@@ -405,7 +398,7 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 
 	hart->latched = false;
 	joined = hart->pending & hart->hw.running & ~(hart->dirty | hart->stale);
-	timed = apply_find_timed(hart, joined);
+	timed = joined & (hart->pending_irq | hart->reload);
 	if (timed) {
 		riscv_pmu_hart_update_counts(pmu, hart, timed);
 		timed = apply_find_unsuited(hart, timed);
@@ -416,7 +409,7 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	dirty = apply_find_dirty(hart, joined);
 	hart->dirty = 0;
 	hart->pending = 0;
-	hart->irq.pending = false;
+	hart->pending_irq = 0;
 	if (dirty | hart->hw.paused)
 		failed = apply_dirty(pmu, hart, dirty);
 	/* Last, right after the others were started: all events start at nearly the same time. */
@@ -434,7 +427,7 @@ static bool apply_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
 {
 	if (dirty & (dirty - 1) || dirty & (hart->hw.running | hart->stale))
 		return false;
-	if (hart->irq.pending || hart->pending & (~hart->hw.running | hart->stale | hart->reload))
+	if (hart->pending_irq || hart->pending & (~hart->hw.running | hart->stale | hart->reload))
 		return false;
 
 	return dirty & hart->hw.armed & hart->wanted.sched.used;
@@ -480,7 +473,7 @@ static bool apply_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu
 {
 	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->hw.paused)
 		return false;
-	if ((apply_find_timed(hart, hart->pending) | hart->reload) & ~dirty)
+	if ((hart->pending_irq | hart->reload) & ~dirty)
 		return false;
 	if (hart->pending & (~hart->hw.running | hart->stale))
 		return false;
@@ -518,7 +511,7 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	hart->latched = false;
 	hart->dirty = 0;
 	hart->pending = 0;
-	hart->irq.pending = false;
+	hart->pending_irq = 0;
 	hart->reload = 0;
 	riscv_pmu_batch_clear(&hart->batch);
 	hart->batch.stop = bit;

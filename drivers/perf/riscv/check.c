@@ -74,7 +74,7 @@ void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_ha
 	/* A console may wake a task, which takes the run queue's lock. */
 	guard(irqsave)();
 	printk_deferred_enter();
-	CHECK(!(hart->dirty | hart->pending | hart->reload | hart->hw.paused));
+	CHECK(!(hart->dirty | hart->pending | hart->pending_irq | hart->reload | hart->hw.paused));
 	CHECK(!(hart->hw.programmed & ~pmu->ctrs));
 	CHECK(!((hart->hw.running | hart->hw.armed) & ~hart->hw.programmed));
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)

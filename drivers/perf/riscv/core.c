@@ -127,6 +127,7 @@ static noinline void core_stop_others(struct riscv_pmu *pmu, struct riscv_pmu_ha
 	riscv_pmu_hart_stop_refused(pmu, hart, bit);
 	hart->dirty &= ~bit;
 	hart->pending &= ~bit;
+	hart->pending_irq &= ~bit;
 	hart->reload &= ~bit;
 }
 

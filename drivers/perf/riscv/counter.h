@@ -302,7 +302,7 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 		return;
 	}
 	hart->irq.events++;
-	hart->irq.pending = true;
+	hart->pending_irq |= BIT_ULL(ev->ctr);
 }
 
 /**

@@ -206,14 +206,12 @@ struct riscv_pmu_hw {
 /**
  * struct riscv_pmu_hart_irq - the overflow interrupt of a hart (update.c, irq.c)
  * @events:	number of active or pending events that need it
- * @pending:	some event that became pending since the last apply needs it
  * @mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
  * @masked:	it is masked, because no event on this hart needs it
  * @ebb_taken:	an overflow of this interrupt has caused an event-based branch
  */
 struct riscv_pmu_hart_irq {
 	unsigned int	events;
-	bool		pending;
 	unsigned long	mask;
 	bool		masked;
 	bool		ebb_taken;
@@ -265,6 +263,8 @@ struct riscv_pmu_hart_throttle {
  * @stale:	counters in use that do not hold the config that is wanted of them
  * @dirty:	counters that the next apply has to stop or start; none after it
  * @pending:	counters with pending events; none after an apply
+ * @pending_irq: those of @pending whose pending events need an overflow interrupt; none after an
+ *		apply
  * @reload:	counters that the next apply has to write, so that their values do not depend on
  *		other tasks, or to start a new period; none after it
  * @gen:	source of &riscv_pmu_counter.gen
@@ -277,11 +277,11 @@ struct riscv_pmu_hart_throttle {
  * @irq:	the overflow interrupt
  * @user:	what user space may read
  * @throttle:	durations of interrupts
+ * @poll:	the polling timer
  * @stats:	for debugfs
  * @counter:	the counters
  * @batch:	the batch of the apply in progress
  * @sample:	the sample that is being taken
- * @poll:	the polling timer
  *
  * riscv_pmu_hart_check() asserts after each apply what is said of the masks here.
  */
@@ -292,6 +292,7 @@ struct riscv_pmu_hart {
 	u64			stale;
 	u64			dirty;
 	u64			pending;
+	u64			pending_irq;
 	u64			reload;
 	u64			gen;
 	unsigned int		txn;
@@ -303,11 +304,11 @@ struct riscv_pmu_hart {
 	struct riscv_pmu_hart_irq irq;
 	struct riscv_pmu_hart_user user;
 	struct riscv_pmu_hart_throttle throttle;
+	struct riscv_pmu_hart_poll poll;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_counter counter[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
 	struct perf_sample_data	sample;
-	struct riscv_pmu_hart_poll poll;
 };
 
 static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)

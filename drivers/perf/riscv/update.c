@@ -118,7 +118,7 @@ static noinline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
 		riscv_pmu_hart_stop_refused(pmu, hart, failed);
-	if (unlikely(pmu->poll_ctrs || hart->poll.events))
+	if (unlikely(pmu->poll_ctrs | hart->poll.events))
 		riscv_pmu_poll_start(pmu, hart);
 }
 
