@@ -2,10 +2,9 @@
 /*
  * Bipartite matching of configs to counters, one new event at a time.
  *
- * The occupants that already sit form a matching. A new event fits if and only
- * if an augmenting path leads from one of its counters to a free one (Berge),
- * so adding programs one by one finds an assignment of all whenever there is
- * one, in any order. Each counter is visited once.
+ * The configs that have counters form a matching. A new event fits if and only if an augmenting
+ * path leads from one of its counters to a free one (Berge). So adding configs one by one finds an
+ * assignment of all configs if there is one, in any order. Each counter is visited once.
  */
 
 #include <linux/bitops.h>
@@ -14,7 +13,7 @@
 
 #include "sched.h"
 
-/* A free counter of @may, the first preference that has one deciding. */
+/* A free counter of the first preference that has one. */
 static int sched_pick_free(u64 free, const u64 *prefer, unsigned int nr_prefer)
 {
 	for (unsigned int i = 0; i < nr_prefer; i++) {
@@ -43,16 +42,16 @@ static void sched_trace_path(const u8 *from, u64 roots, unsigned int ctr,
 }
 
 /**
- * riscv_pmu_sched_find() - find a counter for one more program
- * @sched:	who sits where; not changed
- * @may:	counters that the new event can take
+ * riscv_pmu_sched_find() - find a counter for one more config
+ * @sched:	the present assignment; not changed
+ * @may:	counters that the new event can use
  * @prefer:	masks of counters that suit it best, best first; they only decide
  *		between counters that are free
  * @nr_prefer:	entries of @prefer
- * @path:	out: the counter, and who has to move for it
+ * @path:	out: the counter, and the configs that have to move for it
  *
  * Context: any; no locks, no allocation, at most one step per counter.
- * Return: false if there is no assignment of the new event and all occupants.
+ * Return: false if there is no assignment of the new event and all present configs.
  */
 bool riscv_pmu_sched_find(const struct riscv_pmu_sched *sched, u64 may,
 			  const u64 *prefer, unsigned int nr_prefer,
@@ -83,8 +82,8 @@ bool riscv_pmu_sched_find(const struct riscv_pmu_sched *sched, u64 may,
 
 /**
  * riscv_pmu_sched_reach() - counters from which a chain of moves can free one of @may
- * @sched:	who sits where
- * @may:	counters that the new event can take
+ * @sched:	the present assignment
+ * @may:	counters that the new event can use
  *
  * Context: any; no locks, no allocation, at most one step per counter.
  * Return: @may, and every counter to which a config can move along such a chain.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which counter takes which program: a matching over masks. Knows neither
- * perf nor hardware.
+ * Which counter gets which config: a matching over masks, independent of perf and of hardware.
  */
 #ifndef _RISCV_PMU_SCHED_H
 #define _RISCV_PMU_SCHED_H
@@ -11,9 +10,9 @@
 #define RISCV_PMU_SCHED_MAX	64
 
 /**
- * struct riscv_pmu_sched - who sits where
- * @used:	counters that are taken
- * @may:	for each taken counter, those that its occupant could take instead
+ * struct riscv_pmu_sched - an assignment of configs to counters
+ * @used:	counters that have a config
+ * @may:	for each counter of @used, the counters that can hold its config instead
  */
 struct riscv_pmu_sched {
 	u64	used;
@@ -23,8 +22,8 @@ struct riscv_pmu_sched {
 /**
  * struct riscv_pmu_sched_path - how a new event gets a counter
  * @len:	entries of @ctr, at least 1
- * @ctr:	@ctr[0] is the new event's; the occupant of @ctr[i] moves to
- *		@ctr[i + 1]; the last one was free
+ * @ctr:	@ctr[0] is the new event's; the config of @ctr[i] moves to @ctr[i + 1]; the last
+ *		one was free
  */
 struct riscv_pmu_sched_path {
 	unsigned int	len;
