@@ -302,9 +302,8 @@ TEST_F(cpu_types, the_firmware_counts_for_tasks_by_type_and_for_any_hart)
 /* --- harts that were offline at boot --- */
 
 /*
- * Odd harts have no counters delegated, unlike what their devicetree nodes say. The
- * firmware may boot any hart, which is CPU 0 then, so CPU numbers do not tell which
- * these are.
+ * Odd harts have no counters delegated, unlike what their devicetree nodes say. The order in
+ * which harts come up is not theirs, so CPU numbers do not tell which these are.
  */
 static bool hart_is_odd(int cpu)
 {
