@@ -4,6 +4,8 @@
 #define COST_PERIOD	10000
 #define COST_TIMES	1000
 #define COST_RUNS	5
+/* More than the kernel puts into one page. */
+#define COST_PENDING	60
 
 static volatile long calls;
 
@@ -98,8 +100,32 @@ static long cost_of_sigtrap(struct perf_event_attr attr, long plain)
 	return calls ? (took - plain) / calls : -1;
 }
 
-TEST_F(ebb, a_branch_costs_a_third_of_a_signal)
+/*
+ * The kernel allocates an object for each signal. If no other one is in use, its allocator may get
+ * a page for the object and free it again, each time: a signal then costs 1800 instructions more
+ * than on a busy machine. Blocked signals keep their objects, so that pages remain in use.
+ */
+static void keep_signals_pending(sigset_t *old)
 {
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGRTMIN);
+	sigprocmask(SIG_BLOCK, &blocked, old);
+	for (int i = 0; i < COST_PENDING; i++)
+		sigqueue(getpid(), SIGRTMIN, (union sigval) { });
+}
+
+static void drop_pending_signals(const sigset_t *old)
+{
+	signal(SIGRTMIN, SIG_IGN);
+	sigprocmask(SIG_SETMASK, old, NULL);
+	signal(SIGRTMIN, SIG_DFL);
+}
+
+TEST_F(ebb, a_branch_costs_two_fifths_of_a_signal)
+{
+	sigset_t old;
 	long branch, sigio, sigtrap, plain;
 	struct pmu_limits limits;
 
@@ -109,14 +135,16 @@ TEST_F(ebb, a_branch_costs_a_third_of_a_signal)
 		SKIP(return, "needs root, for samples as often as it likes");
 
 	pmu_limits_save(&limits);
+	keep_signals_pending(&old);
 	plain = time_of_loop(-1);
 	branch = cost_of_branch(self->attr, plain);
 	sigio = cost_of_sigio(self->attr, plain);
 	sigtrap = cost_of_sigtrap(self->attr, plain);
+	drop_pending_signals(&old);
 	pmu_limits_restore(&limits);
 	TH_LOG("instructions: a branch %ld, SIGIO %ld, SIGTRAP %ld", branch, sigio, sigtrap);
 	ASSERT_LT(0, branch);
 	ASSERT_LT(0, sigtrap);
-	EXPECT_LE(3 * branch, sigio);
-	EXPECT_LE(2 * branch, sigtrap);
+	EXPECT_LE(5 * branch, 2 * sigio);
+	EXPECT_LE(5 * branch, 3 * sigtrap);
 }
