@@ -23,7 +23,8 @@
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
-#include "lib/pmu.h"
+#include "lib/ring.h"
+#include "lib/task.h"
 
 #define N	1000000L
 #define TIMES	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -136,27 +137,10 @@ do {										\
 	EXPECT_EQ((it).enabled, (it).running);					\
 } while (0)
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
-}
-
 static void body_loop_forever(long arg)
 {
 	for (;;)
 		pmu_loop(arg);
-}
-
-static void move_to(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
 }
 
 FIXTURE(abuse) {
@@ -645,18 +629,7 @@ FIXTURE_TEARDOWN(sampled)
 /* Long enough for an interrupt that comes late. */
 #define LONG	(self->exact ? 10 * N : 200 * N)
 
-/*
- * Samples of @events counted: n / period, one more or less for where the first
- * period begins and the last ends. Elsewhere than under -icount interrupts may
- * be late by whole periods, which the driver skips.
- */
-#define EXPECT_SAMPLES(events, length, seen)				\
-do {									\
-	int64_t whole = (events) / (length);				\
-									\
-	EXPECT_GE(whole + 1, seen);					\
-	EXPECT_LE(self->exact ? whole - 1 : 1, seen);			\
-} while (0)
+#define EXPECT_SAMPLES(events, length, seen)	EXPECT_SAMPLES_SEEN(events, length, seen)
 
 TEST_F(sampled, a_mapped_event_samples_on_without_its_descriptor)
 {

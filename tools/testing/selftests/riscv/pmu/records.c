@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
-#include "lib/pmu.h"
+#include "lib/ring.h"
 
 /* Longer where the interrupt comes late. */
 #define N	(self->exact ? 20000000L : 200000000L)
@@ -23,11 +23,8 @@
 #define PERIOD	200000
 
 FIXTURE(records) {
-	struct pmu_limits limits;
-	struct perf_event_attr attr;
-	struct pmu_ring ring;
-	bool exact, filters;
-	int fd;
+	PMU_MAPPED_MEMBERS;
+	bool filters;
 };
 
 FIXTURE_SETUP(records)
@@ -36,11 +33,8 @@ FIXTURE_SETUP(records)
 	if (!pmu_can_sample())
 		SKIP(return, "this machine does not sample (caps/sampling is none)");
 
-	pmu_limits_save(&self->limits);
-	self->fd = -1;
-	self->exact = pmu_is_exact();
+	PMU_MAPPED_SETUP(self, pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS));
 	self->filters = pmu_can_filter();
-	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	if (pmu_is_legacy())
 		self->attr.config = PERF_COUNT_HW_CPU_CYCLES;
 	self->attr.sample_type = PERF_SAMPLE_IP;
@@ -56,18 +50,12 @@ FIXTURE_SETUP(records)
 
 FIXTURE_TEARDOWN(records)
 {
-	pmu_ring_unmap(&self->ring);
-	if (self->fd >= 0)
-		close(self->fd);
-	pmu_limits_restore(&self->limits);
+	PMU_MAPPED_TEARDOWN(self);
 }
 
 /* Opens self->attr with a ring. */
-static int open_mapped(FIXTURE_DATA(records) *self)
-{
-	self->fd = pmu_open(&self->attr);
-	return self->fd < 0 ? self->fd : pmu_ring_map(&self->ring, self->fd);
-}
+#define open_mapped(self)	\
+	pmu_mapped_open(&(self)->attr, PMU_RING_PAGES, &(self)->ring, &(self)->fd)
 
 /* The same, and gives fn what samples body(arg) makes. */
 static int sample(FIXTURE_DATA(records) *self, pmu_body *body, long arg,
@@ -83,13 +71,6 @@ static int sample(FIXTURE_DATA(records) *self, pmu_body *body, long arg,
 	err = pmu_run(self->fd, 0, body, arg);
 	pmu_ring_records(&self->ring, &self->attr, fn, check);
 	return err;
-}
-
-static void close_mapped(FIXTURE_DATA(records) *self)
-{
-	pmu_ring_unmap(&self->ring);
-	close(self->fd);
-	self->fd = -1;
 }
 
 static bool is_user(const struct pmu_record *record)

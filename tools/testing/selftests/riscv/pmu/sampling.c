@@ -20,17 +20,14 @@
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
-#include "lib/pmu.h"
+#include "lib/ring.h"
+#include "lib/task.h"
 
 /* Longer where the interrupt comes late. */
 #define N	(self->exact ? 10000000L : 200000000L)
 
 FIXTURE(sampling) {
-	struct pmu_limits limits;
-	struct perf_event_attr attr;
-	struct pmu_ring ring;
-	bool exact;
-	int fd;
+	PMU_MAPPED_MEMBERS;
 };
 
 FIXTURE_SETUP(sampling)
@@ -39,10 +36,7 @@ FIXTURE_SETUP(sampling)
 	if (!pmu_samples_by_interrupt())
 		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
 
-	pmu_limits_save(&self->limits);
-	self->fd = -1;
-	self->exact = pmu_is_exact();
-	self->attr = pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	PMU_MAPPED_SETUP(self, pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS));
 	self->attr.sample_type = PMU_RING_SAMPLE;
 	self->attr.sample_period = 100000;
 	self->attr.wakeup_events = 1;
@@ -50,41 +44,18 @@ FIXTURE_SETUP(sampling)
 
 FIXTURE_TEARDOWN(sampling)
 {
-	pmu_ring_unmap(&self->ring);
-	if (self->fd >= 0)
-		close(self->fd);
-	pmu_limits_restore(&self->limits);
+	PMU_MAPPED_TEARDOWN(self);
 }
 
 /* Opens self->attr with a ring, and takes away what faulting in the loop may have left. */
-static int open_mapped(FIXTURE_DATA(sampling) *self)
-{
-	int err;
-
-	self->fd = pmu_open(&self->attr);
-	err = self->fd < 0 ? self->fd : pmu_ring_map(&self->ring, self->fd);
-	if (err)
-		return err;
-
-	pmu_loop(2);
-	return 0;
-}
-
-static void close_mapped(FIXTURE_DATA(sampling) *self)
-{
-	pmu_ring_unmap(&self->ring);
-	close(self->fd);
-	self->fd = -1;
-}
+#define open_mapped(self)	\
+	pmu_mapped_open_warm(&(self)->attr, PMU_RING_PAGES, &(self)->ring, &(self)->fd)
 
 /* @events is what the event itself has counted. */
 #define EXPECT_SAMPLES(events, length, ring)				\
 do {									\
-	int64_t whole = (events) / (length);				\
-									\
 	EXPECT_RING_WHOLE(ring);					\
-	EXPECT_GE(whole + 1, (ring)->samples);				\
-	EXPECT_LE(self->exact ? whole - 1 : 1, (ring)->samples);	\
+	EXPECT_SAMPLES_SEEN(events, length, (ring)->samples);		\
 } while (0)
 
 /* What is true of every sample of pmu_loop(), counted in user mode only. */
@@ -389,14 +360,6 @@ TEST_F(sampling, a_cpu_wide_event_samples)
 	pmu_ring_drain(&self->ring, NULL, NULL);
 	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
 	sched_setaffinity(0, sizeof(all), &all);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
 /*

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
-#include "lib/pmu.h"
+#include "lib/ring.h"
+#include "lib/task.h"
 
 /* Longer where the interrupt comes late. */
 #define N	(self->exact ? 40000000L : 200000000L)
@@ -26,11 +27,7 @@
 #define PERIOD	200000
 
 FIXTURE(steering) {
-	struct pmu_limits limits;
-	struct perf_event_attr attr;
-	struct pmu_ring ring;
-	bool exact;
-	int fd;
+	PMU_MAPPED_MEMBERS;
 };
 
 FIXTURE_SETUP(steering)
@@ -39,10 +36,7 @@ FIXTURE_SETUP(steering)
 	if (!pmu_can_sample())
 		SKIP(return, "this machine does not sample (caps/sampling is none)");
 
-	pmu_limits_save(&self->limits);
-	self->fd = -1;
-	self->exact = pmu_is_exact();
-	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	PMU_MAPPED_SETUP(self, pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS));
 	if (pmu_is_legacy())
 		self->attr.config = PERF_COUNT_HW_CPU_CYCLES;
 	self->attr.sample_type = PMU_RING_SAMPLE;
@@ -52,58 +46,14 @@ FIXTURE_SETUP(steering)
 
 FIXTURE_TEARDOWN(steering)
 {
-	pmu_ring_unmap(&self->ring);
-	if (self->fd >= 0)
-		close(self->fd);
-	pmu_limits_restore(&self->limits);
+	PMU_MAPPED_TEARDOWN(self);
 }
 
-static int open_mapped_pages(FIXTURE_DATA(steering) *self, int pages)
-{
-	int err;
+#define open_mapped_pages(self, pages)	\
+	pmu_mapped_open_warm(&(self)->attr, pages, &(self)->ring, &(self)->fd)
+#define open_mapped(self)	open_mapped_pages(self, PMU_RING_PAGES)
 
-	self->fd = pmu_open(&self->attr);
-	err = self->fd < 0 ? self->fd : pmu_ring_map_pages(&self->ring, self->fd, pages);
-	if (err)
-		return err;
-
-	/* Fault the code in, which is not what is sampled. */
-	pmu_loop(2);
-	return 0;
-}
-
-static int open_mapped(FIXTURE_DATA(steering) *self)
-{
-	return open_mapped_pages(self, PMU_RING_PAGES);
-}
-
-static void close_mapped(FIXTURE_DATA(steering) *self)
-{
-	pmu_ring_unmap(&self->ring);
-	close(self->fd);
-	self->fd = -1;
-}
-
-/*
- * n events are n / period samples, one more or less for where the first period
- * begins and the last one ends. Where they are late by whole periods, one may
- * stand for several, and there are fewer.
- */
-#define EXPECT_SAMPLES(events, length, seen)				\
-do {									\
-	int64_t whole = (events) / (length);				\
-									\
-	EXPECT_GE(whole + 1, seen);					\
-	EXPECT_LE(self->exact ? whole - 1 : 1, seen);			\
-} while (0)
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
-}
+#define EXPECT_SAMPLES(events, length, seen)	EXPECT_SAMPLES_SEEN(events, length, seen)
 
 /* --- how often --- */
 

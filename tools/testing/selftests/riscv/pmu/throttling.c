@@ -24,7 +24,8 @@
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
-#include "lib/pmu.h"
+#include "lib/ring.h"
+#include "lib/task.h"
 
 #define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_CPUS	16
@@ -35,26 +36,9 @@
  */
 #define PATIENCE(self)	((self)->quiet > 0.2 ? 10 * (self)->quiet : 2.0)
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
-}
-
 static void nap(long ms)
 {
 	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
-}
-
-static void move_to(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
 }
 
 static void body_spin_on(long cpu)
@@ -284,7 +268,6 @@ do {										\
 do {										\
 	struct perf_event_attr attr = self->attr;				\
 	struct pmu_ring ring;							\
-	int64_t whole;								\
 	int fd;									\
 										\
 	attr.disabled = 1;							\
@@ -297,10 +280,8 @@ do {										\
 	pmu_loop(2);								\
 	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, self->exact ? WINDOW : 20 * WINDOW)); \
 	pmu_ring_drain(&ring, NULL, NULL);					\
-	whole = pmu_read(fd) / 200000;						\
 	EXPECT_FALSE(ring.broken);						\
-	EXPECT_GE(whole + 1, ring.samples);					\
-	EXPECT_LE(self->exact ? whole - 1 : 1, ring.samples);			\
+	EXPECT_SAMPLES_SEEN(pmu_read(fd), 200000, ring.samples);		\
 	pmu_ring_unmap(&ring);							\
 	close(fd);								\
 	EXPECT_EQ(self->held, pmu_events_left());				\

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Walks perf's ring buffer and distrusts every record. */
+/* Walks perf's ring buffer, and checks the size of each record. */
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pmu.h"
+#include "ring.h"
 
 int pmu_ring_map_pages(struct pmu_ring *ring, int fd, int pages)
 {
@@ -126,4 +126,29 @@ void pmu_ring_drain(struct pmu_ring *ring, pmu_sample_fn *fn, void *arg)
 	struct drain drain = { fn, arg };
 
 	pmu_ring_walk(ring, drain_record, &drain);
+}
+
+int pmu_mapped_open(const struct perf_event_attr *attr, int pages, struct pmu_ring *ring, int *fd)
+{
+	*fd = pmu_open(attr);
+	return *fd < 0 ? *fd : pmu_ring_map_pages(ring, *fd, pages);
+}
+
+int pmu_mapped_open_warm(const struct perf_event_attr *attr, int pages, struct pmu_ring *ring,
+			 int *fd)
+{
+	int err = pmu_mapped_open(attr, pages, ring, fd);
+
+	if (err)
+		return err;
+
+	pmu_loop(2);
+	return 0;
+}
+
+void pmu_mapped_close(struct pmu_ring *ring, int *fd)
+{
+	pmu_ring_unmap(ring);
+	close(*fd);
+	*fd = -1;
 }
