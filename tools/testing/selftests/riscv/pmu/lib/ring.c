@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -151,4 +152,14 @@ void pmu_mapped_close(struct pmu_ring *ring, int *fd)
 	pmu_ring_unmap(ring);
 	close(*fd);
 	*fd = -1;
+}
+
+int set_output(int fd, int to)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to) ? -errno : 0;
+}
+
+int set_period(int fd, uint64_t period)
+{
+	return ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) ? -errno : 0;
 }

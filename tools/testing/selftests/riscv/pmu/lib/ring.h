@@ -40,6 +40,10 @@ int pmu_mapped_open_warm(const struct perf_event_attr *attr, int pages, struct p
 			 int *fd);
 void pmu_mapped_close(struct pmu_ring *ring, int *fd);
 
+/* Requests of a descriptor: 0 or -errno. */
+int set_output(int fd, int to);
+int set_period(int fd, uint64_t period);
+
 #define close_mapped(self)	pmu_mapped_close(&(self)->ring, &(self)->fd)
 
 /*

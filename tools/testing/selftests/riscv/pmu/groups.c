@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Groups: which ones the driver accepts, together with other PMUs, too, and what happens to
+ * the events of a group when its leader or its members are closed while they count.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/bundle.h"
+#include "lib/task.h"
+
+BUNDLE_FIXTURE(groups)
+
+/* --- groups that can not be --- */
+
+/* As many as run at once (Documentation/admin-guide/perf/riscv-pmu.rst); one more is EINVAL. */
+#define IDENTICAL	16
+
+TEST_F(groups, a_group_of_identical_events_counts_with_each)
+{
+	for (int i = 0; i < IDENTICAL; i++) {
+		ASSERT_LE(0, bundle_open(&self->all, &self->attr, i ? self->all.fd[0] : -1));
+		self->attr.disabled = 0;
+	}
+	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
+	for (int i = 0; i < IDENTICAL; i++)
+		EXPECT_COUNTED(read_times(self->all.fd[i]));
+}
+
+struct fill {
+	int possible;	/* would open alone */
+	int accepted;	/* and did open in the group */
+	int wrong;	/* other errors than that it does not fit, or alone */
+};
+
+/* Tries to make all of [from, to) members of the first event's group. */
+static struct fill fill_group(struct bundle *all, int from, int to, uint64_t period)
+{
+	struct fill fill = {};
+
+	for (int i = from; i < to; i++) {
+		struct perf_event_attr attr = attr_distinct(i, period);
+		int alone = pmu_try(&attr);
+		int fd = bundle_open(all, &attr, all->fd[0]);
+
+		fill.possible += !alone;
+		fill.accepted += fd >= 0;
+		fill.wrong += fd < 0 && fd != (alone ?: -EINVAL);
+	}
+
+	return fill;
+}
+
+/* QEMU (10.0.2) counts each standard event on one counter: five, beside cycle and instret. */
+static long counters_for_events(void)
+{
+	return pmu_is_qemu() ? (long)NR_HW_EVENTS :
+			       pmu_caps_number("programmable_counters");
+}
+
+static long least_of(long a, long b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Each counter holds one of the programs, whichever came first. cycle and
+ * instret hold one of cycles and one of instructions; there are four of each. Where
+ * these two can not leave machine mode out but others can, they are not used.
+ * The leader is one of those that are tried, so that one takes no place.
+ */
+TEST_F(groups, a_group_of_distinct_events_ends_where_the_counters_do)
+{
+	long fixed = pmu_uses_fixed_ctrs() ? pmu_caps_number("fixed_counters") : 0;
+	long hw = fixed + counters_for_events();
+	long fw = pmu_caps_number("firmware_counters");
+	struct fill fill;
+
+	if (fw < 0)
+		SKIP(return, "no caps: not this driver");
+
+	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
+	fill = fill_group(&self->all, 0, NR_HW, 0);
+	EXPECT_LE(2, fill.possible);
+	EXPECT_EQ(least_of(hw, fill.possible), fill.accepted);
+	EXPECT_EQ(0, fill.wrong);
+	fill = fill_group(&self->all, NR_HW, NR_ALL, 0);
+	EXPECT_EQ(least_of(fw, fill.possible), fill.accepted);
+	EXPECT_EQ(0, fill.wrong);
+
+	/* Full as it is, it runs, and all of it all the time. */
+	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
+	EXPECT_COUNTED(read_times(self->all.fd[0]));
+	for (int i = 1; i < self->all.nr; i++) {
+		struct times it = read_times(self->all.fd[i]);
+
+		EXPECT_LT(0, it.running);
+		EXPECT_EQ(it.enabled, it.running);
+	}
+
+	/* And its leader counts on without the others. */
+	bundle_close(&self->all, 1);
+	ASSERT_EQ(0, ioctl(self->all.fd[0], PERF_EVENT_IOC_ENABLE, 0));
+	EXPECT_GOES_ON(self->all.fd[0]);
+}
+
+/* cycle and instret do not interrupt: a sampling event has to have one of the others. */
+TEST_F(groups, a_group_of_sampling_events_ends_where_interrupting_counters_do)
+{
+	struct fill fill;
+
+	if (!pmu_samples_by_interrupt())
+		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
+
+	self->attr.sample_period = 1ULL << 40;
+	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
+	fill = fill_group(&self->all, 0, NR_HW, self->attr.sample_period);
+	EXPECT_EQ(NR_HW, fill.possible);
+	EXPECT_EQ(least_of(counters_for_events(), NR_HW), fill.accepted);
+	EXPECT_EQ(0, fill.wrong);
+	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
+	EXPECT_COUNTED(read_times(self->all.fd[0]));
+}
+
+/* The legacy backend's cycle can not be filtered; a group may have it twice. */
+TEST_F(groups, events_of_one_fixed_counter_are_a_group_if_they_want_the_same_of_it)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	int leader;
+
+	if (!pmu_is_legacy())
+		SKIP(return, "the backend is not legacy: there is more than one counter");
+
+	attr.read_format = TIMES;
+	leader = bundle_open(&self->all, &attr, -1);
+	ASSERT_LE(0, leader);
+	attr.disabled = 0;
+	EXPECT_LE(0, bundle_open(&self->all, &attr, leader));
+	attr.exclude_user = 1;
+	EXPECT_EQ(-EOPNOTSUPP, bundle_open(&self->all, &attr, leader));
+	attr.exclude_user = 0;
+	attr.sample_period = N;
+	if (pmu_can_sample()) {
+		EXPECT_LE(0, bundle_open(&self->all, &attr, leader));
+	} else {
+		EXPECT_EQ(-EOPNOTSUPP, bundle_open(&self->all, &attr, leader));
+	}
+	ASSERT_EQ(0, pmu_run(leader, 0, pmu_loop, N));
+	EXPECT_COUNTED(read_times(leader));
+	EXPECT_EQ(read_times(leader).value, read_times(self->all.fd[1]).value);
+}
+
+TEST_F(groups, a_member_of_another_task_or_of_a_cpu_is_einval)
+{
+	pid_t pid = pmu_spawn(body_loop_forever, N);
+	int leader = bundle_open(&self->all, &self->attr, -1);
+
+	ASSERT_LE(0, leader);
+	EXPECT_EQ(-EINVAL, bundle_open_on(&self->all, &self->attr, pid, -1, leader));
+	EXPECT_EQ(-EINVAL, bundle_open_on(&self->all, &self->attr, -1, 0, leader));
+	EXPECT_EQ(-EINVAL, bundle_open_on(&self->all, &self->attr, 0, 0, leader));
+	pmu_kill(pid);
+	ASSERT_EQ(0, pmu_run(leader, 0, pmu_loop, N));
+	EXPECT_COUNTED(read_times(leader));
+}
+
+/* --- other PMUs in the group --- */
+
+#define PAGES	64
+
+static void body_touch(long pages)
+{
+	size_t size = sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, pages * size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (long i = 0; at != MAP_FAILED && i < pages; i++)
+		at[i * size] = 1;
+	munmap(at, pages * size);
+}
+
+static const uint64_t software[] = {
+	PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_DUMMY,
+};
+
+/* Each new page faults once; what the code itself needs was faulted in before. */
+TEST_F(groups, a_hardware_leader_takes_software_siblings)
+{
+	double began, took;
+	int *fd = self->all.fd;
+
+	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
+	for (size_t i = 0; i < ARRAY_SIZE(software); i++) {
+		struct perf_event_attr attr = attr_software(software[i]);
+
+		ASSERT_LE(0, bundle_open(&self->all, &attr, fd[0]));
+	}
+	ASSERT_EQ(0, pmu_run(fd[0], 0, body_touch, PAGES));
+	ASSERT_EQ(0, ioctl(fd[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP));
+	ASSERT_EQ(0, pmu_run(fd[0], 0, body_touch, PAGES));
+	EXPECT_EQ(PAGES, read_times(fd[1]).value);
+
+	ASSERT_EQ(0, ioctl(fd[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP));
+	began = now();
+	ASSERT_EQ(0, pmu_run(fd[0], 0, pmu_loop, N));
+	took = now() - began;
+	EXPECT_COUNTED(read_times(fd[0]));
+	EXPECT_LT(0, read_times(fd[2]).value);
+	EXPECT_GE(took * 1e9, read_times(fd[2]).value);
+	EXPECT_EQ(0, read_times(fd[3]).value);
+}
+
+/* perf moves the group to the hardware's context when the first hardware event comes. */
+TEST_F(groups, a_software_leader_takes_hardware_siblings)
+{
+	struct perf_event_attr leader = attr_software(PERF_COUNT_SW_DUMMY);
+	struct perf_event_attr faults = attr_software(PERF_COUNT_SW_PAGE_FAULTS);
+	struct perf_event_attr cycles = attr_of(PERF_COUNT_HW_CPU_CYCLES);
+	int *fd = self->all.fd;
+
+	leader.disabled = 1;
+	cycles.disabled = 0;
+	self->attr.disabled = 0;
+	ASSERT_LE(0, bundle_open(&self->all, &leader, -1));
+	ASSERT_LE(0, bundle_open(&self->all, &faults, fd[0]));
+	ASSERT_LE(0, bundle_open(&self->all, &self->attr, fd[0]));
+	ASSERT_LE(0, bundle_open(&self->all, &cycles, fd[0]));
+	ASSERT_EQ(0, pmu_run(fd[0], 0, pmu_loop, N));
+	EXPECT_COUNTED(read_times(fd[2]));
+	EXPECT_COUNTED(read_times(fd[3]));
+	EXPECT_EQ(0, read_times(fd[0]).value);
+	/* The hardware's members are left without it, and run on as singles. */
+	ASSERT_EQ(0, ioctl(fd[0], PERF_EVENT_IOC_ENABLE, 0));
+	bundle_close_one(&self->all, 0);
+	EXPECT_GOES_ON(fd[2]);
+	EXPECT_GOES_ON(fd[3]);
+}
+
+#define TRACEPOINT	"/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id"
+
+TEST_F(groups, a_tracepoint_in_a_hardware_group_counts_its_own)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_TRACEPOINT, pmu_read_number(TRACEPOINT));
+	int *fd = self->all.fd;
+
+	if ((long)attr.config < 0)
+		SKIP(return, "no tracepoint of getppid in tracefs");
+
+	attr.disabled = 0;
+	attr.read_format = TIMES;
+	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
+	ASSERT_LE(0, bundle_open(&self->all, &attr, fd[0]));
+	ASSERT_EQ(0, pmu_run(fd[0], 0, pmu_syscall_loop, 1000));
+	EXPECT_EQ(1000, read_times(fd[1]).value);
+	EXPECT_LE(pmu_least(1000 * PMU_SYSCALL_RETIRED), read_times(fd[0]).value);
+
+	bundle_close(&self->all, 1);
+	ASSERT_EQ(0, ioctl(fd[0], PERF_EVENT_IOC_RESET, 0));
+	ASSERT_EQ(0, pmu_run(fd[0], 0, pmu_loop, N));
+	EXPECT_EQ(read_times(fd[0]).enabled, read_times(fd[0]).running);
+	ASSERT_EQ(0, ioctl(fd[0], PERF_EVENT_IOC_ENABLE, 0));
+	EXPECT_GOES_ON(fd[0]);
+}
+
+/* Linux has no hardware breakpoints on RISC-V so far; where it has, this one is never hit. */
+TEST_F(groups, a_breakpoint_leaves_the_hardware_group_alone)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .bp_type = HW_BREAKPOINT_W,
+		.bp_addr = (uintptr_t)&self->exact, .bp_len = HW_BREAKPOINT_LEN_1,
+	};
+	int fd;
+
+	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
+	fd = bundle_open(&self->all, &attr, self->all.fd[0]);
+	EXPECT_TRUE(fd >= 0 || fd == -ENOENT)
+		TH_LOG("error %d", fd);
+	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
+	EXPECT_COUNTED(read_times(self->all.fd[0]));
+}
+
+/* --- events that go while they run --- */
+
+/* A leader and five that count beside it, all of them running. */
+static int open_running_group(struct bundle *all)
+{
+	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS);
+	struct perf_event_attr dummy = attr_software(PERF_COUNT_SW_DUMMY);
+
+	for (int i = 0; i < 6; i++) {
+		attr.config = i & 1 ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_HW_INSTRUCTIONS;
+		if (bundle_open(all, i == 3 ? &dummy : &attr, i ? all->fd[0] : -1) < 0)
+			return -1;
+		attr.disabled = 0;
+	}
+
+	return ioctl(all->fd[0], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+TEST_F(groups, siblings_go_on_alone_when_their_running_leader_is_closed)
+{
+	struct times before[6];
+
+	ASSERT_EQ(0, open_running_group(&self->all));
+	pmu_loop(N);
+	for (int i = 1; i < 6; i++)
+		before[i] = read_times(self->all.fd[i]);
+	bundle_close_one(&self->all, 0);
+	for (int i = 1; i < 6; i++) {
+		struct times it;
+
+		if (i != 3)
+			EXPECT_GOES_ON(self->all.fd[i]);
+		it = read_times(self->all.fd[i]);
+		EXPECT_LE(before[i].value, it.value);
+		EXPECT_LT(before[i].running, it.running);
+		EXPECT_EQ(it.enabled, it.running);
+	}
+}
+
+TEST_F(groups, a_group_goes_on_when_its_running_members_are_closed)
+{
+	ASSERT_EQ(0, open_running_group(&self->all));
+	for (int keep = 5; keep; keep--) {
+		bundle_close(&self->all, keep);
+		for (int i = 0; i < keep; i++) {
+			if (i != 3)
+				EXPECT_GOES_ON(self->all.fd[i]);
+		}
+	}
+	bundle_close(&self->all, 0);
+	EXPECT_EQ(self->held, pmu_events_held());
+}
+
+PMU_TEST_AT_LAST(PMU_MAY_CALL)
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Harts that go down and come up again: what happens to the events of a CPU and of a task
+ * there, while they count and while they sample.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "../../kselftest_harness.h"
+#include "lib/bundle.h"
+#include "lib/ring.h"
+#include "lib/task.h"
+
+#define ONLINE	"/sys/devices/system/cpu/cpu1/online"
+
+static bool take_down(void)
+{
+	return pmu_write_number(ONLINE, 0);
+}
+
+/*
+ * A hart that stops is "stop pending" for a while (SBI, HSM extension), which
+ * Linux does not wait for, and can not be started then. A second is plenty.
+ */
+static bool bring_up(void)
+{
+	for (int i = 0; i < 100; i++) {
+		if (pmu_write_number(ONLINE, 1))
+			return true;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+
+	return false;
+}
+
+FIXTURE(hotplug) {
+	struct perf_event_attr attr;
+	struct bundle all;
+	cpu_set_t cpus;
+	long held;
+	bool exact;
+};
+
+FIXTURE_SETUP(hotplug)
+{
+	if (pmu_read_number(ONLINE) != 1)
+		SKIP(return, "no CPU 1 that can go down");
+
+	self->attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS);
+	self->held = pmu_events_held();
+	sched_getaffinity(0, sizeof(self->cpus), &self->cpus);
+}
+
+FIXTURE_TEARDOWN(hotplug)
+{
+	bring_up();
+	sched_setaffinity(0, sizeof(self->cpus), &self->cpus);
+	bundle_close(&self->all, 0);
+}
+
+/* perf takes an event off its CPU for good when that goes down; its count stays. */
+TEST_F(hotplug, a_cpu_wide_event_keeps_its_count_when_its_hart_goes_down)
+{
+	struct times before, down;
+	int fd;
+
+	self->attr.disabled = 0;
+	fd = bundle_open_on(&self->all, &self->attr, -1, 1, -1);
+	ASSERT_LE(0, fd);
+	move_to(1);
+	pmu_loop(N);
+	before = read_times(fd);
+	EXPECT_LE(pmu_least(N), before.value);
+	ASSERT_TRUE(take_down());
+	down = read_times(fd);
+	EXPECT_LE(before.value, down.value);
+	EXPECT_LE(before.enabled, down.enabled);
+	EXPECT_EQ(self->held, pmu_events_held());
+	EXPECT_EQ(-ENODEV, pmu_open_on(&self->attr, -1, 1, -1));
+	EXPECT_EQ(0, ioctl(fd, PERF_EVENT_IOC_RESET, 0));
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	EXPECT_EQ(0, read_times(fd).value);
+	bundle_close(&self->all, 0);
+
+	ASSERT_TRUE(bring_up());
+	fd = bundle_open_on(&self->all, &self->attr, -1, 1, -1);
+	ASSERT_LE(0, fd);
+	move_to(1);
+	EXPECT_GOES_ON(fd);
+}
+
+/* It is closed only when the hart is there again, without the event. */
+TEST_F(hotplug, an_event_from_before_its_hart_went_down_is_closed_later)
+{
+	int fd;
+
+	self->attr.disabled = 0;
+	fd = bundle_open_on(&self->all, &self->attr, -1, 1, -1);
+	ASSERT_LE(0, fd);
+	ASSERT_TRUE(take_down());
+	ASSERT_TRUE(bring_up());
+	EXPECT_LE(0, read_times(fd).value);
+	EXPECT_EQ(self->held, pmu_events_held());
+	ASSERT_LE(0, bundle_open_on(&self->all, &self->attr, -1, 1, -1));
+	move_to(1);
+	EXPECT_GOES_ON(self->all.fd[1]);
+	bundle_close(&self->all, 0);
+	EXPECT_EQ(self->held, pmu_events_held());
+}
+
+TEST_F(hotplug, a_task_is_counted_on_its_hart_before_and_after_it_was_down)
+{
+	struct times last = {}, it;
+	int fd = bundle_open(&self->all, &self->attr, -1);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	for (int i = 0; i < 20; i++) {
+		move_to(1);
+		EXPECT_GOES_ON(fd);
+		/* The scheduler moves whoever is there to another CPU. */
+		ASSERT_TRUE(take_down());
+		EXPECT_NE(1, sched_getcpu());
+		EXPECT_GOES_ON(fd);
+		ASSERT_TRUE(bring_up());
+		it = read_times(fd);
+		EXPECT_LE(last.value + 2 * pmu_least(N), it.value);
+		EXPECT_LT(last.running, it.running);
+		EXPECT_EQ(it.enabled, it.running);
+		last = it;
+	}
+}
+
+static void body_loop_on_1(long arg)
+{
+	move_to(1);
+	body_loop_forever(arg);
+}
+
+/* One event of the task, one of the CPU: in 20 ms, both have ended many a period. */
+TEST_F(hotplug, a_hart_goes_down_in_a_storm_of_samples)
+{
+	struct pmu_limits limits;
+	struct pmu_ring ring;
+	int64_t samples = 0;
+	pid_t pid;
+	int fd;
+
+	if (!pmu_samples_by_interrupt())
+		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
+
+	pmu_limits_save(&limits);
+	pid = pmu_spawn(body_loop_on_1, N);
+	self->attr.disabled = 0;
+	self->attr.sample_type = PMU_RING_SAMPLE;
+	self->attr.sample_period = 10000;
+	fd = bundle_open_on(&self->all, &self->attr, pid, -1, -1);
+	EXPECT_LE(0, fd);
+	EXPECT_EQ(0, pmu_ring_map(&ring, fd));
+	for (int i = 0; i < 5; i++) {
+		EXPECT_LE(0, bundle_open_on(&self->all, &self->attr, -1, 1, -1));
+		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+		EXPECT_TRUE(take_down());
+		bundle_close(&self->all, 1);
+		EXPECT_TRUE(bring_up());
+	}
+	pmu_ring_drain(&ring, NULL, NULL);
+	samples = ring.samples;
+	EXPECT_LT(0, samples);
+	nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+	pmu_ring_drain(&ring, NULL, NULL);
+	EXPECT_LT(samples, ring.samples);
+	EXPECT_FALSE(ring.broken);
+	pmu_kill(pid);
+	pmu_ring_unmap(&ring);
+	bundle_close(&self->all, 0);
+	EXPECT_EQ(self->held, pmu_events_left());
+	pmu_limits_restore(&limits);
+}
+
+PMU_TEST_AT_LAST(PMU_MAY_CALL)
+
+TEST_HARNESS_MAIN
