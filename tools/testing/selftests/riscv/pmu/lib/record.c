@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pmu.h"
+#include "records.h"
 
 /* What pmu_record_parse() reads; a field unknown to it would shift all after it. */
 #define KNOWN	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |	\
@@ -194,4 +194,34 @@ void pmu_ring_records(struct pmu_ring *ring, const struct perf_event_attr *attr,
 	struct records records = { attr, fn, arg };
 
 	pmu_ring_walk(ring, records_take, &records);
+}
+
+int records_sample(const struct perf_event_attr *attr, struct pmu_ring *ring, int *fd,
+		   pmu_body *body, long arg, pmu_record_fn *fn, void *check)
+{
+	int err = pmu_mapped_open(attr, PMU_RING_PAGES, ring, fd);
+
+	if (err)
+		return err;
+
+	/* Fault the code in, which is not what is sampled. */
+	body(2);
+	err = pmu_run(*fd, 0, body, arg);
+	pmu_ring_records(ring, attr, fn, check);
+	return err;
+}
+
+bool is_user(const struct pmu_record *record)
+{
+	return (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+}
+
+bool is_between(uint64_t ip, const char *begin, const char *end)
+{
+	return ip >= (uintptr_t)begin && ip < (uintptr_t)end;
+}
+
+bool is_kernel_address(uint64_t ip)
+{
+	return (int64_t)ip < 0 && ip < (uint64_t)PERF_CONTEXT_MAX;
 }

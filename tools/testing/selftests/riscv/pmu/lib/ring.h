@@ -6,6 +6,8 @@
 #ifndef RISCV_PMU_TEST_RING_H
 #define RISCV_PMU_TEST_RING_H
 
+#include <unistd.h>
+
 #include "pmu.h"
 
 /* The members of such a fixture. It may have more. */
