@@ -1,34 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Storms of overflows, and what they can run into. However short the periods,
- * the machine stays its user's; whatever happens to an event while one of its
- * periods ends, the next event samples as if nothing had been, and none is left.
+ * Storms of overflows: however short the periods are, the harts must have time for other
+ * work, also while a hart goes down and for a long time. After a storm the next event must
+ * sample as before, and no event may be left.
  */
 
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/time.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
-#include "lib/ring.h"
+#include "lib/storm.h"
 #include "lib/task.h"
 
 #define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
-#define MAX_CPUS	16
 /*
  * What is left to a user who has to wait for an answer, in s. Where the same took
  * long without too many interrupts, on an emulated machine whose host has much else to do:
@@ -39,13 +32,6 @@
 static void nap(long ms)
 {
 	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
-}
-
-static void body_spin_on(long cpu)
-{
-	move_to(cpu);
-	for (;;)
-		pmu_loop(100000);
 }
 
 /* One hart: an event of its own and its ring, somebody busy, and somebody who answers. */
@@ -172,18 +158,6 @@ static double time_echo(struct hart *hart)
 	return now() - began;
 }
 
-static void body_command_on(long cpu)
-{
-	char path[PATH_MAX] = "", file[PATH_MAX + 16];
-
-	move_to(cpu);
-	if (readlink("/proc/self/exe", path, sizeof(path) - 1) > 0) {
-		snprintf(file, sizeof(file), "%s/exec_loop", dirname(path));
-		execl(file, file, NULL);
-	}
-	_exit(127);
-}
-
 /* How long it takes to run a command there. */
 static double time_command(int cpu)
 {
@@ -261,32 +235,6 @@ do {										\
 	}									\
 } while (0)
 
-#define WINDOW	10000000L
-
-/* A new event samples as on the first day, in the same limits as ever. */
-#define EXPECT_SAMPLES_AS_EVER()						\
-do {										\
-	struct perf_event_attr attr = self->attr;				\
-	struct pmu_ring ring;							\
-	int fd;									\
-										\
-	attr.disabled = 1;							\
-	attr.freq = 0;								\
-	attr.inherit = 0;							\
-	attr.sample_period = 200000;						\
-	fd = pmu_open(&attr);							\
-	ASSERT_LE(0, fd);							\
-	ASSERT_EQ(0, pmu_ring_map(&ring, fd));					\
-	pmu_loop(2);								\
-	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, self->exact ? WINDOW : 20 * WINDOW)); \
-	pmu_ring_drain(&ring, NULL, NULL);					\
-	EXPECT_FALSE(ring.broken);						\
-	EXPECT_SAMPLES_SEEN(pmu_read(fd), 200000, ring.samples);		\
-	pmu_ring_unmap(&ring);							\
-	close(fd);								\
-	EXPECT_EQ(self->held, pmu_events_left());				\
-} while (0)
-
 #define EXPECT_STORM_TO_PASS()							\
 do {										\
 	ASSERT_EQ(0, begin_load(self));					\
@@ -319,200 +267,7 @@ TEST_F_TIMEOUT(throttling, the_highest_frequency_leaves_the_harts_their_user, 12
 	EXPECT_STORM_TO_PASS();
 }
 
-/* --- what such a load can meet --- */
-
-/* Seconds of each worker, one on each hart. Under -icount each takes the host fifteen. */
-#define RACE_TIME	(pmu_is_icount() ? 0.1 : 0.7)
-
-static bool is_over(double began)
-{
-	return now() - began >= RACE_TIME;
-}
-
-static struct perf_event_attr race_attr;
-
-static void race_close(long cpu)
-{
-	double began = now();
-
-	move_to(cpu);
-	while (!is_over(began)) {
-		int fd = pmu_open(&race_attr);
-
-		if (fd < 0)
-			_exit(-fd);
-		pmu_loop(5000);
-		close(fd);
-	}
-}
-
-static void race_toggle(long cpu)
-{
-	double began = now();
-	int fd;
-
-	move_to(cpu);
-	fd = pmu_open(&race_attr);
-	if (fd < 0)
-		_exit(-fd);
-	while (!is_over(began)) {
-		if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
-			_exit(errno);
-		pmu_loop(500);
-	}
-}
-
-static void race_exec(long cpu)
-{
-	double began = now();
-	int fd, status;
-
-	move_to(cpu);
-	race_attr.inherit = 1;
-	fd = pmu_open(&race_attr);
-	if (fd < 0)
-		_exit(-fd);
-	while (!is_over(began)) {
-		waitpid(pmu_spawn(body_command_on, cpu), &status, 0);
-		if (status)
-			_exit(1);
-	}
-}
-
-static void body_open_and_exit(long cpu)
-{
-	int fd = pmu_open(&race_attr);
-
-	if (fd < 0)
-		_exit(-fd);
-	pmu_loop(5000);
-}
-
-/* Events that nobody closes, and some whose owner is killed. */
-static void race_exit(long cpu)
-{
-	double began = now();
-	int status;
-
-	move_to(cpu);
-	while (!is_over(began)) {
-		pid_t victim = pmu_spawn(body_spin_on, cpu);
-		int fd = pmu_open_on(&race_attr, victim, -1, -1);
-
-		waitpid(pmu_spawn(body_open_and_exit, cpu), &status, 0);
-		pmu_kill(victim);
-		if (fd < 0 || status)
-			_exit(1);
-		close(fd);
-	}
-}
-
-static volatile sig_atomic_t alarms, overflows;
-
-static void on_alarm(int sig)
-{
-	alarms++;
-}
-
-static void on_overflow(int sig)
-{
-	overflows++;
-}
-
-/* Another timer that interrupts this hart as often, and a signal for each sample. */
-static void race_timers(long cpu)
-{
-	const struct itimerval often = { { 0, 200 }, { 0, 200 } };
-	double began = now();
-	int fd;
-
-	move_to(cpu);
-	signal(SIGALRM, on_alarm);
-	signal(SIGRTMIN, on_overflow);
-	race_attr.sample_period = 20000;
-	fd = pmu_open(&race_attr);
-	if (fd < 0)
-		_exit(-fd);
-	if (fcntl(fd, F_SETOWN, getpid()) || fcntl(fd, F_SETSIG, SIGRTMIN) ||
-	    fcntl(fd, F_SETFL, O_ASYNC) || setitimer(ITIMER_REAL, &often, NULL))
-		_exit(errno);
-	while (!is_over(began))
-		pmu_loop(10000);
-	if (!alarms || !overflows)
-		_exit(1);
-}
-
-static void race_fork(long cpu)
-{
-	double began = now();
-	pid_t pid[4];
-	int fd;
-
-	move_to(cpu);
-	race_attr.inherit = 1;
-	fd = pmu_open(&race_attr);
-	if (fd < 0)
-		_exit(-fd);
-	while (!is_over(began)) {
-		for (int i = 0; i < 4; i++)
-			pid[i] = pmu_spawn(i ? pmu_loop : body_spin_on, i ? 20000 : cpu);
-		pmu_kill(pid[0]);
-		for (int i = 1; i < 4; i++)
-			waitpid(pid[i], NULL, 0);
-	}
-}
-
-static void race_migrate(long cpu)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	double began = now();
-	int fd = pmu_open(&race_attr);
-
-	if (fd < 0)
-		_exit(-fd);
-	while (!is_over(began)) {
-		move_to(cpu++ % cpus);
-		pmu_loop(5000);
-	}
-}
-
-static const struct race {
-	const char *what;
-	pmu_body *body;
-} races[] = {
-	{ "close",			race_close },
-	{ "disable and enable",		race_toggle },
-	{ "exec",			race_exec },
-	{ "exit",			race_exit },
-	{ "timers and signals",		race_timers },
-	{ "fork, inherited",		race_fork },
-	{ "change of hart",		race_migrate },
-};
-
-/*
- * On every hart at once, with a period that ends within all of it. There is no
- * ring: what perf does with the sample is not what is tried here.
- */
-TEST_F_TIMEOUT(throttling, an_overflow_may_meet_whatever_ends_or_moves_its_event, 240)
-{
-	pid_t pid[MAX_CPUS];
-	int status;
-
-	for (size_t i = 0; i < ARRAY_SIZE(races); i++) {
-		race_attr = self->attr;
-		race_attr.sample_period = 997;
-		for (int cpu = 0; cpu < self->cpus; cpu++)
-			pid[cpu] = pmu_spawn(races[i].body, cpu);
-		for (int cpu = 0; cpu < self->cpus; cpu++) {
-			ASSERT_EQ(pid[cpu], waitpid(pid[cpu], &status, 0));
-			EXPECT_EQ(0, status)
-				TH_LOG("%s, on hart %d: status %x", races[i].what, cpu, status);
-		}
-		EXPECT_EQ(self->held, pmu_events_left())
-			TH_LOG("%s", races[i].what);
-	}
-	EXPECT_SAMPLES_AS_EVER();
-}
+/* --- a hart that goes down --- */
 
 #define ONLINE	"/sys/devices/system/cpu/cpu1/online"
 
