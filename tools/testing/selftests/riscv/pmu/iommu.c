@@ -8,39 +8,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
-#include "lib/pmu.h"
+#include "lib/iommu.h"
 
-#define PMU		"/sys/bus/event_source/devices/riscv_iommu_0/"
 #define DRIVER		"/sys/bus/auxiliary/drivers/riscv_iommu_pmu.riscv-iommu-pmu/"
 #define MODULE		"riscv_iommu_pmu"
 #define PARAMETERS	"/sys/module/" MODULE "/parameters/"
-#define DISK		"/dev/vda"
-#define GROUP_TYPE	"/sys/block/vda/device/../iommu_group/type"
-
-/* perf_event_attr::config, as in format/ */
-#define EVENT_CYCLES	0
-#define EVENT_REQUESTS	1
-#define EVENT_MISSES	4
-#define EVENT_WALKS	7
-#define DMASK		0x8000ULL
-#define DID(id)		((uint64_t)(id) << 36 | 1ULL << 61)
-#define PID(id)		((uint64_t)(id) << 16 | 1ULL << 60)
-#define IDT		(4ULL << 60)
-
-#define PAGE		4096
 #define LARGE		16
 #define READS		100
 
@@ -53,111 +35,12 @@
 /* Sv57, which QEMU's IOMMU has and Linux takes. */
 #define LEVELS		5
 
-static struct perf_event_attr hpm_attr(uint64_t config)
-{
-	struct perf_event_attr attr = {
-		.size		= sizeof(attr),
-		.type		= pmu_read_number(PMU "type"),
-		.config		= config,
-		.disabled	= 1,
-		.read_format	= 0,
-	};
-
-	return attr;
-}
-
-static int hpm_cpu(void)
-{
-	return pmu_read_number(PMU "cpumask");
-}
-
-static int hpm_open_attr(const struct perf_event_attr *attr, int leader)
-{
-	return pmu_open_on(attr, -1, hpm_cpu(), leader);
-}
-
-static int hpm_open(uint64_t config)
-{
-	struct perf_event_attr attr = hpm_attr(config);
-
-	return hpm_open_attr(&attr, -1);
-}
-
-static int hpm_try(const struct perf_event_attr *attr)
-{
-	int fd = hpm_open_attr(attr, -1);
-
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
-}
-
-static int hpm_try_config(uint64_t config)
-{
-	struct perf_event_attr attr = hpm_attr(config);
-
-	return hpm_try(&attr);
-}
-
-/* The requester ID of the disk: bus, device, function. */
-static long disk_did(void)
-{
-	unsigned int domain, bus, device, function;
-	char path[PATH_MAX], *end;
-
-	if (!realpath("/sys/block/vda/device/..", path))
-		return -1;
-	end = strrchr(path, '/');
-	if (!end || sscanf(end, "/%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
-		return -1;
-	return bus << 8 | device << 3 | function;
-}
-
-/* Whether its addresses are translated: else it is let through, and nothing is walked. */
-static bool disk_is_translated(void)
-{
-	char text[PMU_TEXT];
-
-	return pmu_read_line(GROUP_TYPE, text) && !strncmp(text, "DMA", 3);
-}
-
 /* Elsewhere the device is a thread of its own, and may look for a request before it is there. */
 #define NEEDS_ICOUNT()								\
 do {										\
 	if (!pmu_is_icount())							\
 		SKIP(return, "what a device asks for repeats exactly under -icount only"); \
 } while (0)
-
-/* TIMES requests of so many pages each; all of it comes from the disk. */
-static int disk_read(int disk, void *data, int pages, int times)
-{
-	for (int i = 0; i < times; i++) {
-		if (pread(disk, data, pages * PAGE, 0) != (ssize_t)pages * PAGE)
-			return -1;
-	}
-	return 0;
-}
-
-/* The disk has a queue for each CPU, and its rings have addresses too: each is known then. */
-static int disk_warm_up(int disk, void *data)
-{
-	cpu_set_t all, one;
-	int err;
-
-	if (sched_getaffinity(0, sizeof(all), &all))
-		return -1;
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &all))
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		err = sched_setaffinity(0, sizeof(one), &one) ?: disk_read(disk, data, 1, 1);
-		if (err)
-			return err;
-	}
-	return sched_setaffinity(0, sizeof(all), &all);
-}
 
 FIXTURE(iommu) {
 	int disk;
@@ -182,21 +65,6 @@ FIXTURE_TEARDOWN(iommu)
 	free(self->data);
 	if (self->disk >= 0)
 		close(self->disk);
-}
-
-/* What an event counts of that. */
-static int64_t count_reads(int disk, void *data, uint64_t config, int pages, int times)
-{
-	int64_t count = -1;
-	int fd = hpm_open(config);
-
-	if (fd < 0)
-		return fd;
-	if (!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) && !disk_read(disk, data, pages, times) &&
-	    !ioctl(fd, PERF_EVENT_IOC_DISABLE, 0))
-		count = pmu_read(fd);
-	close(fd);
-	return count;
 }
 
 #define COUNT(config, pages, times)	count_reads(self->disk, self->data, config, pages, times)
