@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf_event_open() and all that can be done with what it returns, at random but
- * near to what is valid, by several processes at once. Nothing may hang, nothing
- * may be left, the PMU counts right afterwards, and who has no privilege sees no
- * kernel. What the kernel thinks of it, its log says: the rig looks there.
+ * Several processes call perf_event_open(), and use its descriptors, at random: mostly in
+ * valid ways, or nearly so. No process may hang, no event may be left, the PMU must count
+ * right afterwards, and a process without privilege must not see the kernel. The rig looks
+ * in the kernel's log for warnings.
  *
- * RISCV_PMU_FUZZ_SECONDS says for how long, for each of the two tests; without it
- * they are skipped. RISCV_PMU_FUZZ_SEED replaces the new seed of the second, which
- * is printed: each worker then does the same again, though not at the same moments.
+ * RISCV_PMU_FUZZ_SECONDS is the duration of each of the two tests; without it they are
+ * skipped. RISCV_PMU_FUZZ_SEED replaces the new seed of the second test, which prints it:
+ * each worker then does the same again, though not at the same moments.
  */
 
 #define _GNU_SOURCE
@@ -84,200 +84,12 @@ static void __attribute__((constructor)) end_after_exec(void)
 		_exit(0);
 }
 
-/* --- chance --- */
-
-/* xorshift64* */
-static uint64_t chance(struct worker *w)
-{
-	w->state ^= w->state >> 12;
-	w->state ^= w->state << 25;
-	w->state ^= w->state >> 27;
-	return w->state * 0x2545f4914f6cdd1dULL;
-}
-
-static uint64_t below(struct worker *w, uint64_t limit)
-{
-	return (chance(w) >> 16) % limit;
-}
-
-static bool one_in(struct worker *w, unsigned int n)
-{
-	return !below(w, n);
-}
-
-/* Zero, one, edges, and anything. */
-static uint64_t odd_number(struct worker *w)
-{
-	switch (below(w, 8)) {
-	case 0: return 0;
-	case 1: return 1;
-	case 2: return -1;
-	case 3: return 1ULL << below(w, 64);
-	case 4: return (1ULL << below(w, 64)) - 1;
-	case 5: return below(w, 1000);
-	case 6: return below(w, 10000000);
-	default: return chance(w);
-	}
-}
+#include "fuzzing/chance.c"
+#include "fuzzing/attributes.c"
 
 static struct slot *any_slot(struct worker *w)
 {
 	return &w->slot[below(w, NR_SLOTS)];
-}
-
-/* --- attributes --- */
-
-/* Mostly what most harts have. */
-static void choose_event(struct worker *w, struct perf_event_attr *attr)
-{
-	switch (below(w, 16)) {
-	case 0: case 1: case 2: case 3: case 4: case 5:
-		attr->type = PERF_TYPE_HARDWARE;
-		attr->config = below(w, 2);
-		break;
-	case 6:
-		attr->type = PERF_TYPE_HARDWARE;
-		attr->config = below(w, PERF_COUNT_HW_MAX);
-		break;
-	case 7: case 8:
-		attr->type = PERF_TYPE_HW_CACHE;
-		attr->config = PMU_CACHE(below(w, 2) + 3, below(w, 2), 1);
-		break;
-	case 9:
-		attr->type = PERF_TYPE_HW_CACHE;
-		attr->config = PMU_CACHE(below(w, 7), below(w, 3), below(w, 2));
-		break;
-	case 10:
-		attr->type = PERF_TYPE_RAW;
-		attr->config = PMU_RAW(below(w, 64));
-		break;
-	case 11:
-		attr->type = PERF_TYPE_RAW;
-		attr->config = PMU_STD(below(w, 4));
-		break;
-	case 12:
-		attr->type = PERF_TYPE_RAW;
-		attr->config = PMU_FW(below(w, PMU_FW_NR_DEFINED + 2));
-		break;
-	case 13: case 14:
-		attr->type = PERF_TYPE_SOFTWARE;
-		attr->config = below(w, PERF_COUNT_SW_MAX);
-		break;
-	default:
-		attr->type = below(w, 20);
-		attr->config = odd_number(w);
-	}
-}
-
-static void choose_sampling(struct worker *w, struct perf_event_attr *attr)
-{
-	static const uint64_t periods[] = { 1, 2, 100, 10000, 1000000, 1ULL << 40 };
-
-	if (one_in(w, 3)) {
-		attr->freq = 1;
-		attr->sample_freq = 1 + below(w, 50000);
-	} else {
-		attr->sample_period = one_in(w, 8) ? odd_number(w) : periods[below(w, 6)];
-	}
-	attr->sample_type = one_in(w, 2) ? PMU_RING_SAMPLE : chance(w) & (PERF_SAMPLE_MAX - 1);
-	attr->wakeup_events = below(w, 4);
-	attr->sample_regs_user = one_in(w, 2) ? 0 : chance(w) & 0xffffffff;
-	attr->sample_stack_user = below(w, 3) * 1024;
-}
-
-/* One that branches: what it must be, before something else is changed. */
-static void choose_ebb(struct worker *w, struct perf_event_attr *attr)
-{
-	if (!one_in(w, 4)) {
-		attr->type = PERF_TYPE_HARDWARE;
-		attr->config = below(w, 2);
-	}
-	attr->config1 = RISCV_PMU_CONFIG1_EBB;
-	attr->config2 = 1ULL << (3 + below(w, 16));
-	attr->pinned = 1;
-	attr->exclusive = 1;
-	attr->exclude_kernel = 1;
-	attr->exclude_hv = 1;
-	attr->inherit = 0;
-	attr->enable_on_exec = 0;
-}
-
-/* A field that is wrong, or merely unusual. */
-static void mutate(struct worker *w, struct perf_event_attr *attr)
-{
-	uint64_t bit = 1ULL << below(w, 64);
-	uint64_t number = odd_number(w);
-
-	switch (below(w, 16)) {
-	case 0:
-		attr->config = number;
-		break;
-	case 1:
-		attr->config1 = number;
-		break;
-	case 2:
-		attr->config2 = number;
-		break;
-	case 3:
-		attr->config3 = number;
-		break;
-	case 4:
-		attr->config ^= bit;
-		break;
-	case 5:
-		attr->sample_type ^= bit;
-		break;
-	case 6:
-		attr->branch_sample_type = number;
-		break;
-	case 7:
-		attr->read_format ^= bit & 0x3f;
-		break;
-	case 8:
-		attr->precise_ip = number;
-		break;
-	case 9:
-		attr->clockid = number % 16;
-		attr->use_clockid = 1;
-		break;
-	case 10:
-		attr->size = number % 200;
-		break;
-	case 11:
-		attr->sig_data = number;
-		break;
-	case 12:
-		attr->aux_watermark = number;
-		break;
-	case 13:
-		attr->sample_max_stack = number % 2000;
-		break;
-	default:
-		/* A flag: they follow read_format. */
-		*(uint64_t *)(&attr->read_format + 1) ^= 1ULL << below(w, 40);
-	}
-}
-
-static struct perf_event_attr choose_attr(struct worker *w)
-{
-	struct perf_event_attr attr = pmu_attr(0, 0);
-
-	choose_event(w, &attr);
-	attr.disabled = one_in(w, 2);
-	attr.exclude_kernel = !w->privileged || one_in(w, 2);
-	attr.exclude_hv = one_in(w, 2);
-	attr.inherit = one_in(w, 3);
-	attr.pinned = one_in(w, 8);
-	attr.exclusive = one_in(w, 16);
-	attr.enable_on_exec = one_in(w, 8);
-	attr.read_format = one_in(w, 2) ? 0 : chance(w) & 0x1f;
-	if (one_in(w, 6))
-		choose_ebb(w, &attr);
-	else if (one_in(w, 2))
-		choose_sampling(w, &attr);
-	for (int n = below(w, 3); n && one_in(w, 2); n--)
-		mutate(w, &attr);
-	return attr;
 }
 
 /* --- what can be done --- */
@@ -502,98 +314,7 @@ static void do_cgroup(struct worker *w)
 	close(fd);
 }
 
-/* Long enough, sooner or later, for the worker to get on. */
-static void on_branch(volatile struct riscv_ebb_page *page, void *arg)
-{
-	static unsigned int n;
-
-	n++;
-	atomic_fetch_add(&tally->branched, 1);
-	for (uint64_t ctrs = page->overflowed & 0xffffffff; ctrs; ctrs &= ctrs - 1)
-		page->period[__builtin_ctzll(ctrs)] = 1000ULL << n % 12;
-	if (!(n % 32))
-		page->overflowed = -1;
-	if (!(n % 64))
-		ebb_handler(NULL, NULL);
-}
-
-/* All as it should be, unless the counters are others' or pinned. */
-static void take_branches(struct worker *w)
-{
-	struct perf_event_attr attr = pmu_attr_user(PERF_TYPE_HARDWARE,
-						    PERF_COUNT_HW_INSTRUCTIONS);
-	int fd = ebb_open(&attr, -1);
-
-	if (fd < 0)
-		return;
-	ebb_period(ebb_counter(&attr), 1 + below(w, 1000));
-	ebb_handler(on_branch, NULL);
-	ebb_enable();
-	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	pmu_loop(N);
-	close(fd);
-}
-
-/* Any handler, in a structure that is right more often than not. */
-static void register_odd(struct worker *w, uint64_t handler)
-{
-	const struct riscv_ebb_register reg[2] = { {
-		.size = one_in(w, 4) ? odd_number(w) : sizeof(*reg),
-		.version = one_in(w, 4) ? odd_number(w) : RISCV_EBB_VERSION,
-		.handler = handler,
-		.flags = one_in(w, 8),
-	} };
-	int dev = open("/dev/riscv_ebb", O_RDWR | O_CLOEXEC);
-
-	ioctl(dev, RISCV_EBB_IOC_REGISTER, reg);
-	ioctl(dev, RISCV_EBB_IOC_ENABLE, 0);
-	ioctl(dev, RISCV_EBB_IOC_ABANDON, 0);
-	close(dev);
-}
-
-/* The page of event-based branches; only children go where nothing is. */
-static void do_ebb(struct worker *w)
-{
-	volatile struct riscv_ebb_page *page = ebb_page();
-	unsigned int ctr = below(w, 32);
-	uint64_t number = odd_number(w);
-
-	if (!page)
-		return;
-
-	switch (below(w, 10)) {
-	case 0:
-		ebb_close();
-		break;
-	case 1:
-		ebb_disable();
-		break;
-	case 2:
-		ebb_handler(NULL, NULL);
-		break;
-	case 3:
-		page->status = number;
-		page->overflowed = number;
-		break;
-	case 4:
-		if (w->child)
-			register_odd(w, number);
-		break;
-	case 5:
-		ebb_period(ctr, number);
-		break;
-	case 6:
-	case 7:
-		take_branches(w);
-		break;
-	default:
-		for (ctr = 3; ctr < 32; ctr++)
-			ebb_period(ctr, 1 + below(w, N));
-		ebb_handler(on_branch, NULL);
-		ebb_enable();
-		pmu_loop(N);
-	}
-}
+#include "fuzzing/branches.c"
 
 static void do_something(struct worker *w);
 
