@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event-based branches. A task maps a page of its own from /dev/riscv_ebb and registers a
- * handler. When a counter of one of its events overflows, the task's next return to user mode
- * enters the handler. The return address is kept here; the page, which any thread of the
- * process can write, has a copy.
+ * Event-based branches. A task has mapped a page and registered a handler (ebb_dev.c). When a
+ * counter of one of its events overflows, the task's next return to user mode enters the handler.
+ * The return address is kept in struct riscv_pmu_ebb; the page, which any thread of the process
+ * can write, has a copy.
  *
  * From the overflow until the handler returns the task's events are stopped, so that they do not
  * count the handler, and no overflow can be lost meanwhile.
@@ -12,24 +12,12 @@
 #include <linux/bits.h>
 #include <linux/cleanup.h>
 #include <linux/entry-common.h>
-#include <linux/fs.h>
-#include <linux/gfp.h>
-#include <linux/hashtable.h>
-#include <linux/init.h>
-#include <linux/miscdevice.h>
-#include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/perf/riscv_ebb.h>
 #include <linux/perf/riscv_pmu.h>
-#include <linux/pid.h>
-#include <linux/rcupdate.h>
-#include <linux/refcount.h>
 #include <linux/rseq.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
-#include <linux/spinlock.h>
 #include <linux/thread_info.h>
 #include <linux/timex.h>
 #include <linux/uaccess.h>
@@ -48,68 +36,6 @@
 #include "ebb.h"
 #include "update.h"
 
-/**
- * struct ebb - a task with event-based branches
- * @pid:	the task's
- * @mm:		the address space that has mapped the page
- * @page:	the page that the task has mapped; its content is user input
- * @overflowed:	its counters that have overflowed since the last return
- * @renew:	its counters that begin a new period when they next start
- * @over:	those of them that had overflowed
- * @handler:	address of the handler, or 0
- * @pc:		address at which the handler was entered
- * @a7:		register a7 at that time
- * @elp:	SR_ELP of the interrupted context: a landing pad was expected (Zicfilp)
- * @inside:	the handler is running
- * @returned:	time of the last return of a handler, in ticks of the hart's timer
- * @min_period:	the minimum period while throttled, or 0
- * @frozen:	its events are stopped, from an overflow to the return of the handler
- * @pending:	a branch is pending
- * @maps:	mappings of the page: one, or two while it is being moved
- * @node:	in ebb_tasks, until the task exits or unmaps the page
- * @rcu:	readers are overflow interrupts
- */
-struct ebb {
-	struct pid *pid;
-	struct mm_struct *mm;
-	struct riscv_ebb_page *page;
-	u64 overflowed;
-	u64 renew;
-	u64 over;
-	unsigned long handler;
-	unsigned long pc;
-	unsigned long a7;
-	unsigned long elp;
-	bool inside;
-	u32 returned;
-	u64 min_period;
-	bool frozen;
-	bool pending;
-	refcount_t maps;
-	struct hlist_node node;
-	struct rcu_head rcu;
-};
-
-/* The key is the address of @pid, which users can not choose: the lists are short. */
-#define EBB_HASH_BITS	9
-static DEFINE_HASHTABLE(ebb_tasks, EBB_HASH_BITS);
-static DEFINE_SPINLOCK(ebb_lock);
-
-/* Context: RCU, interrupts off, or ebb_lock held. */
-static struct ebb *ebb_of_current(void)
-{
-	const struct pid *pid = task_pid(current);
-	struct ebb *ebb;
-
-	hash_for_each_possible_rcu_notrace(ebb_tasks, ebb, node, (unsigned long)pid) {
-		/* After exec the task is another program, which has not registered a handler. */
-		if (ebb->pid == pid && ebb->mm == current->mm)
-			return ebb;
-	}
-
-	return NULL;
-}
-
 static unsigned int ebb_hpm(const struct perf_event *event)
 {
 	return __ffs64(event->attr.config2);
@@ -119,8 +45,7 @@ static unsigned int ebb_hpm(const struct perf_event *event)
 
 static bool ebb_is_wanted(const struct perf_event *event)
 {
-	return event->pmu->event_idx == riscv_pmu_user_idx &&
-	       event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
+	return riscv_pmu_owns(event) && event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
 }
 
 /**
@@ -155,19 +80,16 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
  */
 #define EBB_MIN_GAP_HZ	20000
 
-/* 1 / EBB_MIN_GAP_HZ in ticks */
-static u32 ebb_min_gap_ticks __ro_after_init;
-
-static void ebb_throttle(struct ebb *ebb, u32 now)
+static void ebb_throttle(struct riscv_pmu_ebb *ebb, u32 now)
 {
-	if (now - ebb->returned < ebb_min_gap_ticks)
+	if (now - ebb->returned < (u32)riscv_timebase / EBB_MIN_GAP_HZ)
 		ebb->min_period = (2 * ebb->min_period + 1) & RISCV_EBB_MIN_PERIOD_MAX;
 	else
 		ebb->min_period /= 2;
 }
 
 /* Takes the period from the task's page; 0, or more than a counter can hold, is no period. */
-static void ebb_set_period(const struct ebb *ebb, struct perf_event *event)
+static void ebb_set_period(const struct riscv_pmu_ebb *ebb, struct perf_event *event)
 {
 	u64 period = ebb ? READ_ONCE(ebb->page->period[ebb_hpm(event)]) : 0;
 
@@ -210,7 +132,7 @@ bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
 
 /* --- an overflow --- */
 
-static void ebb_note_overflow(struct ebb *ebb, const struct perf_event *event)
+static void ebb_note_overflow(struct riscv_pmu_ebb *ebb, const struct perf_event *event)
 {
 	ebb->overflowed |= BIT_ULL(ebb_hpm(event));
 	ebb->pending = true;
@@ -221,7 +143,7 @@ static void ebb_note_overflow(struct ebb *ebb, const struct perf_event *event)
 }
 
 /* If the periods of two events end at once, there is one branch for both. */
-static void ebb_stop(struct ebb *ebb, struct perf_event *event)
+static void ebb_stop(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 {
 	if (event->hw.target != current ||
 	    to_riscv_pmu_event(event)->state == RISCV_PMU_EVENT_STOPPED)
@@ -233,7 +155,7 @@ static void ebb_stop(struct ebb *ebb, struct perf_event *event)
 }
 
 /* Stops the whole group, so that none of its events counts the handler. */
-static void ebb_pause(struct ebb *ebb, struct perf_event *event)
+static void ebb_pause(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
@@ -257,7 +179,7 @@ static void ebb_pause(struct ebb *ebb, struct perf_event *event)
  */
 bool riscv_pmu_ebb_overflow(struct perf_event *event, u32 now)
 {
-	struct ebb *ebb = event->hw.target == current ? ebb_of_current() : NULL;
+	struct riscv_pmu_ebb *ebb = event->hw.target == current ? riscv_pmu_ebb_of_current() : NULL;
 
 	if (!ebb) {
 		ebb_revoke_period(event);
@@ -271,7 +193,7 @@ bool riscv_pmu_ebb_overflow(struct perf_event *event, u32 now)
 }
 
 /* Sets the distance to the next overflow: a new period, or what is left of the last one. */
-static void ebb_allow_again(struct ebb *ebb, struct perf_event *event)
+static void ebb_allow_again(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
 	s64 over = hwc->sample_period - local64_read(&hwc->period_left);
@@ -301,7 +223,7 @@ static void ebb_allow_again(struct ebb *ebb, struct perf_event *event)
  */
 bool riscv_pmu_ebb_start(struct perf_event *event)
 {
-	struct ebb *ebb = event->hw.target == current ? ebb_of_current() : NULL;
+	struct riscv_pmu_ebb *ebb = event->hw.target == current ? riscv_pmu_ebb_of_current() : NULL;
 	struct hw_perf_event *hwc = &event->hw;
 
 	if (!ebb) {
@@ -336,9 +258,9 @@ static bool ebb_is_stepping(void)
 }
 
 /* Context: interrupts off. NULL: EBBs are disabled, and the branch stays pending. */
-static struct ebb *ebb_pending(void)
+static struct riscv_pmu_ebb *ebb_pending(void)
 {
-	struct ebb *ebb = ebb_of_current();
+	struct riscv_pmu_ebb *ebb = riscv_pmu_ebb_of_current();
 
 	if (!ebb || !ebb->pending || ebb->inside || !ebb->handler)
 		return NULL;
@@ -351,7 +273,7 @@ static struct ebb *ebb_pending(void)
  * with one, or the hart raises a software check exception (Unprivileged ISA, "Landing Pad").
  * The interrupted state of ELP is restored on return.
  */
-static void ebb_expect_landing(struct ebb *ebb, struct pt_regs *regs)
+static void ebb_expect_landing(struct riscv_pmu_ebb *ebb, struct pt_regs *regs)
 {
 #ifdef SR_ELP
 	ebb->elp = regs->status & SR_ELP;
@@ -361,7 +283,7 @@ static void ebb_expect_landing(struct ebb *ebb, struct pt_regs *regs)
 #endif
 }
 
-static void ebb_restore_landing(const struct ebb *ebb, struct pt_regs *regs)
+static void ebb_restore_landing(const struct riscv_pmu_ebb *ebb, struct pt_regs *regs)
 {
 #ifdef SR_ELP
 	regs->status &= ~SR_ELP;
@@ -374,7 +296,7 @@ static unsigned long ebb_take(struct pt_regs *regs)
 {
 	struct riscv_ebb_page *page;
 	unsigned long handler;
-	struct ebb *ebb;
+	struct riscv_pmu_ebb *ebb;
 
 	guard(irqsave)();
 	ebb = ebb_pending();
@@ -436,7 +358,7 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 
 /* --- a handler returns --- */
 
-static void ebb_resume(struct ebb *ebb)
+static void ebb_resume(struct riscv_pmu_ebb *ebb)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 	struct riscv_pmu_hart *hart;
@@ -467,8 +389,16 @@ static void ebb_resume(struct ebb *ebb)
 	riscv_pmu_commit_update(pmu, hart);
 }
 
-/* Interrupts off. Enables branches, and enters the handler if an overflow is pending. */
-static void ebb_enable(struct ebb *ebb)
+/**
+ * riscv_pmu_ebb_enable() - enable the current task's branches
+ * @ebb:	the task's
+ *
+ * If an overflow is pending, the task branches on its return to user mode. Otherwise its events
+ * start.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb)
 {
 	struct riscv_ebb_page *page = ebb->page;
 
@@ -481,14 +411,14 @@ static void ebb_enable(struct ebb *ebb)
 }
 
 /* Returns to the interrupted address, whatever other threads have written to the page. */
-static void ebb_return(struct ebb *ebb, struct pt_regs *regs)
+static void ebb_return(struct riscv_pmu_ebb *ebb, struct pt_regs *regs)
 {
 	/* There is no system call that a signal could restart. */
 	regs->cause = -1UL;
 	regs->epc = ebb->pc;
 	regs->a7 = ebb->a7;
 	ebb_restore_landing(ebb, regs);
-	ebb_enable(ebb);
+	riscv_pmu_ebb_enable(ebb);
 }
 
 /* For other tasks it is the number of a system call that does not exist. */
@@ -515,14 +445,14 @@ static void ebb_no_return(struct pt_regs *regs)
  */
 noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
 {
-	struct ebb *ebb;
+	struct riscv_pmu_ebb *ebb;
 
 	if ((long)regs->a7 != RISCV_EBB_RETURN)
 		return false;
 
 	irqentry_enter_from_user_mode(regs);
 	instrumentation_begin();
-	ebb = ebb_of_current();
+	ebb = riscv_pmu_ebb_of_current();
 	if (ebb && !ebb->inside)
 		ebb = NULL;
 	if (ebb)
@@ -537,202 +467,3 @@ noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
 	return true;
 }
 
-/* --- /dev/riscv_ebb --- */
-
-static void ebb_free(struct rcu_head *rcu)
-{
-	struct ebb *ebb = container_of(rcu, struct ebb, rcu);
-
-	free_page((unsigned long)ebb->page);
-	put_pid(ebb->pid);
-	kfree(ebb);
-}
-
-static struct ebb *ebb_new(void)
-{
-	struct ebb *ebb = kzalloc(sizeof(*ebb), GFP_KERNEL_ACCOUNT);
-
-	if (!ebb)
-		return NULL;
-
-	ebb->page = (struct riscv_ebb_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-	if (!ebb->page) {
-		kfree(ebb);
-		return NULL;
-	}
-
-	ebb->page->version = RISCV_EBB_VERSION;
-	ebb->pid = get_pid(task_pid(current));
-	ebb->mm = current->mm;
-	refcount_set(&ebb->maps, 1);
-	return ebb;
-}
-
-/* Removes tasks that have exited while their pages are still mapped in their process. */
-static void ebb_remove_exited(const struct ebb *like)
-{
-	struct hlist_node *next;
-	struct ebb *ebb;
-
-	hash_for_each_possible_safe(ebb_tasks, ebb, next, node, (unsigned long)like->pid) {
-		if (!pid_has_task(ebb->pid, PIDTYPE_PID))
-			hash_del_rcu(&ebb->node);
-	}
-}
-
-/* A task has one page. */
-static int ebb_publish(struct ebb *ebb)
-{
-	unsigned long flags;
-	int err = 0;
-
-	spin_lock_irqsave(&ebb_lock, flags);
-	ebb_remove_exited(ebb);
-	if (ebb_of_current())
-		err = -EBUSY;
-	else
-		hash_add_rcu(ebb_tasks, &ebb->node, (unsigned long)ebb->pid);
-	spin_unlock_irqrestore(&ebb_lock, flags);
-	return err;
-}
-
-static void ebb_vma_open(struct vm_area_struct *vma)
-{
-	struct ebb *ebb = vma->vm_private_data;
-
-	refcount_inc(&ebb->maps);
-}
-
-/* The last mapping is gone, by munmap, exec or exit: the task does not branch any more. */
-static void ebb_vma_close(struct vm_area_struct *vma)
-{
-	struct ebb *ebb = vma->vm_private_data;
-	unsigned long flags;
-
-	if (!refcount_dec_and_test(&ebb->maps))
-		return;
-
-	spin_lock_irqsave(&ebb_lock, flags);
-	if (hash_hashed(&ebb->node))
-		hash_del_rcu(&ebb->node);
-	spin_unlock_irqrestore(&ebb_lock, flags);
-	call_rcu(&ebb->rcu, ebb_free);
-}
-
-static const struct vm_operations_struct ebb_vm_ops = {
-	.open	= ebb_vma_open,
-	.close	= ebb_vma_close,
-};
-
-/* Size of the structure in version 2, the smallest that is accepted. */
-#define EBB_REGISTER_SIZE_VER2	24
-
-static_assert(sizeof(struct riscv_ebb_register) == EBB_REGISTER_SIZE_VER2);
-
-/* The task that maps the page gets the branches. */
-static int ebb_file_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	struct ebb *ebb;
-	int err;
-
-	if (vma->vm_end - vma->vm_start != PAGE_SIZE || vma->vm_pgoff ||
-	    !(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-
-	ebb = ebb_new();
-	if (!ebb)
-		return -ENOMEM;
-
-	/* VM_IO, or madvise() would let it be copied after all (Linux 6.12). */
-	vm_flags_set(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
-	err = vm_insert_page(vma, vma->vm_start, virt_to_page(ebb->page)) ?: ebb_publish(ebb);
-	if (err) {
-		call_rcu(&ebb->rcu, ebb_free);
-		return err;
-	}
-
-	vma->vm_private_data = ebb;
-	vma->vm_ops = &ebb_vm_ops;
-	return 0;
-}
-
-static int ebb_register(const struct riscv_ebb_register __user *arg)
-{
-	struct riscv_ebb_register reg;
-	struct ebb *ebb;
-	u32 size;
-	int err;
-
-	if (get_user(size, &arg->size))
-		return -EFAULT;
-	if (size < EBB_REGISTER_SIZE_VER2)
-		return -EINVAL;
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-	err = copy_struct_from_user(&reg, sizeof(reg), arg, size);
-	if (err)
-		return err;
-	if (reg.version != RISCV_EBB_VERSION || reg.flags || reg.handler > ULONG_MAX)
-		return -EINVAL;
-
-	guard(irqsave)();
-	ebb = ebb_of_current();
-	if (!ebb)
-		return -ENXIO;
-
-	ebb->handler = reg.handler;
-	return 0;
-}
-
-/* RISCV_EBB_IOC_ABANDON if @abandon, else RISCV_EBB_IOC_ENABLE. */
-static int ebb_ioctl_enable(bool abandon)
-{
-	struct ebb *ebb;
-
-	guard(irqsave)();
-	ebb = ebb_of_current();
-	if (!ebb)
-		return -ENXIO;
-	if (ebb->inside != abandon)
-		return abandon ? -EINVAL : -EBUSY;
-
-	ebb_enable(ebb);
-	return 0;
-}
-
-static long ebb_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	switch (cmd) {
-	case RISCV_EBB_IOC_REGISTER:
-		return ebb_register((const struct riscv_ebb_register __user *)arg);
-	case RISCV_EBB_IOC_ENABLE:
-	case RISCV_EBB_IOC_ABANDON:
-		return arg ? -EINVAL : ebb_ioctl_enable(cmd == RISCV_EBB_IOC_ABANDON);
-	default:
-		return -ENOTTY;
-	}
-}
-
-static const struct file_operations ebb_fops = {
-	.owner	= THIS_MODULE,
-	.mmap	= ebb_file_mmap,
-	.unlocked_ioctl	= ebb_file_ioctl,
-	.compat_ioctl	= compat_ptr_ioctl,
-	.llseek	= noop_llseek,
-};
-
-static struct miscdevice ebb_device = {
-	.minor	= MISC_DYNAMIC_MINOR,
-	.name	= "riscv_ebb",
-	.fops	= &ebb_fops,
-	.mode	= 0666,
-};
-
-static int __init ebb_init(void)
-{
-	struct riscv_pmu *pmu = riscv_pmu_get();
-
-	ebb_min_gap_ticks = riscv_timebase / EBB_MIN_GAP_HZ;
-	return pmu && pmu->irq_ctrs ? misc_register(&ebb_device) : 0;
-}
-device_initcall_sync(ebb_init);

@@ -49,6 +49,18 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_user_hide(struct perf_event *event);
 int riscv_pmu_user_idx(struct perf_event *event);
 
+/**
+ * riscv_pmu_owns() - whether an event is of one of the driver's core PMUs
+ * @event:	an event of any PMU
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+static inline bool riscv_pmu_owns(const struct perf_event *event)
+{
+	return event->pmu->event_idx == riscv_pmu_user_idx;
+}
+
 /* user_access.c */
 void riscv_pmu_user_open(struct perf_event *event);
 void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm);

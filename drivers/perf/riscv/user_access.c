@@ -402,7 +402,7 @@ static bool access_can_read(const struct perf_event *event)
 {
 	u64 ctrs;
 
-	if (event->pmu->event_idx != riscv_pmu_user_idx)
+	if (!riscv_pmu_owns(event))
 		return false;
 
 	ctrs = riscv_pmu_user_access_ctrs(to_riscv_pmu(event->pmu));

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tasks that have mapped a page for event-based branches. Overflows look the current task up;
+ * mappings of /dev/riscv_ebb create and remove it.
+ */
+
+#include <linux/gfp.h>
+#include <linux/hashtable.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include <uapi/linux/riscv_pmu.h>
+
+#include "ebb.h"
+
+/* The key is the address of @pid, which users can not choose: the lists are short. */
+#define EBB_HASH_BITS	9
+static DEFINE_HASHTABLE(ebb_tasks, EBB_HASH_BITS);
+static DEFINE_SPINLOCK(ebb_lock);
+
+/**
+ * riscv_pmu_ebb_of_current() - the EBBs of the current task
+ *
+ * Context: interrupts off, or ebb_lock held.
+ * Return: NULL if the task has no page, or has called exec since it mapped one.
+ */
+struct riscv_pmu_ebb *riscv_pmu_ebb_of_current(void)
+{
+	const struct pid *pid = task_pid(current);
+	struct riscv_pmu_ebb *ebb;
+
+	hash_for_each_possible_rcu_notrace(ebb_tasks, ebb, node, (unsigned long)pid) {
+		/* After exec the task is another program, which has not registered a handler. */
+		if (ebb->pid == pid && ebb->mm == current->mm)
+			return ebb;
+	}
+
+	return NULL;
+}
+
+static void ebb_free(struct rcu_head *rcu)
+{
+	struct riscv_pmu_ebb *ebb = container_of(rcu, struct riscv_pmu_ebb, rcu);
+
+	free_page((unsigned long)ebb->page);
+	put_pid(ebb->pid);
+	kfree(ebb);
+}
+
+/**
+ * riscv_pmu_ebb_new() - a page and the state of EBBs for the current task
+ *
+ * Context: process, may sleep.
+ * Return: with one mapping, to be published or removed; NULL: no memory.
+ */
+struct riscv_pmu_ebb *riscv_pmu_ebb_new(void)
+{
+	struct riscv_pmu_ebb *ebb = kzalloc(sizeof(*ebb), GFP_KERNEL_ACCOUNT);
+
+	if (!ebb)
+		return NULL;
+
+	ebb->page = (struct riscv_ebb_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!ebb->page) {
+		kfree(ebb);
+		return NULL;
+	}
+
+	ebb->page->version = RISCV_EBB_VERSION;
+	ebb->pid = get_pid(task_pid(current));
+	ebb->mm = current->mm;
+	refcount_set(&ebb->maps, 1);
+	return ebb;
+}
+
+/* Removes tasks that have exited while their pages are still mapped in their process. */
+static void ebb_remove_exited(const struct riscv_pmu_ebb *like)
+{
+	struct riscv_pmu_ebb *ebb;
+	struct hlist_node *next;
+
+	hash_for_each_possible_safe(ebb_tasks, ebb, next, node, (unsigned long)like->pid) {
+		if (!pid_has_task(ebb->pid, PIDTYPE_PID))
+			hash_del_rcu(&ebb->node);
+	}
+}
+
+/**
+ * riscv_pmu_ebb_publish() - let the current task's overflows find its page
+ * @ebb:	from riscv_pmu_ebb_new()
+ *
+ * Context: process.
+ * Return: 0; -EBUSY: the task has another page.
+ */
+int riscv_pmu_ebb_publish(struct riscv_pmu_ebb *ebb)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&ebb_lock, flags);
+	ebb_remove_exited(ebb);
+	if (riscv_pmu_ebb_of_current())
+		err = -EBUSY;
+	else
+		hash_add_rcu(ebb_tasks, &ebb->node, (unsigned long)ebb->pid);
+	spin_unlock_irqrestore(&ebb_lock, flags);
+	return err;
+}
+
+/**
+ * riscv_pmu_ebb_remove() - free the page and the state, which no VMA maps any more
+ * @ebb:	published, or not
+ *
+ * The task does not branch any more. Interrupts that have found it finish first.
+ *
+ * Context: process.
+ */
+void riscv_pmu_ebb_remove(struct riscv_pmu_ebb *ebb)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ebb_lock, flags);
+	if (hash_hashed(&ebb->node))
+		hash_del_rcu(&ebb->node);
+	spin_unlock_irqrestore(&ebb_lock, flags);
+	call_rcu(&ebb->rcu, ebb_free);
+}
