@@ -38,20 +38,20 @@ struct riscv_pmu_hart;
 
 /**
  * enum riscv_pmu_inh - modes in which a counter does not count
- * @RISCV_PMU_INH_U:	user mode of the host
- * @RISCV_PMU_INH_S:	supervisor mode of the host
  * @RISCV_PMU_INH_VU:	user mode of a guest
  * @RISCV_PMU_INH_VS:	supervisor mode of a guest
+ * @RISCV_PMU_INH_U:	user mode of the host
+ * @RISCV_PMU_INH_S:	supervisor mode of the host
  * @RISCV_PMU_INH_M:	machine mode, where the firmware runs
  *
- * The five xINH bits of mhpmevent (Sscofpmf) and of mcyclecfg and
- * minstretcfg (Smcntrpmf), packed.
+ * In the order of the xINH bits of mhpmevent (Sscofpmf), of mcyclecfg and minstretcfg
+ * (Smcntrpmf), and of the flags of COUNTER_CONFIG_MATCHING (SBI 3.0, 11.4).
  */
 enum riscv_pmu_inh {
-	RISCV_PMU_INH_U		= BIT(0),
-	RISCV_PMU_INH_S		= BIT(1),
-	RISCV_PMU_INH_VU	= BIT(2),
-	RISCV_PMU_INH_VS	= BIT(3),
+	RISCV_PMU_INH_VU	= BIT(0),
+	RISCV_PMU_INH_VS	= BIT(1),
+	RISCV_PMU_INH_U		= BIT(2),
+	RISCV_PMU_INH_S		= BIT(3),
 	RISCV_PMU_INH_M		= BIT(4),
 };
 

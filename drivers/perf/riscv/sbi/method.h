@@ -3,8 +3,12 @@
 #ifndef _RISCV_PMU_SBI_METHOD_H
 #define _RISCV_PMU_SBI_METHOD_H
 
+#include <linux/bitfield.h>
+#include <linux/bits.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
+
+#include <asm/sbi.h>
 
 /**
  * struct riscv_pmu_sbi_method - an SBI method: a way to apply a batch
@@ -40,7 +44,19 @@ extern const struct riscv_pmu_sbi_method riscv_pmu_sbi_batch_method;
 
 DECLARE_PER_CPU(u64, riscv_pmu_sbi_configs);
 
-unsigned long riscv_pmu_sbi_inh_to_flags(u32 inh);
+/* The filters among the flags of COUNTER_CONFIG_MATCHING, in the order of enum riscv_pmu_inh. */
+#define SBI_CFG_FLAGS_INH	GENMASK(7, 3)
+static_assert(RISCV_PMU_INH_VU << 3 == SBI_PMU_CFG_FLAG_SET_VUINH &&
+	      RISCV_PMU_INH_VS << 3 == SBI_PMU_CFG_FLAG_SET_VSINH &&
+	      RISCV_PMU_INH_U << 3 == SBI_PMU_CFG_FLAG_SET_UINH &&
+	      RISCV_PMU_INH_S << 3 == SBI_PMU_CFG_FLAG_SET_SINH &&
+	      RISCV_PMU_INH_M << 3 == SBI_PMU_CFG_FLAG_SET_MINH);
+
+static inline unsigned long riscv_pmu_sbi_inh_to_flags(u32 inh)
+{
+	return FIELD_PREP(SBI_CFG_FLAGS_INH, inh);
+}
+
 int riscv_pmu_sbi_plain_prepare(struct riscv_pmu_batch *batch);
 int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load);
 int riscv_pmu_sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);

@@ -19,31 +19,6 @@
 /* Counters of each hart that hold a config, and must not be used to test events. */
 DEFINE_PER_CPU(u64, riscv_pmu_sbi_configs);
 
-/**
- * riscv_pmu_sbi_inh_to_flags() - translate filters to flags of COUNTER_CONFIG_MATCHING
- * @inh:	enum riscv_pmu_inh bits
- *
- * Context: any.
- * Return: SBI_PMU_CFG_FLAG_SET_*INH bits.
- */
-unsigned long riscv_pmu_sbi_inh_to_flags(u32 inh)
-{
-	unsigned long flags = 0;
-
-	if (inh & RISCV_PMU_INH_U)
-		flags |= SBI_PMU_CFG_FLAG_SET_UINH;
-	if (inh & RISCV_PMU_INH_S)
-		flags |= SBI_PMU_CFG_FLAG_SET_SINH;
-	if (inh & RISCV_PMU_INH_VU)
-		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
-	if (inh & RISCV_PMU_INH_VS)
-		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
-	if (inh & RISCV_PMU_INH_M)
-		flags |= SBI_PMU_CFG_FLAG_SET_MINH;
-
-	return flags;
-}
-
 static int sbi_write_config(unsigned int ctr, const struct riscv_pmu_config *cfg)
 {
 	unsigned long flags = riscv_pmu_sbi_inh_to_flags(cfg->inh);

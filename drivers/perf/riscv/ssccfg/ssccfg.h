@@ -3,6 +3,7 @@
 #ifndef _RISCV_PMU_SSCCFG_H
 #define _RISCV_PMU_SSCCFG_H
 
+#include <linux/bitfield.h>
 #include <linux/bits.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
@@ -113,32 +114,20 @@ static inline u64 ssccfg_programmable_ctrs(const struct riscv_pmu *pmu)
 	return ssccfg_hw_ctrs(pmu) & ~pmu->fixed_ctrs;
 }
 
+/* The filters of an event register, in the order of enum riscv_pmu_inh. */
+static_assert((u64)RISCV_PMU_INH_VU << 58 == PMU_HPMEVENT_VUINH &&
+	      (u64)RISCV_PMU_INH_VS << 58 == PMU_HPMEVENT_VSINH &&
+	      (u64)RISCV_PMU_INH_U << 58 == PMU_HPMEVENT_UINH &&
+	      (u64)RISCV_PMU_INH_S << 58 == PMU_HPMEVENT_SINH);
+
 static inline u64 ssccfg_inh_to_event(u32 inh)
 {
-	u64 event = 0;
-
-	if (inh & RISCV_PMU_INH_U)
-		event |= PMU_HPMEVENT_UINH;
-	if (inh & RISCV_PMU_INH_S)
-		event |= PMU_HPMEVENT_SINH;
-	if (inh & RISCV_PMU_INH_VU)
-		event |= PMU_HPMEVENT_VUINH;
-	if (inh & RISCV_PMU_INH_VS)
-		event |= PMU_HPMEVENT_VSINH;
-
-	return event;
+	return FIELD_PREP(PMU_HPMEVENT_INH, inh);
 }
 
 static inline u32 ssccfg_event_to_inh(u64 event)
 {
-	u32 inh = 0;
-
-	for (u32 bit = RISCV_PMU_INH_U; bit <= RISCV_PMU_INH_VS; bit <<= 1) {
-		if (event & ssccfg_inh_to_event(bit))
-			inh |= bit;
-	}
-
-	return inh;
+	return FIELD_GET(PMU_HPMEVENT_INH, event);
 }
 
 /* A fixed counter without filters has no event register to write. */
