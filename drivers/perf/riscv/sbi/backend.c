@@ -51,29 +51,13 @@ static u64 sbi_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 	return riscv_pmu_sbi_fw_read(ctr);
 }
 
-/* Translates a mask of hpmcounter numbers to the firmware's counter numbers. */
-static u64 sbi_hpm_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
-{
-	u64 hit = 0;
-
-	if (pmu->is_identity)
-		return ctrs & hpms;
-
-	for_each_ctr(ctr, ctrs) {
-		if (hpms & BIT_ULL(pmu->ctr[ctr].csr - CSR_CYCLE))
-			hit |= BIT_ULL(ctr);
-	}
-
-	return hit;
-}
-
 /* The interrupt is acknowledged first, so that an overflow after the read raises it again. */
 static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 {
 	u64 hit;
 
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
-	hit = sbi_hpm_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
+	hit = riscv_pmu_hpms_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
 	/* In a KVM guest scountovf reads as 0, because hcounteren masks it (Sscofpmf). */
 	if (unlikely(!hit) && ctrs && to_sbi(pmu)->method->overflowed)
 		hit = to_sbi(pmu)->method->overflowed(ctrs);

@@ -8,6 +8,7 @@
 #include <linux/cleanup.h>
 #include <linux/irqflags.h>
 
+#include "../backend.h"
 #include "../csr.h"
 #include "call.h"
 #include "method.h"
@@ -95,7 +96,7 @@ static bool sbi_is_free_running(struct riscv_pmu *pmu, unsigned int ctr)
 	guard(irqsave)();
 	riscv_pmu_sbi_start(BIT_ULL(ctr));
 
-	return riscv_pmu_csr_is_readable(pmu->ctr[ctr].csr - CSR_CYCLE) &&
+	return riscv_pmu_csr_is_readable(riscv_pmu_ctr_to_hpm(pmu, ctr)) &&
 	       sbi_count_advances(pmu, ctr);
 }
 

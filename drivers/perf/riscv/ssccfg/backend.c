@@ -11,7 +11,6 @@
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
 
-#include "../backend.h"
 #include "../csr.h"
 #include "../event.h"
 #include "ssccfg.h"
@@ -25,7 +24,7 @@ static u64 ssccfg_fixed_ctr(const struct riscv_pmu *pmu, u32 event_idx)
 	else if (event_idx == RISCV_PMU_EVENT_INSTRUCTIONS)
 		hpms = BIT(PMU_CSR_CTR_INSTRET);
 
-	return ssccfg_hpms_to_ctrs(pmu, pmu->fixed_ctrs, hpms);
+	return riscv_pmu_hpms_to_ctrs(pmu, pmu->fixed_ctrs, hpms);
 }
 
 static bool ssccfg_is_raw(u32 event_idx)
@@ -86,7 +85,7 @@ static void ssccfg_write_ctr(const struct riscv_pmu *pmu, struct riscv_pmu_batch
 {
 	u64 bit = BIT_ULL(ctr);
 
-	riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+	riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
 	if ((batch->release | batch->program) & bit) {
 		u64 event = 0;
 
@@ -220,7 +219,7 @@ static int ssccfg_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	if (likely(ssccfg_is_reload(pmu, batch))) {
 		unsigned long ctr = __ffs64(batch->load);
 
-		riscv_pmu_csr_reload(ssccfg_ctr_to_hpm(pmu, ctr),
+		riscv_pmu_csr_reload(riscv_pmu_ctr_to_hpm(pmu, ctr),
 				     (*this_cpu_ptr(&riscv_pmu_ssccfg_written))[ctr],
 				     batch->setup[ctr].value);
 		return 0;
@@ -233,7 +232,7 @@ static int ssccfg_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 
 static int ssccfg_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
 {
-	*was = riscv_pmu_csr_exchange(ssccfg_ctr_to_hpm(pmu, ctr),
+	*was = riscv_pmu_csr_exchange(riscv_pmu_ctr_to_hpm(pmu, ctr),
 				      (*this_cpu_ptr(&riscv_pmu_ssccfg_written))[ctr], value);
 	return 0;
 }
@@ -249,7 +248,7 @@ static u64 ssccfg_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 static u64 ssccfg_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 {
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
-	return ssccfg_hpms_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
+	return riscv_pmu_hpms_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
 }
 
 /* --- which counters can hold an event --- */
@@ -273,7 +272,7 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 			busy |= BIT_ULL(ctr);
 			continue;
 		}
-		riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+		riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
 		if (ssccfg_takes(selector))
 			able |= BIT_ULL(ctr);
 		riscv_pmu_csr_write_event(0);

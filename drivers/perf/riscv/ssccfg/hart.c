@@ -30,7 +30,7 @@ static void ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr, u32 
 	hart->claimed |= BIT_ULL(ctr);
 	if (!ssccfg_has_event(pmu, ctr))
 		return;
-	select = riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
 	riscv_pmu_csr_write_event(0);
 	riscv_pmu_csr_select(select);
 }
@@ -53,7 +53,7 @@ static void ssccfg_claim_programmable(const struct riscv_pmu *pmu, unsigned int 
 
 static void ssccfg_claim_fixed(const struct riscv_pmu *pmu, unsigned int ctr)
 {
-	bool is_cycle = ssccfg_ctr_to_hpm(pmu, ctr) == PMU_CSR_CTR_CYCLE;
+	bool is_cycle = riscv_pmu_ctr_to_hpm(pmu, ctr) == PMU_CSR_CTR_CYCLE;
 
 	ssccfg_claim_ctr(pmu, ctr, is_cycle ? RISCV_PMU_EVENT_CYCLES :
 					      RISCV_PMU_EVENT_INSTRUCTIONS);
@@ -86,7 +86,7 @@ static void ssccfg_clear(const struct riscv_pmu *pmu)
 		written[ctr] = 0;
 		if (!ssccfg_has_event(pmu, ctr))
 			continue;
-		riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+		riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
 		riscv_pmu_csr_write_event(0);
 	}
 	riscv_pmu_csr_select(select);

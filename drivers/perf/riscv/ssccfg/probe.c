@@ -14,7 +14,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "../backend.h"
 #include "../csr.h"
 #include "../event.h"
 #include "../fault.h"
@@ -141,7 +140,7 @@ static u64 ssccfg_ask_selector(const struct riscv_pmu *pmu, unsigned int ctr, u3
 
 	guard(irqsave)();
 	if (riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), 0, event_idx, 0) >= 0) {
-		select = riscv_pmu_csr_select(PMU_ISELECT_CTR + ssccfg_ctr_to_hpm(pmu, ctr));
+		select = riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
 		event = riscv_pmu_csr_read_event();
 		riscv_pmu_csr_select(select);
 	}
@@ -233,7 +232,7 @@ static bool ssccfg_advances(unsigned int hpm, u64 event)
  */
 static bool ssccfg_excludes_m(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
 {
-	unsigned int hpm = ssccfg_ctr_to_hpm(pmu, ctr);
+	unsigned int hpm = riscv_pmu_ctr_to_hpm(pmu, ctr);
 	unsigned long select;
 	bool out = true;
 

@@ -12,7 +12,7 @@
 /* Whether a counter still counts an event after hpmevent was set to 0. */
 static bool ssccfg_is_sticky(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
 {
-	unsigned int hpm = ssccfg_ctr_to_hpm(pmu, ctr);
+	unsigned int hpm = riscv_pmu_ctr_to_hpm(pmu, ctr);
 	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
 	u64 before;
 	bool sticky;
@@ -32,8 +32,8 @@ static bool ssccfg_is_sticky(const struct riscv_pmu *pmu, unsigned int ctr, u64 
 static bool ssccfg_second_is_stopped(const struct riscv_pmu *pmu, u64 ctrs, u64 selector)
 {
 	unsigned int hpms[] = {
-		ssccfg_ctr_to_hpm(pmu, __ffs64(ctrs)),
-		ssccfg_ctr_to_hpm(pmu, __fls(ctrs)),
+		riscv_pmu_ctr_to_hpm(pmu, __ffs64(ctrs)),
+		riscv_pmu_ctr_to_hpm(pmu, __fls(ctrs)),
 	};
 	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
 	bool moves[ARRAY_SIZE(hpms)];

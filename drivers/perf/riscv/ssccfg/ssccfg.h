@@ -10,6 +10,8 @@
 
 #include <asm/pmu_csr.h>
 
+#include "../backend.h"
+
 #define SSCCFG_FIXED		(BIT(PMU_CSR_CTR_CYCLE) | BIT(PMU_CSR_CTR_INSTRET))
 
 /* Codes of standard events: perf's hardware events; and cache << 3 | operation << 1 | result */
@@ -71,11 +73,6 @@ static inline struct ssccfg *to_ssccfg(const struct riscv_pmu *pmu)
 	return pmu->priv;
 }
 
-static inline unsigned int ssccfg_ctr_to_hpm(const struct riscv_pmu *pmu, unsigned int ctr)
-{
-	return pmu->ctr[ctr].csr - CSR_CYCLE;
-}
-
 static inline u32 ssccfg_ctrs_to_hpms(const struct riscv_pmu *pmu, u64 ctrs)
 {
 	u32 hpms = 0;
@@ -84,24 +81,9 @@ static inline u32 ssccfg_ctrs_to_hpms(const struct riscv_pmu *pmu, u64 ctrs)
 		return ctrs;
 
 	for_each_ctr(ctr, ctrs)
-		hpms |= BIT(ssccfg_ctr_to_hpm(pmu, ctr));
+		hpms |= BIT(riscv_pmu_ctr_to_hpm(pmu, ctr));
 
 	return hpms;
-}
-
-static inline u64 ssccfg_hpms_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
-{
-	u64 hit = 0;
-
-	if (likely(pmu->is_identity))
-		return ctrs & hpms;
-
-	for_each_ctr(ctr, ctrs) {
-		if (hpms & BIT(ssccfg_ctr_to_hpm(pmu, ctr)))
-			hit |= BIT_ULL(ctr);
-	}
-
-	return hit;
 }
 
 static inline u64 ssccfg_hw_ctrs(const struct riscv_pmu *pmu)
