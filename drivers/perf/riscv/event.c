@@ -278,6 +278,85 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 	return able;
 }
 
+/*
+ * Fills in the counters that can hold req->cfg with the filters @inh, and sample or branch as
+ * @attr wants.
+ */
+static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
+			   struct riscv_pmu_request *req)
+{
+	u64 ctrs = pmu->ops.event_ctrs(pmu, &req->cfg) & pmu->ctrs;
+
+	if (!ctrs)
+		return -ENOENT;
+	ctrs = event_mask_ctrs(pmu, ctrs, attr->config2);
+	if (!ctrs)
+		return -EINVAL;
+
+	req->ctrs = event_equal_ctrs(pmu, ctrs, inh);
+	if (!req->ctrs)
+		return event_no_filter_error(pmu, ctrs, inh);
+
+	if (attr->config1 & RISCV_PMU_CONFIG1_EBB) {
+		req->ctrs &= pmu->irq_ctrs;
+		if (!req->ctrs)
+			return -EOPNOTSUPP;
+	}
+	if (attr->sample_period) {	/* a union with sample_freq */
+		req->ctrs = event_sampling_ctrs(pmu, req->ctrs);
+		if (!req->ctrs)
+			return -EOPNOTSUPP;
+	}
+
+	/* Every counter that can exclude machine mode does. ctr.inh has the others. */
+	req->cfg.inh = inh | RISCV_PMU_INH_M;
+	return 0;
+}
+
+/* The raw event that counts a standard event in the only mode that is left; 0: there is none. */
+static u64 event_mode_selector(const struct riscv_pmu *pmu, u32 event_idx, u32 inh)
+{
+	for (unsigned int i = 0; i < pmu->nr_mode_events; i++) {
+		const struct riscv_pmu_mode_events *events = &pmu->mode_events[i];
+
+		if (events->event_idx != event_idx)
+			continue;
+		switch (inh & (RISCV_PMU_INH_U | RISCV_PMU_INH_S)) {
+		case RISCV_PMU_INH_S:
+			return events->user;
+		case RISCV_PMU_INH_U:
+			return events->kernel;
+		}
+	}
+
+	return 0;
+}
+
+/*
+ * An event that no counter can filter, or interrupt for, may have a raw event that counts the
+ * same in the wanted mode: the request is replaced if that is better.
+ */
+static int event_try_mode_event(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
+				u32 inh, struct riscv_pmu_request *req, int err)
+{
+	struct riscv_pmu_request raw = {};
+	u64 selector;
+
+	if (err != -EOPNOTSUPP && (err || !attr->sample_period || req->ctrs & pmu->irq_ctrs))
+		return err;
+
+	selector = event_mode_selector(pmu, req->cfg.event_idx, inh);
+	if (!selector || event_parse_raw_selector(pmu, selector, &raw.cfg) ||
+	    event_find_ctrs(pmu, attr, inh, &raw))
+		return err;
+	/* If neither interrupts, the timer samples what the user has named. */
+	if (!err && !(raw.ctrs & pmu->irq_ctrs))
+		return 0;
+
+	*req = raw;
+	return 0;
+}
+
 /**
  * riscv_pmu_event_resolve() - translate attributes to a config and a constraint
  * @pmu:	the PMU
@@ -293,7 +372,6 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 			    bool in_kernel, struct riscv_pmu_request *event)
 {
 	u32 inh;
-	u64 ctrs;
 	int err;
 
 	err = riscv_pmu_event_parse(pmu, attr, &event->cfg) ?: event_check_attr(attr, in_kernel);
@@ -310,31 +388,8 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	    pmu->fw_ctrs && !event_filter_ctrs(pmu, pmu->fw_ctrs, inh))
 		return event_no_filter_error(pmu, pmu->fw_ctrs, inh);
 
-	ctrs = pmu->ops.event_ctrs(pmu, &event->cfg) & pmu->ctrs;
-	if (!ctrs)
-		return -ENOENT;
-	ctrs = event_mask_ctrs(pmu, ctrs, attr->config2);
-	if (!ctrs)
-		return -EINVAL;
-
-	event->ctrs = event_equal_ctrs(pmu, ctrs, inh);
-	if (!event->ctrs)
-		return event_no_filter_error(pmu, ctrs, inh);
-
-	if (attr->config1 & RISCV_PMU_CONFIG1_EBB) {
-		event->ctrs &= pmu->irq_ctrs;
-		if (!event->ctrs)
-			return -EOPNOTSUPP;
-	}
-	if (attr->sample_period) {	/* a union with sample_freq */
-		event->ctrs = event_sampling_ctrs(pmu, event->ctrs);
-		if (!event->ctrs)
-			return -EOPNOTSUPP;
-	}
-
-	/* Every counter that can exclude machine mode does. ctr.inh has the others. */
-	event->cfg.inh = inh | RISCV_PMU_INH_M;
-	return 0;
+	err = event_find_ctrs(pmu, attr, inh, event);
+	return pmu->nr_mode_events ? event_try_mode_event(pmu, attr, inh, event, err) : err;
 }
 
 /**

@@ -130,6 +130,21 @@ struct riscv_pmu_selector {
 	u64	selector;
 };
 
+/**
+ * struct riscv_pmu_mode_events - raw events that count a standard event in one mode only
+ * @event_idx:	the standard event
+ * @user:	selector of the raw event that counts it in user mode; 0: there is none
+ * @kernel:	selector of the raw event that counts it in supervisor mode; 0: there is none
+ *
+ * For cores on which only a fixed counter has the standard event, and has no filters or does not
+ * interrupt.
+ */
+struct riscv_pmu_mode_events {
+	u32	event_idx;
+	u64	user;
+	u64	kernel;
+};
+
 struct riscv_pmu;
 
 /**
@@ -223,6 +238,8 @@ struct riscv_pmu_ops {
  * @is_qemu:	QEMU's virt machine; backends test for QEMU's bugs only there
  * @selectors:	selectors of standard events, if they are known without firmware
  * @nr_selectors: number of @selectors
+ * @mode_events: raw events that count standard events in one mode
+ * @nr_mode_events: number of @mode_events
  * @raw_bits:	width of a raw selector, 0 if there are no raw events
  * @no_irq_why:	why @irq_ctrs is empty, if it is
  * @hwirq:	number of the local overflow interrupt
@@ -262,6 +279,8 @@ struct riscv_pmu {
 	bool				is_qemu;
 	const struct riscv_pmu_selector	*selectors;
 	unsigned int			nr_selectors;
+	const struct riscv_pmu_mode_events *mode_events;
+	unsigned int			nr_mode_events;
 	unsigned int			raw_bits;
 	const char			*no_irq_why;
 	unsigned int			hwirq;

@@ -18,6 +18,7 @@ static const struct riscv_pmu_vendor *const platform_vendors[] = {
 static const struct riscv_pmu_core *const platform_cores[] = {
 	&riscv_pmu_core_qemu,
 	&riscv_pmu_core_sifive_u74,
+	&riscv_pmu_core_spacemit_x60,
 };
 
 /**
@@ -66,7 +67,7 @@ void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor
 }
 
 /**
- * riscv_pmu_core_apply() - find the table of event selectors for this machine's cores
+ * riscv_pmu_core_apply() - find the table of events of this machine's cores
  * @pmu:	the PMU, before its backend probes; if the cores are not known, it gets no table
  *
  * Context: process, at boot.
@@ -78,6 +79,8 @@ void riscv_pmu_core_apply(struct riscv_pmu *pmu)
 			continue;
 		pmu->selectors = platform_cores[i]->selectors;
 		pmu->nr_selectors = platform_cores[i]->nr_selectors;
+		pmu->mode_events = platform_cores[i]->mode_events;
+		pmu->nr_mode_events = platform_cores[i]->nr_mode_events;
 		pmu->is_qemu = platform_cores[i]->is_qemu;
 		return;
 	}

@@ -28,24 +28,27 @@ struct riscv_pmu_vendor {
 };
 
 /**
- * struct riscv_pmu_core - selectors of the events of one type of core
+ * struct riscv_pmu_core - the events of one type of core
  * @match:	whether this machine has such cores
- * @selectors:	standard events and their values of mhpmevent
+ * @selectors:	standard events and their values of mhpmevent. They are used if the kernel
+ *		programs the counters itself, and can not get the selectors from the firmware
  * @nr_selectors: number of @selectors
+ * @mode_events: see &riscv_pmu.mode_events
+ * @nr_mode_events: number of @mode_events
  * @is_qemu:	QEMU's virt machine
- *
- * It is used if the kernel programs the counters itself, and can not get the selectors from
- * the firmware.
  */
 struct riscv_pmu_core {
 	bool				(*match)(void);
 	const struct riscv_pmu_selector	*selectors;
 	unsigned int			nr_selectors;
+	const struct riscv_pmu_mode_events *mode_events;
+	unsigned int			nr_mode_events;
 	bool				is_qemu;
 };
 
 extern const struct riscv_pmu_core riscv_pmu_core_qemu;
 extern const struct riscv_pmu_core riscv_pmu_core_sifive_u74;
+extern const struct riscv_pmu_core riscv_pmu_core_spacemit_x60;
 
 extern const struct riscv_pmu_vendor riscv_pmu_vendor_andes;
 extern const struct riscv_pmu_vendor riscv_pmu_vendor_thead;

@@ -340,7 +340,7 @@ static u64 fake_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config 
 		return FAKE_FW;
 	case RISCV_PMU_EVENT_TYPE_HW:
 		if (cfg->event_idx == RISCV_PMU_EVENT_CYCLES)
-			return FAKE_CONFIG | BIT_ULL(0);
+			return to_fake(pmu)->fixed_cycles ? BIT_ULL(0) : FAKE_CONFIG | BIT_ULL(0);
 		if (cfg->event_idx == RISCV_PMU_EVENT_INSTRUCTIONS)
 			return FAKE_CONFIG | BIT_ULL(2);
 	}

@@ -62,6 +62,7 @@ struct fake_batch {
  * @fail_start:	counters that can not be started
  * @wide:	counters that have 64 bits even if the PMU's width is smaller
  * @absent:	event_idx of an event that no counter can hold
+ * @fixed_cycles: only the fixed counter can count cycles
  * @log:	the last batches; the next one is written to @nr_batches modulo its size
  * @nr_batches:	number of batches
  * @nr_reads:	number of counter reads
@@ -77,6 +78,7 @@ struct fake_pmu {
 	u64			fail_start;
 	u64			wide;
 	u32			absent;
+	bool			fixed_cycles;
 	struct fake_batch	log[FAKE_LOG_SIZE];
 	unsigned int		nr_batches;
 	unsigned int		nr_reads;
