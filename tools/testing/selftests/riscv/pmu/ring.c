@@ -205,19 +205,30 @@ TEST_F(ring, fifty_refreshes_give_fifty_samples)
 }
 
 /* Sometimes the descriptor goes first, sometimes the ring does. */
+/*
+ * Without -icount, QEMU 10.0.2 may miss an overflow; the counter interrupts again after it was
+ * started again.
+ */
+#define MOMENTS	3
+
 static int64_t sample_for_a_moment(const struct perf_event_attr *attr, pid_t pid, bool ring_first)
 {
 	struct pmu_ring ring;
 	int64_t samples = -1;
-	double began = now();
 	int fd = pmu_open_on(attr, pid, -1, -1);
 
 	if (fd < 0 || pmu_ring_map(&ring, fd))
 		return -1;
-	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	for (samples = 0; !samples && now() - began < 1; samples = ring.samples) {
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-		pmu_ring_drain(&ring, NULL, NULL);
+	samples = 0;
+	for (int i = 0; i < (pmu_is_exact() ? 1 : MOMENTS) && !samples; i++) {
+		double began = now();
+
+		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+		for (; !samples && now() - began < 1; samples = ring.samples) {
+			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+			pmu_ring_drain(&ring, NULL, NULL);
+		}
 	}
 	if (ring_first)
 		pmu_ring_unmap(&ring);

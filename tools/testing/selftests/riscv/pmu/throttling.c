@@ -212,14 +212,25 @@ static int begin_load(FIXTURE_DATA(throttling) *self)
 	return 0;
 }
 
-/* Twice around, so that all of them are in the thick of it. */
+/* A delay by the host does not repeat. A hart without time for its users stays slow. */
+#define TRIES	3
+#define EXPECT_IN_TIME(time)							\
+do {										\
+	double took = (time);							\
+										\
+	for (int try = 1; try < TRIES && took >= PATIENCE(self); try++)		\
+		took = (time);							\
+	EXPECT_GT(PATIENCE(self), took);					\
+} while (0)
+
+/* Asks each hart twice, so that all harts sample at the second time. */
 #define EXPECT_RESPONSIVE()							\
 do {										\
 	for (int i = 0; i < 2 * self->cpus; i++) {				\
 		int cpu = i % self->cpus;					\
 										\
-		EXPECT_GT(PATIENCE(self), time_echo(&self->hart[cpu]));		\
-		EXPECT_GT(PATIENCE(self), time_command(cpu));				\
+		EXPECT_IN_TIME(time_echo(&self->hart[cpu]));			\
+		EXPECT_IN_TIME(time_command(cpu));				\
 	}									\
 } while (0)
 
@@ -295,7 +306,7 @@ TEST_F_TIMEOUT(throttling, a_hart_goes_down_and_comes_up_under_load, 120)
 		nap(200);
 		EXPECT_STORMED();
 		EXPECT_TRUE(pmu_write_number(ONLINE, 0));
-		EXPECT_GT(PATIENCE(self), time_echo(&self->hart[0]));
+		EXPECT_IN_TIME(time_echo(&self->hart[0]));
 		/* They come up again with the event still open, and without. */
 		if (i & 1)
 			end_load(self);
