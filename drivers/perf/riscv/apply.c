@@ -189,8 +189,8 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			apply_plan_load(pmu, hart, ctr, value);
 	} else if (pmu->fixed_ctrs & ~(pmu->irq_ctrs | hart->reload) & bit) {
 		/*
-		 * It may be running, and can not be written then; it does not interrupt. If
-		 * it is programmed now, it is read after that, in apply_note_begun().
+		 * A fixed counter without an interrupt may be running, and then cannot be
+		 * written. If this batch programs it, apply_note_begun() reads it afterwards.
 		 */
 		if (!loaded && !(hart->batch.program & bit))
 			counter->raw = riscv_pmu_counter_read(pmu, ctr);

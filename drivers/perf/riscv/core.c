@@ -349,7 +349,7 @@ static long core_resolve_here(void *data)
 	const struct core_resolve_args *req = data;
 	const struct perf_event *event = req->event;
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-	/* Only an event that the kernel made for itself has a handler with a context. */
+	/* Only perf_event_create_kernel_counter() sets overflow_handler_context. */
 	bool in_kernel = event->overflow_handler_context;
 	u64 untried;
 	int err;
@@ -383,7 +383,7 @@ static int core_resolve(const struct perf_event *event, struct riscv_pmu_request
 	return cpu < nr_cpu_ids ? work_on_cpu(cpu, core_resolve_here, &args) : -ENXIO;
 }
 
-/* A child of an inherited event asks for what its parent does. */
+/* A child event has the config and the constraint of its parent. */
 static int core_inherit(const struct perf_event *event, struct riscv_pmu_request *req)
 {
 	const struct perf_event *parent = event->parent;

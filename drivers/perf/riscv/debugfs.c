@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/riscv_pmu/cpuN: statistics since boot and the present state of each hart's
- * PMU. They are read without locks, so the lines may be inconsistent with each other.
+ * /sys/kernel/debug/riscv_pmu/cpuN: the present state of each hart's PMU, statistics since the hart
+ * came online, and numbers of firmware calls since boot. They are read without locks, so the lines
+ * may be inconsistent with each other.
  */
 
 #include <linux/cpumask.h>

@@ -421,7 +421,7 @@ static void ebb_return(struct riscv_pmu_ebb *ebb, struct pt_regs *regs)
 	riscv_pmu_ebb_enable(ebb);
 }
 
-/* For other tasks it is the number of a system call that does not exist. */
+/* Outside of a handler, RISCV_EBB_RETURN is the number of a system call that does not exist. */
 static void ebb_no_return(struct pt_regs *regs)
 {
 	long nr = regs->a7;

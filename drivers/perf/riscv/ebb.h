@@ -21,7 +21,7 @@ struct riscv_ebb_page;
  * @page:	the page that the task has mapped; its content is user input
  * @overflowed:	its counters that have overflowed since the last return
  * @renew:	its counters that begin a new period when they next start
- * @over:	those of them that had overflowed
+ * @over:	those of @renew that overflowed: events since then belong to the new period
  * @handler:	address of the handler, or 0
  * @pc:		address at which the handler was entered
  * @a7:		register a7 at that time

@@ -308,7 +308,7 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 			return -EOPNOTSUPP;
 	}
 
-	/* Every counter that can exclude machine mode does. ctr.inh has the others. */
+	/* Counters that cannot exclude machine mode (ctr.inh) ignore this bit. */
 	req->cfg.inh = inh | RISCV_PMU_INH_M;
 	return 0;
 }

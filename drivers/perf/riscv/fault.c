@@ -17,8 +17,8 @@ static DECLARE_FAULT_ATTR(fault_attr);
 /**
  * riscv_pmu_should_fail() - whether the caller's next operation has to fail
  *
- * Each call uses one unit of the attribute "space": with a space of n, the first n operations
- * do not fail.
+ * Each call uses one unit of the attribute "space": with a space of n, the n-th operation is the
+ * first that fails.
  *
  * Context: any.
  * Return: true if the operation has to fail.

@@ -137,13 +137,13 @@ static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 
 /*
  * The overflowed counters to handle: those with an overflow point; narrow ones, whose flag has
- * to be cleared to see the next overflow; and all of a vendor whose interrupt may stay pending
- * as long as a flag is set.
+ * to be cleared so that the next overflow interrupts; and all counters on a vendor's core whose
+ * interrupt may stay pending as long as a flag is set.
  *
- * An interrupt without a flag was raised while interrupts were off, and the counter was started
- * again since, which cleared the flag. An overflow point that had passed by then was set one
- * event ahead, so it has passed again by now. It has to be handled here: on a slow hart each
- * timer tick could start the counter again before it overflows.
+ * If no flag is set, the counter overflowed while interrupts were off, and was then started again,
+ * which cleared the flag. If the overflow point had already passed at that start, the driver moved
+ * it one event ahead, so it has passed again by now. Its event has to be handled here: on a slow
+ * hart each timer tick could start the counter again before it overflows.
  */
 static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 overflowed)
 {

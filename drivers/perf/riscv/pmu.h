@@ -7,8 +7,8 @@
  * perf's callbacks change what is wanted; riscv_pmu_hart_apply() changes the hardware
  * accordingly, in one batch.
  *
- * All of struct riscv_pmu_hart and of the events attached to it belongs to
- * its hart: it is touched there alone, with interrupts off. No locks.
+ * struct riscv_pmu_hart and the events attached to its counters are accessed on their hart only,
+ * with interrupts off, and therefore without locks.
  */
 #ifndef _RISCV_PMU_PMU_H
 #define _RISCV_PMU_PMU_H
@@ -120,7 +120,7 @@ struct riscv_pmu_event {
  * @events:	events that are attached to it
  * @cfg:	the config that it holds, if its bit in &riscv_pmu_hart.hw.programmed is set
  * @gen:	changes when @cfg changes, is lost, or is about to be replaced
- * @count:	what it has counted since boot, modulo 2^64
+ * @count:	what it has counted since the hart came online, modulo 2^64
  * @raw:	the hardware's value at @count
  * @mask:	the bits that the hardware has
  *
@@ -146,7 +146,7 @@ struct riscv_pmu_assignment {
 };
 
 /**
- * struct riscv_pmu_stats - what a hart's PMU has done since boot
+ * struct riscv_pmu_stats - what a hart's PMU has done since the hart came online
  * @batches:	batches applied
  * @configs:	configs written
  * @attached:	events attached

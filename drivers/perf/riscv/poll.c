@@ -5,7 +5,7 @@
  *
  * The timer is set for the time at which a period should end according to the event's recent
  * rate, and the first poll after the end takes the sample. Periods and counts are as exact as
- * with an interrupt; only the place that the sample shows is up to a tick late.
+ * with an interrupt; only the instruction pointer of the sample is late, by 4 ms at most.
  */
 
 #include <linux/hrtimer.h>

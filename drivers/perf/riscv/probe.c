@@ -31,11 +31,11 @@ MODULE_PARM_DESC(backend, "auto (default), ssccfg, sbi or legacy");
 
 static unsigned int width_param;
 module_param_named(width, width_param, uint, 0444);
-MODULE_PARM_DESC(width, "use no more than this many bits of a hardware counter, 16 to 63, to test what narrow ones do; 0 (default): all");
+MODULE_PARM_DESC(width, "for tests: use only 16 to 63 bits of hardware counters; 0 (default): all");
 
 static bool polled_sampling_param = true;
 module_param_named(polled_sampling, polled_sampling_param, bool, 0444);
-MODULE_PARM_DESC(polled_sampling, "sample by a timer what no counter can interrupt for: 1 (default) or 0");
+MODULE_PARM_DESC(polled_sampling, "sample by timer if no counter interrupts: 1 (default) or 0");
 
 /* Takes the ops that @ops does not have from @below. */
 static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)

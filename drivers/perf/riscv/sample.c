@@ -129,7 +129,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 		event->pmu->stop(event, 0);
 		return;
 	}
-	/* If it is pending, its handler has restarted it, as KVM's does. */
+	/* A pending event was restarted by its overflow handler, as KVM's handler does. */
 	if (ev->state == RISCV_PMU_EVENT_ACTIVE)
 		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(event));
 	else if (ev->state == RISCV_PMU_EVENT_PENDING)

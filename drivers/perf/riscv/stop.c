@@ -123,7 +123,7 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 }
 
 /**
- * riscv_pmu_hart_pause() - stop the counts of running counters; the next apply stops the hardware
+ * riscv_pmu_hart_pause() - stop the counts now, and the counters no later than in the next apply
  * @pmu:	the PMU
  * @hart:	this hart
  * @ctrs:	counters that run

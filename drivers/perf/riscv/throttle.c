@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The minimum period of events that would take samples too often. perf's own limits
- * (kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent) are above this one: it is
- * for a user who has raised them, and for periods so short that the next interrupt arrives before
- * anything else has run.
+ * (kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent) usually throttle an event
+ * first. This limit is needed if a user has raised them, and for periods so short that the next
+ * interrupt arrives before any other code has run.
  */
 
 #include <linux/init.h>

@@ -133,7 +133,7 @@ static inline u64 riscv_pmu_event_period(const struct perf_event *event)
 }
 
 /**
- * riscv_pmu_event_set_period() - begin the next period of a sampling event, if it is time
+ * riscv_pmu_event_set_period() - if a sampling event's period has ended, begin the next one
  * @event:	the event, its count up to date
  *
  * What was counted beyond the end of the last period belongs to the next one. If several

@@ -21,7 +21,7 @@ extern int riscv_pmu_user_access;
  * struct riscv_pmu_task - a task with mapped events
  * @mm:		the address space of the mappings; after an exec the task has another
  * @events:	how many there are
- * @ctrs:	counters that it has been shown, ever: PMU_SCOUNTEREN_* bits
+ * @ctrs:	counters whose index a mapped page has ever shown: PMU_SCOUNTEREN_* bits
  * @rcu:	readers are traps of the task, and its hart with interrupts off
  *
  * The events hold references to the task.

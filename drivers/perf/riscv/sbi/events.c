@@ -97,7 +97,7 @@ static u64 sbi_try_ctrs(u64 ctrs, u32 event_idx, u64 event_data)
 {
 	u64 able = 0;
 
-	/* Most events exist nowhere: one call for all counters says so. */
+	/* No counter can hold most events: find that out with one call for all counters. */
 	if (!sbi_can_hold(ctrs, event_idx, event_data))
 		return 0;
 
@@ -251,8 +251,8 @@ u64 riscv_pmu_sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_con
 }
 
 /*
- * Some counter can hold cycles on any machine: firmware that finds none can not tell which counters
- * can hold an event.
+ * On any machine some counter can hold cycles. If the firmware reports none, its answers about
+ * other events are not used either.
  */
 static void sbi_find_resolver(struct riscv_pmu_sbi *sbi)
 {

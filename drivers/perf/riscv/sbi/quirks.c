@@ -69,9 +69,9 @@ static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32
  * riscv_pmu_sbi_find_fixed_filters() - test whether fixed counters can filter
  * @pmu:	the PMU, its counters and events known
  *
- * Smcntrpmf lets cycle and instret be filtered. It can not be
- * asked whether hart and firmware both have it, so it is tested: a counter that advances in every
- * round without filters must advance in none with all modes inhibited. If the result is unclear,
+ * Smcntrpmf adds filters to cycle and instret. S-mode cannot query whether both the hart and the
+ * firmware support it, so it is tested: a counter that advances in every round without filters must
+ * not advance in any round with all modes inhibited. If the result is unclear,
  * the counter is not used with filters: it could expose the kernel to users who must not see it.
  *
  * Context: process.

@@ -155,10 +155,11 @@ TEST_F_TIMEOUT(abuse, a_storm_of_children_that_are_killed_leaves_nothing, 240)
 #define SEED		20240917u
 
 /*
- * They sample without ever getting a sample. In QEMU (10.0.2, target/riscv/pmu.c)
- * a timer that was set for one event looks at cycles and instructions both, and
- * sets itself anew for what is not due; of two that merely count it computes
- * times in the past, and goes round for ever, with a lock that the harts need.
+ * A period that never ends: sampling events with it take no sample. In QEMU 10.0.2
+ * (target/riscv/pmu.c) the overflow timer of one counter checks both cycles and instructions,
+ * and is set again for the counter that has not overflowed. If two counters have no overflow
+ * point, it computes expiry times in the past, and loops forever with a lock that the harts
+ * need.
  */
 #define ENDLESS		0x10000000000ULL	/* 2^40 */
 
@@ -191,8 +192,8 @@ static struct perf_event_attr worker_attr(struct worker *worker)
 }
 
 /*
- * Without a filter, an interrupt, a counter; of a leader that is elsewhere; of
- * a hart that is down. Anything else would be news.
+ * Returns 0 for the errors that random requests can cause: unsupported filters or sampling, no
+ * free counter, a leader with another context, an offline CPU. Returns any other errno.
  */
 static int worker_check(int fd)
 {

@@ -302,8 +302,8 @@ TEST_F(cpu_types, the_firmware_counts_for_tasks_by_type_and_for_any_hart)
 /* --- harts that were offline at boot --- */
 
 /*
- * Odd harts have no counters delegated, unlike what their devicetree nodes say. The order in
- * which harts come up is not theirs, so CPU numbers do not tell which these are.
+ * Harts with an odd hart ID have no delegated counters, although their devicetree nodes say so.
+ * Harts do not boot in the order of their IDs, so CPU numbers do not identify them.
  */
 static bool hart_is_odd(int cpu)
 {

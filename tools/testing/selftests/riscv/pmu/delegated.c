@@ -139,7 +139,7 @@ TEST_F_TIMEOUT(delegated, no_call_is_made_to_count_or_to_sample, 60)
 	EXPECT_EQ(calls, pmu_calls_made());
 }
 
-/* The witness of the one above. */
+/* Checks that pmu_calls_made(), on which the previous test relies, counts calls. */
 TEST_F(delegated, events_of_the_firmware_take_calls)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(PMU_FW_SET_TIMER));

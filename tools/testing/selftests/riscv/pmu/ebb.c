@@ -144,7 +144,7 @@ static int register_at(unsigned long handler)
 	return err ? -1 : 0;
 }
 
-/* Until there was a branch: see above. For a while; what comes of it is the test's to say. */
+/* Loops until there was a branch, but not forever: the caller checks whether there was one. */
 static void loop_until_branched(void)
 {
 	for (int turn = 0; turn < 500 && !branches; turn++)

@@ -122,8 +122,8 @@ TEST(a_raw_selector_that_the_machine_lacks_is_enoent)
 }
 
 /*
- * QEMU's five events, which the driver spreads over the first counters that are
- * programmable: 3 to 7. What they leave there when they are closed is nobody's.
+ * QEMU's five events, each of which the driver restricts to one programmable counter, 3 to 7.
+ * When the events are closed, the counters keep their configs, which no event uses.
  */
 static void use_counters(struct __test_metadata *_metadata, int fd[5])
 {
@@ -160,7 +160,7 @@ FIXTURE_TEARDOWN(raw)
 {
 }
 
-/* They hold a config still, but not for long if somebody else wants the counter. */
+/* The counters still hold the configs of closed events, which the driver may release. */
 TEST_F(raw, an_event_opens_where_closed_events_have_left_configs)
 {
 	for (int i = 0; i < 5; i++)
@@ -197,7 +197,7 @@ TEST(a_malformed_raw_selector_is_einval)
 	EXPECT_EQ(-EINVAL, try_config(PERF_TYPE_RAW, PMU_RAW(1ULL << 61)));
 }
 
-/* 1 in config1 is the kernel's own mark of a guest's event: it must not open the kernel's. */
+/* In the kernel, bit 0 of config1 marks KVM's events for its guests: user space gets EINVAL. */
 TEST(bits_of_config1_and_config2_without_a_meaning_are_einval)
 {
 	struct perf_event_attr attr = attr_instructions();
@@ -274,7 +274,7 @@ TEST(a_branch_stack_is_eopnotsupp)
 	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&attr));
 }
 
-TEST(sampling_without_an_overflow_interrupt_is_eopnotsupp)
+TEST(sampling_without_interrupt_and_timer_is_eopnotsupp)
 {
 	struct perf_event_attr attr = attr_instructions();
 
@@ -301,7 +301,7 @@ TEST(a_filter_where_no_counter_has_one_is_eopnotsupp)
 }
 
 /* perf sets exclude_guest unasked; where there are no guests it excludes nothing. */
-TEST(exclude_guest_opens_everywhere)
+TEST(exclude_guest_opens_or_is_einval_with_kvm)
 {
 	struct perf_event_attr attr = attr_instructions();
 	int err;

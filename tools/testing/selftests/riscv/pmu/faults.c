@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that runs out, and firmware that fails. Each allocation of a system call is
- * made to fail in turn, the first, the second, until there are no more: each time the
- * call says ENOMEM, or goes without, and nothing is left of it. In the same way each
- * call of the firmware that an event makes: the next event counts as if nothing had
- * been.
+ * Failing allocations and failing firmware calls. The n-th allocation of a system call fails,
+ * for n = 1, 2, ... until the call makes fewer than n. Each time the call returns ENOMEM or
+ * succeeds without the memory, and leaves no event. The firmware calls of an event fail in the
+ * same way; the next event has to count correctly.
  *
  * Documentation/fault-injection/fault-injection.rst, "fail-nth", "space".
  */
@@ -219,7 +218,7 @@ TEST_F_TIMEOUT(faults, a_child_inherits_an_event, 120)
 	EXPECT_FAILS_WELL(op_inherit, &self->attr);
 }
 
-TEST_F(faults, it_counts_right_afterwards)
+TEST_F(faults, events_count_after_the_failures)
 {
 	int fd = pmu_open(&self->attr);
 
@@ -238,7 +237,7 @@ FIXTURE(firmware_faults) {
 	long held;
 };
 
-/* The n-th question from now on is answered by a failure, for once. */
+/* Makes the n-th firmware call from now on fail, and no other. */
 static bool fail_call(int nth)
 {
 	return pmu_write_number(FAIL_FIRMWARE "probability", 0) &&
@@ -272,7 +271,7 @@ FIXTURE_TEARDOWN(firmware_faults)
 		pmu_write_number(FAIL_FIRMWARE "probability", 0);
 }
 
-/* From its birth to its end: what it counts meanwhile, where it counts, is not wrong. */
+/* Opens an event, counts with it and closes it. Returns the count, or 0 if it did not open. */
 static int64_t live(const struct perf_event_attr *attr)
 {
 	int fd = pmu_open(attr);
@@ -287,8 +286,8 @@ static int64_t live(const struct perf_event_attr *attr)
 }
 
 /*
- * Whichever call fails: the event may not count, but the next does, on the same
- * counters, and nothing is left. How many there were.
+ * Makes each firmware call of an event fail in turn. That event need not count, but the next
+ * event has to, and no event may be left. Returns the number of firmware calls.
  */
 static int fail_each_call(struct __test_metadata *_metadata, FIXTURE_DATA(firmware_faults) *self,
 			  const struct perf_event_attr *attr)
@@ -366,7 +365,7 @@ TEST_F_TIMEOUT(firmware_faults, an_event_that_is_refused_counts_later, 120)
 	EXPECT_FALSE(failed);
 }
 
-/* A deadline is a value that the firmware has to write. */
+/* For an overflow point the firmware has to write the counter, which is one more call. */
 TEST_F(firmware_faults, an_event_is_sampled)
 {
 	struct perf_event_attr attr = self->attr;

@@ -179,9 +179,9 @@ TEST_F(filtering, a_filter_does_not_stay_behind)
 }
 
 /*
- * Events that have run before take turns on one counter: the hart gives it the
- * next one's filter and starts it in one go. What the last one's filter let
- * through until then is not the next one's.
+ * Events that have run before are multiplexed on one counter: one batch writes the next event's
+ * filters and starts the counter. What the counter counted with the previous event's filters must
+ * not be added to the next event.
  */
 TEST_F(filtering, an_event_that_comes_back_counts_with_its_own_filter_only)
 {

@@ -205,7 +205,7 @@ TEST_F(firmware, an_undefined_event_is_enoent)
 	EXPECT_EQ(-ENOENT, open_firmware(255, 0, -1));
 }
 
-/* Counters keep their programs when events go; that must not look like being busy. */
+/* Counters keep their configs when events are closed, but must be free for other events. */
 TEST_F(firmware, an_undefined_event_is_enoent_when_all_counters_have_been_used)
 {
 	int fd[PMU_FW_NR_DEFINED];
@@ -309,7 +309,7 @@ TEST_F(machine_mode, an_event_counts_the_same_beside_others)
 	}
 }
 
-/* Who names a counter that counts machine mode gets it, unless he excludes that mode. */
+/* config2 can select a counter that counts machine mode, unless the event excludes that mode. */
 TEST_F(machine_mode, machine_mode_is_counted_only_on_a_named_counter)
 {
 	struct perf_event_attr instret = self->attr;

@@ -385,9 +385,9 @@ static void ignore_signal(int sig)
 }
 
 /*
- * Who samples its own page faults, and asks for a signal each time, may never get
- * beyond the next: Linux takes a signal before it tries a fault again. That is
- * nobody's fault but its own.
+ * A process that samples its own page faults, with a signal for each, may make no progress: Linux
+ * delivers the signal before the faulting instruction is retried. So a worker may not end in time
+ * without a bug of the kernel.
  */
 static void end_now(int sig)
 {

@@ -192,7 +192,7 @@ static bool matches(const char *pattern, const char *text)
 	return match;
 }
 
-TEST(the_grammar_is_one)
+TEST(the_device_id_pattern_accepts_only_valid_strings)
 {
 	EXPECT_TRUE(matches(DEVICE_ID, "core.stat=cpu;core.record=cpu"));
 	EXPECT_TRUE(matches(DEVICE_ID, "core.stat=cpu,cpu_type1"));

@@ -27,15 +27,15 @@
 #define READS		100
 
 /*
- * Of a device's DMA API in Linux's virtio: the descriptors' table, the request's header
- * and its status byte are mapped for each request, as each page of the data is. Each
- * is a new address, so that each is missed once.
+ * If a virtio device uses the DMA API, Linux maps the descriptor table, the header and the status
+ * byte of each request, and each page of its data. Each mapping has a new address, which causes
+ * one miss.
  */
 #define MISSES(pages)	((pages) + 3)
 /* Sv57, which QEMU's IOMMU has and Linux takes. */
 #define LEVELS		5
 
-/* Elsewhere the device is a thread of its own, and may look for a request before it is there. */
+/* Without -icount the device runs in its own thread, and may poll an empty queue. */
 #define NEEDS_ICOUNT()								\
 do {										\
 	if (!pmu_is_icount())							\
@@ -387,7 +387,7 @@ TEST_F(iommu, a_group_is_of_one_pmu_and_software)
 	close(leader);
 }
 
-TEST_F(iommu, who_may_not_is_told)
+TEST_F(iommu, an_unprivileged_user_gets_eacces)
 {
 	int status = -1;
 	pid_t pid = fork();
@@ -479,7 +479,7 @@ TEST_F(iommu, the_identifier_names_version_and_maker)
 	EXPECT_STREQ(want, text);
 }
 
-TEST_F(iommu, a_driver_that_lets_go_ends_its_events)
+TEST_F(iommu, unbinding_the_driver_stops_its_events)
 {
 	char path[PATH_MAX];
 	const char *device = hpm_device(path);

@@ -59,9 +59,9 @@ static int64_t raw_now(void)
 }
 
 /*
- * Which counters can hold a raw event is not known while others use them on the hart where
- * it is opened. What a counter of another hart then refuses it finds on the next one: it
- * runs there all the time, and back on the first hart, too.
+ * While other events use the counters of the hart on which a raw event is opened, it is unknown
+ * which of these can hold it. If a counter of the second hart refuses the event, the driver tries
+ * the next counter: the event runs there all the time, and on the first hart afterwards.
  */
 TEST_F(raw, a_raw_event_runs_on_each_hart_that_its_task_moves_to)
 {

@@ -351,10 +351,9 @@ static int64_t now_ns(void)
 }
 
 /*
- * In turn, the first group of the list goes to its end. So of NR_GROUPS turns
- * each group has "fits", and waits in the others. In what is left of the last
- * round, one may wait all that time while another does not: as many turns as
- * there are groups that wait.
+ * At each rotation perf moves the first group of the list to its end. So of NR_GROUPS rotation
+ * intervals each group runs for "fits", and waits for the others. In an incomplete last round one
+ * group may wait for all of its NR_GROUPS - "fits" intervals, and another for none.
  */
 TEST_F(rotation, equal_groups_have_equal_turns)
 {
@@ -373,9 +372,8 @@ TEST_F(rotation, equal_groups_have_equal_turns)
 }
 
 /*
- * A turn that is counted for a group that did not have it, or not for one that
- * did, would show in the sum: at each instant "fits" groups run, but for the
- * changes of turn, one in each interval, of which they are less than 1 %.
+ * "fits" groups run at any time, except during a rotation, which takes less than 1 % of an
+ * interval. If the time of a group were wrong, the sum of the running times would be wrong too.
  */
 TEST_F(rotation, the_times_enabled_and_running_are_true)
 {

@@ -31,7 +31,7 @@
 /* pc is the first of the registers that perf knows (uapi/asm/perf_regs.h). */
 #define REGS_PC		1ULL
 
-/* 3 is 2, but for kernels with a patch of Debian's, where it is nothing at all. */
+/* Level 3 equals level 2, except in kernels with Debian's patch, where it allows nothing. */
 #define LEVEL_MIN	-1
 #define LEVEL_CPU	0	/* the last at which all of a CPU may be seen */
 #define LEVEL_KERNEL	1	/* the last at which the kernel may be seen */
@@ -117,7 +117,7 @@ TEST_F(privilege, one_s_own_user_mode_may_be_seen_up_to_level_2)
 		EXPECT_AT_LEVEL(self->filter ? 0 : -EOPNOTSUPP, level);
 }
 
-/* What this kernel makes of it, a PMU has no say in. */
+/* Whether level 3 allows any event depends on the kernel's patches, not on the PMU. */
 TEST_F(privilege, at_level_3_it_is_as_for_software_events)
 {
 	struct target soft = {
@@ -156,7 +156,7 @@ TEST_F(privilege, a_cpu_may_be_seen_up_to_level_0)
 		EXPECT_AT_LEVEL(level <= LEVEL_CPU ? 0 : -EACCES, level);
 }
 
-/* Whoever filters is told so only if he may see that CPU at all. */
+/* exclude_kernel does not change the level that a CPU-wide event needs. */
 TEST_F(privilege, user_mode_of_a_cpu_may_be_seen_up_to_level_0)
 {
 	if (!self->filter)
@@ -200,7 +200,7 @@ TEST_F(privilege, raw_and_cache_events_may_not_see_the_kernel)
 	EXPECT_AT_LEVEL(-EACCES, LEVEL_USER);
 }
 
-/* Each bit of each config beside an event that may be opened: never more than that. */
+/* No bit of config to config3 may open an event that counts the kernel. */
 TEST_F(privilege, no_bit_shows_the_kernel_where_it_may_not_be_seen)
 {
 	for (unsigned int i = 0; i < 4 * 64; i++) {

@@ -124,7 +124,7 @@ static void check_unknown(const struct pmu_record *record, void *arg)
 	*wrong += record->weight || (record->data_src & none.val) != none.val;
 }
 
-/* No RISC-V hart tells what a sample cost: perf's core says so, with nothing of ours in it. */
+/* RISC-V harts report neither: perf's core fills in the fields, not the driver. */
 TEST_F_TIMEOUT(records, weight_is_zero_and_the_data_source_not_available, 120)
 {
 	int64_t wrong = 0;
@@ -236,7 +236,7 @@ TEST_F_TIMEOUT(records, an_event_that_excludes_user_mode_shows_the_kernel, 120)
 	self->attr.exclude_user = 1;
 	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_where, &check));
 	EXPECT_FALSE(self->ring.broken);
-	/* What ends where the kernel keeps interrupts off may be told in user mode only. */
+	/* A period that ends while interrupts are off may be sampled in user mode. */
 	EXPECT_LT(0, check.kernel);
 	EXPECT_EQ(0, check.strange);
 }

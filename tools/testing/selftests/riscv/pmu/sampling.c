@@ -182,7 +182,7 @@ TEST_F(sampling, a_period_goes_on_where_it_was_disabled)
 	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
 }
 
-/* The hardware's timers have to forget a deadline that is out of their reach. */
+/* QEMU must not add the excess of a distant overflow point to the next one (LONGEST). */
 TEST_F(sampling, the_longest_period_does_not_delay_the_next)
 {
 	self->attr.sample_period = INT64_MAX;
@@ -259,7 +259,7 @@ static int want_signals(int fd)
 	       fcntl(fd, F_SETFL, O_ASYNC);
 }
 
-/* perf: the last overflow of a refresh hangs up. */
+/* perf sends POLL_HUP instead of POLL_IN for the last overflow of a refresh. */
 TEST_F(sampling, a_refresh_of_five_gives_five_overflows_and_stops)
 {
 	int64_t count;
@@ -394,7 +394,7 @@ TEST_F(sampling, a_frequency_of_1000_gives_1000_samples_a_second)
 	EXPECT_GE(1.05 * 1000 * took, self->ring.samples);
 }
 
-/* However late they are, they never end: the last of fifty comes within ten seconds. */
+/* Samples may be late, but they go on: there are fifty of them within ten seconds. */
 TEST_F(sampling, a_frequency_gives_samples_again_and_again)
 {
 	double began = now();

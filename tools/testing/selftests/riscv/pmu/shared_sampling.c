@@ -134,8 +134,8 @@ static void body_sampler_comes_and_goes(long n)
 }
 
 /*
- * What loads the counter for the deadline must not show in the count. Where the
- * interrupt is late, all five windows may have ended before it came.
+ * The write of the counter for an overflow point must not change the count. If interrupts are
+ * late, all five windows may end before the first interrupt.
  */
 TEST_F(shared, a_sampling_event_that_comes_and_goes_does_not_disturb_the_count)
 {

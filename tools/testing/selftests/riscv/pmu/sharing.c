@@ -312,11 +312,10 @@ static void spin_missing(void)
 }
 
 /*
- * The other task does nothing but miss: the switch to it leaves it an empty
- * TLB (QEMU), or one too small for all of its pages, so half of them are the
- * least in its first round. This one loads just four words, for the system call
- * that ends its window: whatever is thrown out of the TLB in between, it misses
- * four times at most.
+ * Each load of the other task misses the TLB: QEMU flushes the TLB at each context switch, and
+ * hardware TLBs are smaller than NR_PAGES. So the first round of the other task misses at least
+ * NR_PAGES / 2 times. This task loads only four words, for the system call that ends the window,
+ * so it misses at most four times, whatever the other task has evicted.
  */
 TEST_F(sharing, a_task_counts_no_misses_of_another)
 {

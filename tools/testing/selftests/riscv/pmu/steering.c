@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sampling as its user steers it: how often, until when, whom it tells and
- * where it writes to. And that the samples, taken together, are a true picture.
+ * Settings of a sampling event: its period or frequency, refresh, signals and output. And the
+ * distribution of the samples equals that of the instructions.
  */
 
 #define _GNU_SOURCE
@@ -302,7 +302,7 @@ static void body_exec(long arg)
 	_exit(127);
 }
 
-/* SIGTRAP would be the end of a program that does not know of it. */
+/* A program without a handler would be killed by SIGTRAP. */
 TEST_F(steering, sigtrap_does_not_follow_through_an_exec)
 {
 	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO }, old;
@@ -404,7 +404,7 @@ TEST_F(steering, a_full_ring_tells_how_many_samples_are_missing)
 	EXPECT_FALSE(self->ring.broken);
 	if (self->exact)
 		EXPECT_LT(0, self->ring.lost);
-	/* The ring is empty, and takes one sample more: nothing is lost that is not told. */
+	/* One more sample in the empty ring: a PERF_RECORD_LOST before it reports the rest. */
 	before = self->ring.samples;
 	for (int i = 0; i < 1000 && self->ring.samples == before; i++) {
 		ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, 2 * PERIOD));
@@ -464,11 +464,10 @@ static void check_split(const struct pmu_sample *sample, void *arg)
 #define SAMPLES	10000
 
 /*
- * The period and the PMU_SPLIT_TURN instructions of a turn have no divisor in
- * common: so many samples in a row show each instruction of a turn once, and
- * none is shown for being in step. Were they taken at random, 10 000 of which
- * three quarters are large would have a deviation of 43, and be 150 off (1.5 %
- * of all) once in 2000 times.
+ * The period and PMU_SPLIT_TURN, the number of instructions of a loop iteration, are coprime. So
+ * PMU_SPLIT_TURN consecutive samples show each instruction of the loop once. Random samples would
+ * have a standard deviation of 43 (10 000 samples, three quarters of them in the large part): a
+ * difference of 150 (1.5 %) would occur once in 2000 runs.
  */
 TEST_F_TIMEOUT(steering, ten_thousand_samples_are_split_as_the_instructions_are, 240)
 {

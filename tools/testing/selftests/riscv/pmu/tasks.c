@@ -114,9 +114,9 @@ static void body_after_another(long n)
 }
 
 /*
- * A narrow counter that wraps while nobody counts with it has to tell the next wrap
- * (riscv_pmu.width=24). One that is missed takes 2^24 instructions with it; fork()
- * and waitpid() are well below 100 000.
+ * A narrow counter that overflows while no event uses it has to interrupt at its next overflow
+ * (riscv_pmu.width=24). A missed overflow loses 2^24 instructions; fork() and waitpid() take far
+ * fewer than 100 000.
  */
 TEST_F(task, an_event_loses_nothing_after_its_counter_has_run_for_others)
 {

@@ -23,9 +23,9 @@
 
 #define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 /*
- * What is left to a user who has to wait for an answer, in s. Where the same took
- * long without too many interrupts, on an emulated machine whose host has much else to do:
- * ten times that. The driver leaves a twentieth of the hart at the least, and mostly more.
+ * The longest response time that is accepted under load, in s: 2 s, or ten times the response
+ * time without load if that is more than 0.2 s (a busy host). The driver leaves at least a
+ * twentieth of the hart to other tasks.
  */
 #define PATIENCE(self)	((self)->quiet > 0.2 ? 10 * (self)->quiet : 2.0)
 
@@ -255,7 +255,7 @@ do {										\
 	EXPECT_SAMPLES_AS_EVER();						\
 } while (0)
 
-TEST_F_TIMEOUT(throttling, a_period_of_one_leaves_the_harts_their_user, 120)
+TEST_F_TIMEOUT(throttling, a_period_of_one_leaves_time_for_tasks, 120)
 {
 	ASSERT_TRUE(default_limits());
 	EXPECT_STORM_TO_PASS();
@@ -457,8 +457,8 @@ TEST_F_TIMEOUT(throttling, sixteen_events_on_every_hart_for_a_long_time, 3600)
 /* --- without any limit of perf's: last, for here a machine may hang --- */
 
 /*
- * Nine tenths of each hart are the interrupt's then. Several emulated harts with
- * KASAN and lockdep, on fewer CPUs of a host, answer in no time that can be told.
+ * Without limits, interrupts take nine tenths of each hart. The response time of several emulated
+ * harts with KASAN and lockdep, on fewer host CPUs, is unbounded.
  */
 static bool is_too_slow(FIXTURE_DATA(throttling) *self)
 {

@@ -242,7 +242,7 @@ static void check_intr(const struct pmu_record *record, void *arg)
 	check->wrong += is_kernel_address(record->intr_regs[SP]);
 }
 
-/* Not even by its registers does the kernel show in a sample that excludes it. */
+/* PERF_SAMPLE_REGS_INTR must not expose kernel addresses if the event excludes the kernel. */
 TEST_F_TIMEOUT(unwind, registers_at_the_interrupt_are_not_the_kernels_if_it_is_excluded, 120)
 {
 	struct regs check = {};

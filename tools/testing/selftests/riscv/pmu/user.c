@@ -31,7 +31,7 @@ static uint64_t count_of(int fd, const struct perf_event_mmap_page *page, long *
 	return pmu_read(fd);
 }
 
-TEST(a_counter_that_wraps_unseen_is_for_read)
+TEST(a_narrow_counter_without_interrupt_has_index_0)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	struct perf_event_mmap_page *page;
@@ -114,7 +114,7 @@ TEST_F(user, a_read_is_short)
 	EXPECT_GE(READ_INSNS, second - first);
 }
 
-TEST_F(user, an_event_that_stands_is_for_read)
+TEST_F(user, a_disabled_event_has_index_0)
 {
 	uint64_t count;
 
@@ -204,7 +204,7 @@ static long read_on(int fd, const struct perf_event_mmap_page *page, long reads,
 		wrong += count < last;
 		last = count;
 	}
-	/* Nobody's mistakes have been added up. */
+	/* A read that returned too much would now exceed the count that read() returns. */
 	wrong += last > (uint64_t)pmu_read(fd);
 	return wrong;
 }

@@ -155,7 +155,7 @@ TEST_F(user_access, another_thread_traps)
 	EXPECT_TRUE(thread.trapped);
 }
 
-TEST_F(user_access, who_has_unmapped_traps)
+TEST_F(user_access, reading_traps_after_munmap)
 {
 	unsigned int ctr;
 
@@ -219,7 +219,7 @@ static void body_spin(long unused)
 		pmu_loop(N);
 }
 
-TEST_F(user_access, events_that_are_not_one_s_own_are_for_read)
+TEST_F(user_access, only_events_of_the_calling_task_have_an_index)
 {
 	struct perf_event_attr attr = self->attr;
 	pid_t pid = pmu_spawn(body_spin, 0);

@@ -18,8 +18,8 @@ struct times {
 };
 
 /*
- * perf takes 2^63 - 1 as well, but QEMU (10.0.2, target/riscv/pmu.c) remembers
- * what is beyond its own 2^63 ns, and swallows a later overflow for it.
+ * perf accepts periods up to 2^63 - 1. But if an overflow is more than 2^63 ns away, QEMU 10.0.2
+ * (target/riscv/pmu.c) adds the excess to the next overflow of the counter, which is then missed.
  */
 #define LONGEST	0x4000000000000000ULL	/* 2^62 */
 

@@ -234,11 +234,11 @@ bool pmu_is_exact(void);
 int64_t pmu_least(int64_t n);
 
 /*
- * Where counts are exact, how many events later than the end of its period a
- * sample may be taken. The interrupt is there at once. Polls are 50 us apart or
- * more, as the driver says, and no more than another 50 us late. Under -icount
- * that is 100 000 instructions. To free a ring keeps interrupts off for longer: a
- * test that asks for this lets the one before have its end first.
+ * If counts are exact: how many events after the end of its period a sample may be taken. The
+ * overflow interrupt is immediate. The driver polls at intervals of 50 us or more, and a poll is
+ * at most another 50 us late; under -icount these 100 us are 100 000 instructions. Freeing a ring
+ * disables interrupts for longer: before a test uses this value, it waits until the ring of the
+ * previous test is freed.
  */
 int64_t pmu_latest(void);
 
@@ -251,12 +251,12 @@ struct pmu_limits {
 void pmu_limits_save(struct pmu_limits *limits);
 void pmu_limits_restore(const struct pmu_limits *limits);
 
-/* Events that are on counters now, of all harts; -1 where the driver does not say. */
 /*
- * Whether the kernel has ever taken the lock @inner while it had @outer (/proc/lockdep): 0 or
- * 1, or -1 where lockdep does not tell.
+ * Whether the kernel has ever taken the lock @inner while it held @outer (/proc/lockdep): 0 or
+ * 1; -1 without lockdep.
  */
 int pmu_lock_takes(const char *outer, const char *inner);
+/* Events that are attached to counters now, on all harts; -1 without the driver's debugfs. */
 long pmu_events_held(void);
 /* Calls of the firmware's PMU since boot, of all harts; -1 where the driver does not say. */
 long pmu_calls_made(void);
@@ -264,9 +264,9 @@ long pmu_calls_made(void);
 long pmu_calls_since_start(void);
 /* Those of one function (debugfs: "cfg_match"), of all harts; -1 likewise. */
 long pmu_calls_of(const char *function);
-/* A mask of the counters of one hart that have a program; -1 where the driver does not say. */
+/* Mask of the counters of one hart that hold a config; -1 without the driver's debugfs. */
 long pmu_ctrs_held(long cpu);
-/* The same, once all who are still dying have gone, or after a second. */
+/* pmu_events_held() after killed tasks have exited; waits for them for at most a second. */
 long pmu_events_left(void);
 /* Hardware counters that run and can be stopped, of all harts; -1 if the driver does not say. */
 long pmu_ctrs_running(void);
@@ -274,9 +274,9 @@ long pmu_ctrs_running(void);
 long pmu_ctrs_left(void);
 
 /*
- * For the end of each program: whatever its tests did, the counters are free
- * again, and where they are delegated no firmware was called for them. With a
- * fixture of its own, for the harness runs all that have none first.
+ * The last test of each program: no event is attached to a counter any more, and if the counters
+ * are delegated, no firmware call was made for them. It has a fixture because the harness runs
+ * tests without a fixture first.
  */
 #define PMU_MAY_CALL		true	/* it has firmware events, or takes harts down */
 #define PMU_MAKES_NO_CALL	false

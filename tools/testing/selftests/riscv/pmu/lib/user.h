@@ -18,7 +18,7 @@
 struct perf_event_mmap_page *map(int fd);
 void unmap(struct perf_event_mmap_page *page);
 
-/* Who reads extends the sign: a counter that wraps unseen would make that wrong. */
+/* Whether counters wrap without an interrupt: user space, which extends the sign, needs one. */
 bool wraps_unseen(void);
 
 int pin_to(int cpu);
