@@ -205,13 +205,15 @@ static noinline int ssccfg_apply_both(struct riscv_pmu *pmu, struct riscv_pmu_ba
 
 /*
  * Whether the batch only restarts one hardware counter from another value, as after an overflow.
+ * The restart clears the overflow flag, which is in the counter's event register.
  */
 static bool ssccfg_is_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_batch *batch)
 {
 	u64 load = batch->load;
 	u64 more = (batch->stop & ~load) | batch->release | batch->program | (load & pmu->fw_ctrs);
 
-	return load && load == batch->start && !(load & (load - 1)) && !more;
+	return load && load == batch->start && !(load & (load - 1)) && !more &&
+	       ssccfg_has_event(pmu, __ffs64(load));
 }
 
 static int ssccfg_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
