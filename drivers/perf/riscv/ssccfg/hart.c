@@ -17,13 +17,15 @@ DEFINE_PER_CPU(u64 [RISCV_MAX_COUNTERS], riscv_pmu_ssccfg_written);
 /*
  * S-mode can neither read nor write the bit that excludes M-mode from a counter (Smcdeleg). The
  * firmware sets it when it configures the counter, so it is asked to do that once. It then takes
- * the counter for configured, and does not use it for anything else.
+ * the counter for configured, and does not use it for anything else. After a non-retentive idle
+ * state it still does, though the hardware has lost the bit: so the counter is reset first.
  */
 static void ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx)
 {
 	struct ssccfg_hart *hart = this_cpu_ptr(&riscv_pmu_ssccfg_hart);
 	unsigned long select;
 
+	riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
 	if (riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0) < 0)
 		return;
 
