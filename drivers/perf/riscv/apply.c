@@ -505,9 +505,13 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 				 unsigned int ctr)
 {
 	struct riscv_pmu_counter *counter = &hart->counter[ctr];
-	u64 bit = BIT_ULL(ctr), joined = hart->pending & ~bit, raw = counter->raw, was = raw;
+	u64 bit = BIT_ULL(ctr), joined = hart->pending & ~bit, raw, was;
 	int err;
 
+	/* The distance to the overflow point is from here. */
+	riscv_pmu_counter_update(pmu, counter, ctr);
+	raw = counter->raw;
+	was = raw;
 	hart->latched = false;
 	hart->dirty = 0;
 	hart->pending = 0;
