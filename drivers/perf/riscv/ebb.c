@@ -322,16 +322,20 @@ static unsigned long ebb_take(struct pt_regs *regs)
 	return handler;
 }
 
-/* A restartable sequence that is interrupted is aborted, as by a signal. */
-static void ebb_abort_sequence(struct pt_regs *regs)
+/*
+ * A restartable sequence that is interrupted is aborted, as by a signal. Returns false if no branch
+ * is pending: one that becomes pending after this must not be taken without another call.
+ */
+static bool ebb_abort_sequence(struct pt_regs *regs)
 {
-	struct ksignal nobodys = { .sig = SIGSEGV };
+	struct ksignal no_signal = { .sig = SIGSEGV };
 
 	scoped_guard(irqsave) {
 		if (!ebb_pending())
-			return;
+			return false;
 	}
-	rseq_signal_deliver(&nobodys, regs);
+	rseq_signal_deliver(&no_signal, regs);
+	return true;
 }
 
 /**
@@ -349,8 +353,8 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 	if (ebb_is_stepping())
 		return;
 
-	if (IS_ENABLED(CONFIG_RSEQ))
-		ebb_abort_sequence(regs);
+	if (IS_ENABLED(CONFIG_RSEQ) && !ebb_abort_sequence(regs))
+		return;
 	handler = ebb_take(regs);
 	if (handler & 1)
 		force_sig_fault(SIGBUS, BUS_ADRALN, (void __user *)handler);
@@ -358,17 +362,22 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 
 /* --- a handler returns --- */
 
-static void ebb_resume(struct riscv_pmu_ebb *ebb)
+static void ebb_end_freeze(struct riscv_pmu_ebb *ebb)
 {
-	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
-	struct riscv_pmu_hart *hart;
-
 	ebb->renew |= READ_ONCE(ebb->page->overflowed);
 	ebb->over |= ebb->overflowed & ebb->renew;
 	ebb->overflowed = 0;
 	ebb->returned = get_cycles();
 	ebb->frozen = false;
 	WRITE_ONCE(ebb->page->overflowed, 0);
+}
+
+/* Starts the task's stopped events with EBBs: the page that has stopped them may be gone. */
+static void ebb_start_events(void)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	struct riscv_pmu_hart *hart;
+
 	/* Events on harts of another CPU type start when the task runs there. */
 	if (!pmu)
 		return;
@@ -379,7 +388,8 @@ static void ebb_resume(struct riscv_pmu_ebb *ebb)
 		struct riscv_pmu_event *ev;
 
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
-			if (!ev->ebb || ev->event->hw.target != current)
+			if (!ev->ebb || ev->event->hw.target != current ||
+			    !(ev->event->hw.state & PERF_HES_STOPPED))
 				continue;
 			/* Paused, as in irq.c. The group is exclusive: no other event uses it. */
 			riscv_pmu_hart_pause(pmu, hart, BIT_ULL(ctr) & hart->hw.running);
@@ -404,10 +414,14 @@ void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb)
 
 	ebb->inside = false;
 	WRITE_ONCE(page->control, READ_ONCE(page->control) | RISCV_EBB_ENABLE);
-	if (ebb->pending)
+	if (ebb->pending) {
 		set_thread_flag(TIF_RISCV_EBB);
-	else if (ebb->frozen)
-		ebb_resume(ebb);
+		return;
+	}
+
+	if (ebb->frozen)
+		ebb_end_freeze(ebb);
+	ebb_start_events();
 }
 
 /* Returns to the interrupted address, whatever other threads have written to the page. */

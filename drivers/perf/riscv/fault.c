@@ -5,10 +5,13 @@
  * Documentation/fault-injection.
  */
 
+#include <linux/cleanup.h>
 #include <linux/debugfs.h>
 #include <linux/fault-inject.h>
 #include <linux/init.h>
+#include <linux/irqflags.h>
 #include <linux/moduleparam.h>
+#include <linux/printk.h>
 
 #include "fault.h"
 
@@ -25,7 +28,14 @@ static DECLARE_FAULT_ATTR(fault_attr);
  */
 bool riscv_pmu_should_fail(void)
 {
-	return should_fail(&fault_attr, 1);
+	bool fails;
+
+	/* It prints a message, perhaps under the run queue's lock: see print.h. */
+	guard(irqsave)();
+	printk_deferred_enter();
+	fails = should_fail(&fault_attr, 1);
+	printk_deferred_exit();
+	return fails;
 }
 
 /*
