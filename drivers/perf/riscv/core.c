@@ -40,12 +40,25 @@ static void core_enable_type(struct pmu *p)
  * interrupts were off, just before the event was stopped: its sample is still
  * due, at once.
  */
-static __always_inline u64 core_reload(struct perf_event *event)
+static __always_inline u64 core_reload(struct riscv_pmu_event *ev)
 {
-	if (!local64_read(&event->hw.period_left))
-		local64_set(&event->hw.period_left, riscv_pmu_event_period(event));
+	if (!local64_read(ev->left))
+		local64_set(ev->left, riscv_pmu_event_period(ev->event));
 
-	return riscv_pmu_event_period_left(event);
+	return riscv_pmu_event_period_left(ev);
+}
+
+/* Starts the second part of a split event. perf asks for a new period by the first one only. */
+static void core_start_split(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part,
+			     bool renew)
+{
+	u64 period = riscv_pmu_event_period(part->event);
+	s64 left = local64_read(part->left);
+
+	/* As perf does with the first part when the frequency asks for a much shorter period. */
+	if (renew || !left || left / 8 > (s64)period)
+		local64_set(part->left, period);
+	riscv_pmu_event_start(hart, part, riscv_pmu_event_period_left(part));
 }
 
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,
@@ -59,9 +72,11 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 	if (unlikely(ev->ebb) && !riscv_pmu_ebb_start(event))
 		return;
 
+	if (unlikely(ev->split))
+		core_start_split(hart, ev->split,
+				 flags & PERF_EF_RELOAD && !local64_read(ev->left));
 	if (ev->sampling)
-		left = flags & PERF_EF_RELOAD ? core_reload(event) :
-						riscv_pmu_event_period_left(event);
+		left = flags & PERF_EF_RELOAD ? core_reload(ev) : riscv_pmu_event_period_left(ev);
 	event->hw.state = 0;
 	riscv_pmu_event_start(hart, ev, left);
 	if (unlikely(ev->user))
@@ -85,6 +100,17 @@ void riscv_pmu_start(struct perf_event *event, int flags)
 		riscv_pmu_commit_update(pmu, hart);
 }
 
+/* Stops what belongs to an event besides its counter. */
+static noinline void core_stop_slow(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (ev->user_idx)
+		riscv_pmu_user_hide(event);
+	if (ev->split)
+		riscv_pmu_event_stop(hart, ev->split);
+}
+
 static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				      struct perf_event *event)
 {
@@ -94,8 +120,8 @@ static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_ha
 	riscv_pmu_hart_update_event(pmu, hart, event);
 	riscv_pmu_event_stop(hart, to_riscv_pmu_event(event));
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (unlikely(to_riscv_pmu_event(event)->user_idx))
-		riscv_pmu_user_hide(event);
+	if (unlikely(to_riscv_pmu_event(event)->slow_stop))
+		core_stop_slow(hart, event);
 }
 
 /**
@@ -173,6 +199,21 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	return 0;
 }
 
+/* Attaches the second part of a split event. */
+static int core_attach_split(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     struct riscv_pmu_event *part)
+{
+	if (riscv_pmu_event_can_return(hart, part) && !part->limited) {
+		riscv_pmu_event_attach(hart, part);
+		return 0;
+	}
+	if (hart->shut_down)
+		return -EAGAIN;
+
+	riscv_pmu_hart_init_counters(pmu, hart);
+	return core_find_ctr(pmu, hart, part);
+}
+
 static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct perf_event *event, int flags)
 {
@@ -187,6 +228,13 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		err = core_attach(pmu, hart, event);
 	if (err)
 		return err;
+	if (unlikely(ev->split)) {
+		err = core_attach_split(pmu, hart, ev->split);
+		if (err) {
+			riscv_pmu_event_detach(hart, ev);
+			return err;
+		}
+	}
 
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (flags & PERF_EF_START)
@@ -217,7 +265,7 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 		return core_add(pmu, hart, event, flags);
 
 	riscv_pmu_event_attach(hart, ev);
-	riscv_pmu_event_start(hart, ev, ev->sampling ? core_reload(event) : 0);
+	riscv_pmu_event_start(hart, ev, ev->sampling ? core_reload(ev) : 0);
 	event->hw.state = 0;
 	return 0;
 }
@@ -234,8 +282,10 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 {
 	core_stop(pmu, hart, event);
 	/* An event whose config was refused is stopped already. */
-	if (unlikely(to_riscv_pmu_event(event)->user_idx))
-		riscv_pmu_user_hide(event);
+	if (unlikely(to_riscv_pmu_event(event)->slow_stop))
+		core_stop_slow(hart, event);
+	if (unlikely(to_riscv_pmu_event(event)->split))
+		riscv_pmu_event_detach(hart, to_riscv_pmu_event(event)->split);
 	/* After an event-based branch the counter runs with its flag set; clear it for others. */
 	if (unlikely(to_riscv_pmu_event(event)->ebb))
 		hart->dirty |= BIT_ULL(to_riscv_pmu_event(event)->ctr) & pmu->narrow_ctrs;
@@ -257,10 +307,10 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	struct riscv_pmu_hart *hart = ev->hart;
 
-	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE || ev->user_idx))
+	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE || ev->slow_stop))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
 
-	riscv_pmu_event_add_delta(event, riscv_pmu_event_take_delta(ev, ev->counter->count));
+	riscv_pmu_event_add_delta(event, ev, riscv_pmu_event_take_delta(ev, ev->counter->count));
 	riscv_pmu_event_stop(hart, ev);
 	core_detach(hart, event);
 }
@@ -297,6 +347,7 @@ static void core_event_destroy(struct perf_event *event)
 {
 	riscv_pmu_user_forget(event);
 	riscv_pmu_event_closed();
+	kfree(to_riscv_pmu_event(event)->split);
 	kfree(to_riscv_pmu_event(event));
 	event->pmu_private = NULL;
 }
@@ -333,7 +384,7 @@ static void core_release_unused(struct riscv_pmu *pmu, u64 ctrs)
 /**
  * struct core_resolve_args - arguments of core_resolve_here()
  * @event:	the event
- * @req:	out: its config and constraint
+ * @req:	out: the requests of its parts, see riscv_pmu_event_resolve()
  */
 struct core_resolve_args {
 	const struct perf_event *event;
@@ -346,8 +397,8 @@ struct core_resolve_args {
  */
 static long core_resolve_here(void *data)
 {
-	const struct core_resolve_args *req = data;
-	const struct perf_event *event = req->event;
+	const struct core_resolve_args *args = data;
+	const struct perf_event *event = args->event;
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	/* Only perf_event_create_kernel_counter() sets overflow_handler_context. */
 	bool in_kernel = event->overflow_handler_context;
@@ -358,13 +409,13 @@ static long core_resolve_here(void *data)
 	if (!cpumask_test_cpu(raw_smp_processor_id(), &pmu->cpus))
 		return -ENXIO;
 
-	err = riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->req);
-	untried = err ? 0 : pmu->ops.untried_ctrs(pmu, &req->req->cfg);
+	err = riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, args->req);
+	untried = err ? 0 : pmu->ops.untried_ctrs(pmu, &args->req->cfg);
 	if (!untried)
 		return err;
 
 	core_release_unused(pmu, untried);
-	return riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, req->req);
+	return riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, args->req);
 }
 
 /* Resolves on the current CPU if it belongs to the PMU, else on another CPU of the PMU. */
@@ -391,7 +442,42 @@ static int core_inherit(const struct perf_event *event, struct riscv_pmu_request
 	if (!parent || parent->pmu != event->pmu)
 		return core_resolve(event, req);
 
-	*req = to_riscv_pmu_event(parent)->req;
+	req[0] = to_riscv_pmu_event(parent)->req;
+	if (to_riscv_pmu_event(parent)->split)
+		req[1] = to_riscv_pmu_event(parent)->split->req;
+	return 0;
+}
+
+static struct riscv_pmu_event *core_new_event(struct perf_event *event,
+					      const struct riscv_pmu_request *req)
+{
+	struct riscv_pmu_event *ev = kzalloc(sizeof(*ev), GFP_KERNEL);
+
+	if (!ev)
+		return NULL;
+
+	ev->event = event;
+	ev->req = *req;
+	ev->candidates = req->ctrs;
+	ev->ctr = -1;
+	ev->sampling = is_sampling_event(event);
+	ev->left = &event->hw.period_left;
+	return ev;
+}
+
+/* Two parts of an event are sampled by two counters. */
+static int core_split(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
+{
+	struct riscv_pmu_event *part = core_new_event(ev->event, req);
+
+	if (!part)
+		return -ENOMEM;
+
+	part->left = &part->own_left;
+	part->split = ev;
+	ev->split = part;
+	ev->special = true;
+	ev->slow_stop = true;
 	return 0;
 }
 
@@ -405,6 +491,8 @@ static int core_inherit(const struct perf_event *event, struct riscv_pmu_request
 int riscv_pmu_event_init(struct perf_event *event)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	struct riscv_pmu_request req[2] = {};
+	struct riscv_pmu_event *part __free(kfree) = NULL;
 	struct riscv_pmu_event *ev __free(kfree) = NULL;
 	int err;
 
@@ -413,24 +501,26 @@ int riscv_pmu_event_init(struct perf_event *event)
 	if (has_branch_stack(event))
 		return -EOPNOTSUPP;
 
-	ev = kzalloc(sizeof(*ev), GFP_KERNEL);
-	if (!ev)
-		return -ENOMEM;
-
-	err = core_inherit(event, &ev->req);
+	err = core_inherit(event, req);
 	if (err)
 		return err;
 
-	ev->event = event;
-	ev->candidates = ev->req.ctrs;
-	ev->ctr = -1;
-	ev->sampling = is_sampling_event(event);
+	ev = core_new_event(event, &req[0]);
+	if (!ev)
+		return -ENOMEM;
+
 	ev->polled = ev->sampling && !(ev->req.ctrs & pmu->irq_ctrs);
 	event->hw.idx = -1;
-	event->pmu_private = ev;
 	ev->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
 	ev->sampling |= ev->ebb;
 	ev->special = ev->ebb;
+	if (req[1].ctrs) {
+		err = core_split(ev, &req[1]);
+		if (err)
+			return err;
+		part = ev->split;
+	}
+	event->pmu_private = ev;
 	err = riscv_pmu_ebb_check(event) ?: riscv_pmu_group_validate(event);
 	if (err) {
 		event->pmu_private = NULL;
@@ -438,6 +528,9 @@ int riscv_pmu_event_init(struct perf_event *event)
 	}
 
 	riscv_pmu_user_open(event);
+	if (part)
+		part->opener = ev->opener;
+	retain_and_null_ptr(part);
 	retain_and_null_ptr(ev);
 	riscv_pmu_event_opened();
 	event->destroy = core_event_destroy;

@@ -150,7 +150,7 @@ static void ebb_stop(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 		return;
 
 	event->pmu->stop(event, 0);
-	if (riscv_pmu_event_set_period(event))
+	if (riscv_pmu_event_set_period(to_riscv_pmu_event(event)))
 		ebb_note_overflow(ebb, event);
 }
 
@@ -239,7 +239,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 
 	if (ebb->renew & BIT_ULL(ebb_hpm(event)))
 		ebb_allow_again(ebb, event);
-	if (riscv_pmu_event_set_period(event))
+	if (riscv_pmu_event_set_period(to_riscv_pmu_event(event)))
 		riscv_pmu_ebb_overflow(event, get_cycles());
 
 	return !ebb->frozen;

@@ -313,48 +313,74 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 	return 0;
 }
 
-/* The raw event that counts a standard event in the only mode that is left; 0: there is none. */
-static u64 event_mode_selector(const struct riscv_pmu *pmu, u32 event_idx, u32 inh)
+/* Fills in a request for the raw event @selector, which counts in one mode. */
+static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
+				 u32 inh, u64 selector, struct riscv_pmu_request *req)
 {
-	for (unsigned int i = 0; i < pmu->nr_mode_events; i++) {
-		const struct riscv_pmu_mode_events *events = &pmu->mode_events[i];
+	int err;
 
-		if (events->event_idx != event_idx)
-			continue;
-		switch (inh & (RISCV_PMU_INH_U | RISCV_PMU_INH_S)) {
-		case RISCV_PMU_INH_S:
-			return events->user;
-		case RISCV_PMU_INH_U:
-			return events->kernel;
-		}
-	}
-
-	return 0;
+	*req = (struct riscv_pmu_request){};
+	if (!selector)
+		return -ENOENT;
+	err = event_parse_raw_selector(pmu, selector, &req->cfg) ?:
+	      event_find_ctrs(pmu, attr, inh, req);
+	/* A timer can sample the event itself as well. */
+	if (!err && attr->sample_period && !(req->ctrs & pmu->irq_ctrs))
+		err = -EOPNOTSUPP;
+	return err;
 }
 
 /*
- * An event that no counter can filter, or interrupt for, may have a raw event that counts the
- * same in the wanted mode: the request is replaced if that is better.
+ * An event that no counter can filter, or interrupt for, may have raw events that count the
+ * same in one mode. @req then becomes the request for such an event. An event that is sampled in
+ * both modes is split: @req[1] becomes the request for its second part.
  */
-static int event_try_mode_event(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
-				u32 inh, struct riscv_pmu_request *req, int err)
+static int event_try_mode_events(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
+				 u32 inh, const struct riscv_pmu_mode_events *events,
+				 struct riscv_pmu_request *req, int err)
 {
-	struct riscv_pmu_request raw = {};
-	u64 selector;
+	struct riscv_pmu_request raw[2] = {};
+	int refused;
 
+	switch (inh & (RISCV_PMU_INH_U | RISCV_PMU_INH_S)) {
+	case RISCV_PMU_INH_S:
+		refused = event_find_mode_event(pmu, attr, inh, events->user, &raw[0]);
+		break;
+	case RISCV_PMU_INH_U:
+		refused = event_find_mode_event(pmu, attr, inh, events->kernel, &raw[0]);
+		break;
+	case 0:
+		if (!attr->sample_period)
+			return err;
+		refused = event_find_mode_event(pmu, attr, inh, events->user, &raw[0]) ?:
+			  event_find_mode_event(pmu, attr, inh, events->kernel, &raw[1]);
+		break;
+	default:
+		return err;
+	}
+	/* The two parts need a counter each. */
+	if (refused || (raw[1].ctrs && hweight64(raw[0].ctrs | raw[1].ctrs) < 2))
+		return err;
+
+	req[0] = raw[0];
+	req[1] = raw[1];
+	return 0;
+}
+
+/* Tries the raw events that the core's table has, if the request @req, or @err, is not enough. */
+static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
+			   struct riscv_pmu_request *req, int err)
+{
 	if (err != -EOPNOTSUPP && (err || !attr->sample_period || req->ctrs & pmu->irq_ctrs))
 		return err;
 
-	selector = event_mode_selector(pmu, req->cfg.event_idx, inh);
-	if (!selector || event_parse_raw_selector(pmu, selector, &raw.cfg) ||
-	    event_find_ctrs(pmu, attr, inh, &raw))
-		return err;
-	/* If neither interrupts, the timer samples what the user has named. */
-	if (!err && !(raw.ctrs & pmu->irq_ctrs))
-		return 0;
+	for (unsigned int i = 0; i < pmu->nr_mode_events; i++) {
+		if (pmu->mode_events[i].event_idx == req->cfg.event_idx)
+			return event_try_mode_events(pmu, attr, inh, &pmu->mode_events[i], req,
+						     err);
+	}
 
-	*req = raw;
-	return 0;
+	return err;
 }
 
 /**
@@ -362,19 +388,21 @@ static int event_try_mode_event(struct riscv_pmu *pmu, const struct perf_event_a
  * @pmu:	the PMU
  * @attr:	the attributes
  * @in_kernel:	the kernel itself (KVM) opens the event
- * @event:	out: the config, and the counters that can hold it with its filters and,
- *		if the event is sampling, can sample it
+ * @req:	out: the config, and the counters that can hold it with its filters and,
+ *		if the event is sampling, can sample it. If two counters have to sample it, one in
+ *		each mode, the requests of its two parts; otherwise the second one has no counters
  *
  * Context: process, because the backend may have to test counters.
  * Return: 0, -EINVAL, -ENOENT or -EOPNOTSUPP; the top of this file lists their reasons.
  */
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
-			    bool in_kernel, struct riscv_pmu_request *event)
+			    bool in_kernel, struct riscv_pmu_request req[2])
 {
 	u32 inh;
 	int err;
 
-	err = riscv_pmu_event_parse(pmu, attr, &event->cfg) ?: event_check_attr(attr, in_kernel);
+	req[1] = (struct riscv_pmu_request){};
+	err = riscv_pmu_event_parse(pmu, attr, &req->cfg) ?: event_check_attr(attr, in_kernel);
 	if (err)
 		return err;
 
@@ -384,12 +412,12 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	 * which user space chooses, out of bounds. So it is not asked about an event whose
 	 * filters no firmware counter has: that could not be counted anyway.
 	 */
-	if (event->cfg.event_idx == RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM) &&
+	if (req->cfg.event_idx == RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM) &&
 	    pmu->fw_ctrs && !event_filter_ctrs(pmu, pmu->fw_ctrs, inh))
 		return event_no_filter_error(pmu, pmu->fw_ctrs, inh);
 
-	err = event_find_ctrs(pmu, attr, inh, event);
-	return pmu->nr_mode_events ? event_try_mode_event(pmu, attr, inh, event, err) : err;
+	err = event_find_ctrs(pmu, attr, inh, req);
+	return pmu->nr_mode_events ? event_try_table(pmu, attr, inh, req, err) : err;
 }
 
 /**

@@ -86,7 +86,7 @@ static inline u32 riscv_pmu_event_code(u32 event_idx)
 int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			  struct riscv_pmu_config *cfg);
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
-			    bool in_kernel, struct riscv_pmu_request *event);
+			    bool in_kernel, struct riscv_pmu_request req[2]);
 bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b);
 
 #endif /* _RISCV_PMU_EVENT_H */

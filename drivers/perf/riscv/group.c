@@ -12,22 +12,14 @@
 #include "sched.h"
 #include "update.h"
 
-/* Assigns an event of this PMU to a counter of a hypothetical hart without other events. */
-static int group_place(struct riscv_pmu_assignment *assign, const struct pmu *pmu,
-		       const struct perf_event *event)
+/* Assigns a request to a counter of a hypothetical hart without other events. */
+static int group_place_request(struct riscv_pmu_assignment *assign, u64 prefer,
+			       const struct riscv_pmu_request *req)
 {
-	const struct riscv_pmu_request *req;
 	struct riscv_pmu_sched_path path;
-	int ctr;
+	int ctr = riscv_pmu_assignment_find(assign, req);
 
-	if (event->pmu != pmu || event->state <= PERF_EVENT_STATE_ERROR)
-		return 0;
-
-	req = &to_riscv_pmu_event(event)->req;
-	ctr = riscv_pmu_assignment_find(assign, req);
 	if (ctr < 0) {
-		const u64 prefer = to_riscv_pmu(pmu)->fixed_ctrs;
-
 		if (!riscv_pmu_sched_find(&assign->sched, req->ctrs, &prefer, 1, &path))
 			return -EINVAL;
 		for (unsigned int i = path.len - 1; i; i--)
@@ -37,6 +29,23 @@ static int group_place(struct riscv_pmu_assignment *assign, const struct pmu *pm
 
 	riscv_pmu_assignment_add(assign, ctr, req);
 	return 0;
+}
+
+static int group_place(struct riscv_pmu_assignment *assign, const struct pmu *pmu,
+		       const struct perf_event *event)
+{
+	u64 prefer = to_riscv_pmu(pmu)->fixed_ctrs;
+	const struct riscv_pmu_event *ev;
+	int err;
+
+	if (event->pmu != pmu || event->state <= PERF_EVENT_STATE_ERROR)
+		return 0;
+
+	ev = to_riscv_pmu_event(event);
+	err = group_place_request(assign, prefer, &ev->req);
+	if (!err && ev->split)
+		err = group_place_request(assign, prefer, &ev->split->req);
+	return err;
 }
 
 static bool group_is_identical(const struct perf_event *a, const struct perf_event *b)

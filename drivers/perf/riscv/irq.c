@@ -78,7 +78,7 @@ static void irq_pause_sampling(struct riscv_pmu_hart *hart, struct riscv_pmu_eve
 {
 	u64 left = ev->overflow_point - now;
 
-	riscv_pmu_event_add_delta(ev->event, riscv_pmu_event_take_delta(ev, now));
+	riscv_pmu_event_add_delta(ev->event, ev, riscv_pmu_event_take_delta(ev, now));
 	riscv_pmu_event_stop(hart, ev);
 	riscv_pmu_event_start(hart, ev, left);
 }

@@ -50,16 +50,20 @@ enum riscv_pmu_event_state {
  * @polled:	no counter can interrupt for it, so a timer checks the overflow point
  * @user:	its own process has mapped it and may read the counter (user_page.c)
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
+ * @slow_stop:	to stop it takes more than its counter: @user_idx is not 0, or @split is set
  * @clean:	the counter holds nothing that other tasks have counted
  * @maps:	how often it is mapped by its own process
  * @ebb:	its overflows cause event-based branches, see ebb.c
- * @special:	@user, @ebb or @limited: riscv_pmu_add() takes its slow path
+ * @special:	@user, @ebb, @limited or @split: riscv_pmu_add() takes its slow path
  * @limited:	its opener has reached the limit on identical events: riscv_pmu_add() has to
  *		check the limit again
  * @pending_delta: counted on counters that it was moved away from, and not yet added to
  *		the perf event; 0 while it is active
  * @overflow_point: the counter's count at which its period ends
  * @period_left: events until @overflow_point, while it is pending
+ * @left:	sampling: events until the end of the period, as of the last update:
+ *		&hw_perf_event.period_left, or @own_left
+ * @own_left:	@left of the second part of a split event
  * @period_count: sampling: events since the end of the period of the last sample
  * @min_period:	the least period (throttle.c); 0: no limit
  * @last_sample: time of its last sample, in ticks of the hart's timer
@@ -74,6 +78,8 @@ enum riscv_pmu_event_state {
  * @task:	the mapped events of its task
  * @user_ctrs:	counters of @req whose index may appear in its mapped page
  * @opener:	tgid of the process that opened the event; a reference is held
+ * @split:	if two counters sample the event, one in each mode (event.c): the other part. The
+ *		perf event's pmu_private is the first part. Otherwise NULL
  * @event:	the perf event; for the layers above the counters
  *
  * What a context switch uses comes first, in one cache line.
@@ -90,6 +96,7 @@ struct riscv_pmu_event {
 	bool			polled;
 	bool			user;
 	u8			user_idx;
+	bool			slow_stop;
 	bool			clean;
 	bool			ebb;
 	bool			special;
@@ -98,6 +105,7 @@ struct riscv_pmu_event {
 	u64			overflow_point;
 	u64			period_left;
 	u64			period_count;
+	local64_t		*left;
 	u32			min_period;
 	u32			last_sample;
 	u32			rate;
@@ -113,6 +121,8 @@ struct riscv_pmu_event {
 	u64			user_ctrs;
 	struct pid		*opener;
 	struct perf_event	*event;
+	struct riscv_pmu_event	*split;
+	local64_t		own_left;
 };
 
 /**

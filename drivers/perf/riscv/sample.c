@@ -38,7 +38,7 @@ static void sample_pause_event(struct riscv_pmu_hart *hart, struct perf_event *e
 	if (ev->sampling || ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 
-	riscv_pmu_event_add_delta(event, riscv_pmu_event_take_delta(ev, ev->counter->count));
+	riscv_pmu_event_add_delta(event, ev, riscv_pmu_event_take_delta(ev, ev->counter->count));
 	riscv_pmu_event_start(hart, ev, 0);
 }
 
@@ -52,6 +52,26 @@ static void sample_pause_group(struct riscv_pmu_hart *hart, struct perf_event *e
 		if (sibling->pmu == event->pmu)
 			sample_pause_event(hart, sibling);
 	}
+}
+
+/*
+ * The other part of a split event must not count this interrupt either. It goes on with the next
+ * apply, from where it was.
+ */
+static void sample_pause_split(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			       struct riscv_pmu_event *ev)
+{
+	u64 left;
+
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
+		return;
+
+	riscv_pmu_hart_latch(pmu, hart);
+	left = ev->overflow_point - ev->counter->count;
+	riscv_pmu_event_add_delta(ev->event, ev,
+				  riscv_pmu_event_take_delta(ev, ev->counter->count));
+	riscv_pmu_event_stop(hart, ev);
+	riscv_pmu_event_start(hart, ev, left);
 }
 
 static bool sample_pauses_group(const struct riscv_pmu_event *ev)
@@ -81,7 +101,7 @@ static void sample_take_ebb(struct riscv_pmu_hart *hart, struct riscv_pmu_event 
 	if (riscv_pmu_ebb_overflow(ev->event, hart->throttle.began))
 		hart->irq.ebb_taken = true;
 	else if (ev->state == RISCV_PMU_EVENT_ACTIVE)
-		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev->event));
+		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev));
 }
 
 /**
@@ -103,10 +123,12 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	bool stop;
 
 	sample_latch_group(pmu, hart, ev);
+	if (unlikely(ev->split))
+		sample_pause_split(pmu, hart, ev->split);
 	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))
-		riscv_pmu_event_add_delta(event,
+		riscv_pmu_event_add_delta(event, ev,
 					  riscv_pmu_event_take_delta(ev, ev->counter->count));
-	if (!riscv_pmu_event_set_period(event))
+	if (!riscv_pmu_event_set_period(ev))
 		return;
 	if (unlikely(ev->ebb)) {
 		sample_take_ebb(hart, ev);
@@ -131,9 +153,9 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	}
 	/* A pending event was restarted by its overflow handler, as KVM's handler does. */
 	if (ev->state == RISCV_PMU_EVENT_ACTIVE)
-		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(event));
+		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev));
 	else if (ev->state == RISCV_PMU_EVENT_PENDING)
-		ev->period_left = riscv_pmu_event_period_left(event);
+		ev->period_left = riscv_pmu_event_period_left(ev);
 }
 
 /**

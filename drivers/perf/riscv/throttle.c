@@ -54,7 +54,7 @@ static bool throttle_is_needed(const struct riscv_pmu_hart *hart, u32 gap)
 void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, u32 gap)
 {
 	if (throttle_is_needed(hart, gap)) {
-		ev->min_period = min_t(u64, 2 * riscv_pmu_event_period_left(ev->event),
+		ev->min_period = min_t(u64, 2 * riscv_pmu_event_period_left(ev),
 				       THROTTLE_MAX_PERIOD);
 		hart->stats.extended++;
 	} else if (ev->min_period) {

@@ -26,10 +26,8 @@
 void riscv_pmu_event_update(struct perf_event *event)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-	u64 delta = riscv_pmu_event_read_delta(pmu, riscv_pmu_this_hart(pmu),
-					       to_riscv_pmu_event(event));
+	u64 delta = riscv_pmu_hart_update_event(pmu, riscv_pmu_this_hart(pmu), event);
 
-	riscv_pmu_event_add_delta(event, delta);
 	/*
 	 * User space adds the counter to the offset in the mapped page, which perf may publish
 	 * after this: keep it the same. Other callers call riscv_pmu_user_show() or hide().
@@ -103,6 +101,8 @@ noinline void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pm
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 			riscv_pmu_hart_update_event(pmu, hart, ev->event);
 			ev->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+			if (unlikely(ev->split))
+				riscv_pmu_event_stop(hart, ev->split);
 		}
 	}
 	irq_work_queue(this_cpu_ptr(&update_resched_work));

@@ -54,7 +54,6 @@ int riscv_pmu_user_idx(struct perf_event *event);
  * @event:	an event of any PMU
  *
  * Context: any.
- * Return: true if it is.
  */
 static inline bool riscv_pmu_owns(const struct perf_event *event)
 {
@@ -76,30 +75,29 @@ static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event
 /**
  * riscv_pmu_event_add_delta() - add to an event's count
  * @event:	the event
- * @delta:	what it has counted since the last time
+ * @ev:		what the driver knows of it; of a split event, the part that has counted
+ * @delta:	what @ev has counted since the last time
  */
-static inline void riscv_pmu_event_add_delta(struct perf_event *event, u64 delta)
+static inline void riscv_pmu_event_add_delta(struct perf_event *event, struct riscv_pmu_event *ev,
+					     u64 delta)
 {
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-
 	local64_add(delta, &event->count);
 	if (!ev->sampling)
 		return;
 
-	local64_sub(delta, &event->hw.period_left);
+	local64_sub(delta, ev->left);
 	ev->period_count += delta;
 }
 
 /**
  * riscv_pmu_event_period_left() - events until a sampling event's next overflow point
- * @event:	the event, its count up to date
+ * @ev:		the event, its count up to date
  *
  * Return: at least 1, and at least the event's minimum period.
  */
-static inline u64 riscv_pmu_event_period_left(const struct perf_event *event)
+static inline u64 riscv_pmu_event_period_left(const struct riscv_pmu_event *ev)
 {
-	return max3((s64)local64_read(&event->hw.period_left),
-		    (s64)to_riscv_pmu_event(event)->min_period, 1LL);
+	return max3((s64)local64_read(ev->left), (s64)ev->min_period, 1LL);
 }
 
 /**
@@ -109,14 +107,20 @@ static inline u64 riscv_pmu_event_period_left(const struct perf_event *event)
  * @event:	an event that has been added here
  *
  * Context: interrupts off.
+ * Return: the delta that was added; without that of the second part of a split event.
  */
-static __always_inline void riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
-							struct riscv_pmu_hart *hart,
-							struct perf_event *event)
+static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
+						       struct riscv_pmu_hart *hart,
+						       struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+	u64 delta = riscv_pmu_event_read_delta(pmu, hart, ev);
 
-	riscv_pmu_event_add_delta(event, riscv_pmu_event_read_delta(pmu, hart, ev));
+	riscv_pmu_event_add_delta(event, ev, delta);
+	if (ev->sampling && unlikely(ev->split))
+		riscv_pmu_event_add_delta(event, ev->split,
+					  riscv_pmu_event_read_delta(pmu, hart, ev->split));
+	return delta;
 }
 
 /**
@@ -134,7 +138,7 @@ static inline u64 riscv_pmu_event_period(const struct perf_event *event)
 
 /**
  * riscv_pmu_event_set_period() - if a sampling event's period has ended, begin the next one
- * @event:	the event, its count up to date
+ * @ev:		the event, its count up to date
  *
  * What was counted beyond the end of the last period belongs to the next one. If several
  * periods have ended, one sample stands for all of them. If perf has changed the length of a
@@ -143,12 +147,11 @@ static inline u64 riscv_pmu_event_period(const struct perf_event *event)
  *
  * Return: whether a period had ended.
  */
-static inline bool riscv_pmu_event_set_period(struct perf_event *event)
+static inline bool riscv_pmu_event_set_period(struct riscv_pmu_event *ev)
 {
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-	struct hw_perf_event *hwc = &event->hw;
-	s64 left = local64_read(&hwc->period_left);
-	u64 over, period = riscv_pmu_event_period(event);
+	struct hw_perf_event *hwc = &ev->event->hw;
+	s64 left = local64_read(ev->left);
+	u64 over, period = riscv_pmu_event_period(ev->event);
 
 	if (left > 0)
 		return false;
@@ -156,7 +159,7 @@ static inline bool riscv_pmu_event_set_period(struct perf_event *event)
 	over = -(u64)left;
 	if (unlikely(over >= period))
 		div64_u64_rem(over, period, &over);
-	local64_set(&hwc->period_left, period - over);
+	local64_set(ev->left, period - over);
 	hwc->last_period = ev->period_count - over;
 	ev->period_count = over;
 	return true;

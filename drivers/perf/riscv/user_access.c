@@ -71,7 +71,7 @@ static u64 access_find_ctrs(const struct perf_event *event)
 	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	u64 readable = 0;
 
-	if (!access_is_for_task(event))
+	if (!access_is_for_task(event) || to_riscv_pmu_event(event)->split)
 		return 0;
 
 	for_each_ctr(ctr, to_riscv_pmu_event(event)->req.ctrs) {
@@ -171,7 +171,8 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	guard(mutex)(&access_maps_lock);
-	if (!access_is_own(event, mm) || (ev->mm && ev->mm != mm))
+	/* The count of a split event is not in one counter. */
+	if (ev->split || !access_is_own(event, mm) || (ev->mm && ev->mm != mm))
 		return;
 	if (ev->maps) {
 		ev->maps++;

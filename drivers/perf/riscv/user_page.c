@@ -174,6 +174,7 @@ static u32 page_show_event(const struct riscv_pmu *pmu, struct riscv_pmu_event *
 	if (idx != ev->user_idx || (idx && prev != local64_read(&event->hw.prev_count))) {
 		local64_set(&event->hw.prev_count, prev);
 		ev->user_idx = idx;
+		ev->slow_stop = idx;
 		perf_event_update_userpage(event);
 	}
 	if (!idx)
@@ -230,6 +231,7 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 void riscv_pmu_user_hide(struct perf_event *event)
 {
 	to_riscv_pmu_event(event)->user_idx = 0;
+	to_riscv_pmu_event(event)->slow_stop = false;
 	perf_event_update_userpage(event);
 }
 

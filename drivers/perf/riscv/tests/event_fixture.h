@@ -130,6 +130,7 @@ static inline struct state_event *new_event(struct kunit *test, u64 selector, u6
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	fake_event_init(&s->ev, fake_config(selector, RISCV_PMU_INH_M), ctrs);
 	s->ev.event = &s->event;
+	s->ev.left = &s->event.hw.period_left;
 	s->ev.sampling = period;
 	INIT_LIST_HEAD(&s->event.sibling_list);
 	s->event.group_leader = &s->event;

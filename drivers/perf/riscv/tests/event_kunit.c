@@ -202,12 +202,12 @@ static void parse_refuses_invalid_attributes(struct kunit *test)
 	const struct refuse_row *row = test->param_value;
 	const struct perf_event_attr attr = { .type = row->type, .config = row->config };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request event;
+	struct riscv_pmu_request req[2];
 	struct riscv_pmu_config cfg;
 
 	fake->pmu.raw_bits = row->raw_bits;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_parse(&fake->pmu, &attr, &cfg), row->err);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), row->err);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), row->err);
 }
 
 /* --- filters ------------------------------------------------------------ */
@@ -284,18 +284,18 @@ static void exclude_bits_inhibit_modes(struct kunit *test)
 		.exclude_guest = !!(row->exclude & EX_GUEST),
 	};
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request event;
+	struct riscv_pmu_request req[2];
 
 	fake->pmu.guests = row->guests;
 	for (u64 ctrs = FAKE_CONFIG; ctrs; ctrs &= ctrs - 1)
 		fake->pmu.ctr[__ffs64(ctrs)].inh = row->able;
 
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), row->err);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), row->err);
 	if (row->err)
 		return;
-	KUNIT_EXPECT_EQ(test, event.cfg.event_idx, 1);
-	KUNIT_EXPECT_EQ(test, event.cfg.inh, row->inh);
-	KUNIT_EXPECT_EQ(test, event.ctrs, row->ctrs);
+	KUNIT_EXPECT_EQ(test, req->cfg.event_idx, 1);
+	KUNIT_EXPECT_EQ(test, req->cfg.inh, row->inh);
+	KUNIT_EXPECT_EQ(test, req->ctrs, row->ctrs);
 }
 
 /* Both use the counters that exclude machine mode, even if only another one can interrupt. */
@@ -303,15 +303,15 @@ static void sampling_uses_the_same_counters_as_counting(struct kunit *test)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request counting, sampling;
+	struct riscv_pmu_request counting[2], sampling[2];
 
 	fake->pmu.polled_sampling = true;
 	fake->pmu.irq_ctrs = BIT_ULL(0);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &counting), 0);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, counting), 0);
 	attr.sample_period = 1000;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &sampling), 0);
-	KUNIT_EXPECT_EQ(test, counting.ctrs, FAKE_CONFIG);
-	KUNIT_EXPECT_EQ(test, sampling.ctrs, FAKE_CONFIG);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, sampling), 0);
+	KUNIT_EXPECT_EQ(test, counting->ctrs, FAKE_CONFIG);
+	KUNIT_EXPECT_EQ(test, sampling->ctrs, FAKE_CONFIG);
 }
 
 /* Counters that do not have all filters of the event are removed from its constraint. */
@@ -323,12 +323,12 @@ static void only_counters_with_the_filters_remain(struct kunit *test)
 		.exclude_kernel = 1,
 	};
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request event;
+	struct riscv_pmu_request req[2];
 
 	fake->pmu.ctr[3].inh = U;
 	fake->pmu.ctr[4].inh = 0;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
-	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(5) | BIT_ULL(33));
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_EQ(test, req->ctrs, BIT_ULL(5) | BIT_ULL(33));
 }
 
 /* --- the rest of the attributes ----------------------------------------- */
@@ -397,13 +397,13 @@ static void resolve_checks_all_attributes(struct kunit *test)
 {
 	const struct attr_row *row = test->param_value;
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request event;
+	struct riscv_pmu_request req[2];
 
 	fake->absent = 0x00007;	/* bus cycles */
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &row->attr, row->in_kernel,
-						      &event), row->err);
+						      req), row->err);
 	if (!row->err)
-		KUNIT_EXPECT_EQ(test, event.ctrs, row->ctrs);
+		KUNIT_EXPECT_EQ(test, req->ctrs, row->ctrs);
 }
 
 /*
@@ -414,16 +414,16 @@ static void platform_firmware_event_can_not_be_filtered(struct kunit *test)
 {
 	struct perf_event_attr attr = { RAW(CLASS_FW | BIT_ULL(62) | 1), .exclude_guest = 1 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request event;
+	struct riscv_pmu_request req[2];
 
 	fake->pmu.guests = true;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), -EINVAL);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), -EINVAL);
 	attr.exclude_kernel = 1;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event),
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req),
 			-EOPNOTSUPP);
 	fake->pmu.guests = false;
 	attr.exclude_kernel = 0;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
 }
 
 /* The backend may return counters that are not in &riscv_pmu.ctrs; they are ignored. */
@@ -431,11 +431,11 @@ static void resolve_ignores_unknown_counters_of_the_backend(struct kunit *test)
 {
 	const struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .config = 7 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request event;
+	struct riscv_pmu_request req[2];
 
 	fake->pmu.ctrs &= ~BIT_ULL(4);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
-	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_CONFIG & ~BIT_ULL(4));
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_EQ(test, req->ctrs, FAKE_CONFIG & ~BIT_ULL(4));
 }
 
 /* If no counter of the event can interrupt, it is polled, or refused without polled sampling. */
@@ -443,22 +443,22 @@ static void sampling_prefers_counters_that_interrupt(struct kunit *test)
 {
 	const struct perf_event_attr attr = { HW(0), .sample_period = 1000 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request event;
+	struct riscv_pmu_request req[2];
 
 	fake->pmu.irq_ctrs = BIT_ULL(33);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
-	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(33));
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_EQ(test, req->ctrs, BIT_ULL(33));
 
 	fake->pmu.irq_ctrs = 0;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event),
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req),
 			-EOPNOTSUPP);
 
 	fake->pmu.polled_sampling = true;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
-	KUNIT_EXPECT_EQ(test, event.ctrs, FAKE_CONFIG);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_EQ(test, req->ctrs, FAKE_CONFIG);
 	fake->pmu.irq_ctrs = BIT_ULL(33);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
-	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(33));
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_EQ(test, req->ctrs, BIT_ULL(33));
 }
 
 /* As on T-Head C9xx: there are no filters, and only the fixed counters interrupt. */
@@ -466,14 +466,14 @@ static void sampling_uses_a_fixed_counter_that_interrupts(struct kunit *test)
 {
 	const struct perf_event_attr attr = { HW(0), .sample_period = 1000 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request event;
+	struct riscv_pmu_request req[2];
 
 	for (u64 ctrs = FAKE_CONFIG; ctrs; ctrs &= ctrs - 1)
 		fake->pmu.ctr[__ffs64(ctrs)].inh = 0;
 	fake->pmu.irq_ctrs = FAKE_FIXED;
 	fake->pmu.polled_sampling = true;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event), 0);
-	KUNIT_EXPECT_EQ(test, event.ctrs, BIT_ULL(0));
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_EQ(test, req->ctrs, BIT_ULL(0));
 }
 
 /* A poll would be a firmware call, and set the timer: firmware events may count both. */
@@ -482,11 +482,11 @@ static void firmware_events_are_not_polled(struct kunit *test)
 	const struct perf_event_attr attr = { RAW((u64)RISCV_PMU_CLASS_FW << 62 | 5),
 					    .sample_period = 10 };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request event;
+	struct riscv_pmu_request req[2];
 
 	fake->pmu.irq_ctrs = 0;
 	fake->pmu.polled_sampling = true;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &event),
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req),
 			-EOPNOTSUPP);
 }
 

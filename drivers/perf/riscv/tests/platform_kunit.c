@@ -47,6 +47,7 @@ struct x60_row {
 	u32			event_idx;
 	u64			event_data;
 	u64			ctrs;
+	bool			split;
 };
 
 static const struct x60_row x60_rows[] = {
@@ -57,9 +58,12 @@ static const struct x60_row x60_rows[] = {
 	{ "sample user", { HW(CPU_CYCLES), SAMPLE, USER }, 0, RAW_IDX, U_MODE_CYCLE, FAKE_CONFIG },
 	{ "sample kernel", { HW(CPU_CYCLES), SAMPLE, KERNEL },
 	  0, RAW_IDX, S_MODE_CYCLE, FAKE_CONFIG },
-	{ "sample without filter", { HW(CPU_CYCLES), SAMPLE }, 0, CYCLES_IDX, 0, BIT_ULL(0) },
+	{ "sample without filter", { HW(CPU_CYCLES), SAMPLE },
+	  0, RAW_IDX, U_MODE_CYCLE, FAKE_CONFIG, true },
+	{ "sample without filter, one counter", { HW(CPU_CYCLES), SAMPLE, .config2 = BIT(4) },
+	  -EINVAL },
 	{ "sample user, one counter", { HW(CPU_CYCLES), SAMPLE, USER, .config2 = BIT(4) },
-	  0, RAW_IDX, U_MODE_CYCLE, BIT_ULL(4) },
+	  -EINVAL },
 	{ "count user, the fixed counter", { HW(CPU_CYCLES), USER, .config2 = BIT(0) },
 	  -EOPNOTSUPP },
 	{ "an event without a table sample user", { HW(BRANCH_MISSES), SAMPLE, USER },
@@ -72,16 +76,19 @@ static void modes_are_counted_and_sampled_by_raw_events(struct kunit *test)
 {
 	const struct x60_row *row = test->param_value;
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request req;
+	struct riscv_pmu_request req[2];
 
-	KUNIT_ASSERT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &row->attr, false, &req),
+	KUNIT_ASSERT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &row->attr, false, req),
 			row->err);
 	if (row->err)
 		return;
 
-	KUNIT_EXPECT_EQ(test, req.cfg.event_idx, row->event_idx);
-	KUNIT_EXPECT_EQ(test, req.cfg.event_data, row->event_data);
-	KUNIT_EXPECT_EQ(test, req.ctrs, row->ctrs);
+	KUNIT_EXPECT_EQ(test, req->cfg.event_idx, row->event_idx);
+	KUNIT_EXPECT_EQ(test, req->cfg.event_data, row->event_data);
+	KUNIT_EXPECT_EQ(test, req->ctrs, row->ctrs);
+	KUNIT_EXPECT_EQ(test, req[1].ctrs, row->split ? row->ctrs : 0);
+	if (row->split)
+		KUNIT_EXPECT_EQ(test, req[1].cfg.event_data, S_MODE_CYCLE);
 }
 
 /* Without raw events, as with a firmware that has no map of them, nothing else changes. */
@@ -90,12 +97,13 @@ static void without_raw_events_a_timer_samples(struct kunit *test)
 	const struct perf_event_attr attr = { HW(CPU_CYCLES), SAMPLE };
 	const struct perf_event_attr user = { HW(CPU_CYCLES), SAMPLE, USER };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request req;
+	struct riscv_pmu_request req[2];
 
 	fake->pmu.raw_bits = 0;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &req), 0);
-	KUNIT_EXPECT_EQ(test, req.ctrs, BIT_ULL(0));
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &user, false, &req),
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_EQ(test, req->ctrs, BIT_ULL(0));
+	KUNIT_EXPECT_EQ(test, req[1].ctrs, 0);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &user, false, req),
 			-EOPNOTSUPP);
 }
 
@@ -104,12 +112,12 @@ static void raw_events_that_do_not_interrupt_are_not_sampled(struct kunit *test)
 {
 	const struct perf_event_attr attr = { HW(CPU_CYCLES), SAMPLE, USER };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request req;
+	struct riscv_pmu_request req[2];
 
 	fake->pmu.irq_ctrs = 0;
 	fake->pmu.ctr[0].inh = FAKE_ALL_MODES;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, &req), 0);
-	KUNIT_EXPECT_EQ(test, req.cfg.event_idx, CYCLES_IDX);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_EQ(test, req->cfg.event_idx, CYCLES_IDX);
 }
 
 static struct kunit_case x60_cases[] = {

@@ -48,10 +48,10 @@ static void new_period_begins_when_the_last_one_has_ended(struct kunit *test)
 	hwc->last_period = 12345;
 	local64_set(&hwc->period_left, row->left);
 	s->ev.period_count = min_t(u64, row->period, S64_MAX) - row->left;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_set_period(&s->event), !!row->ended);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_set_period(&s->ev), !!row->ended);
 	KUNIT_EXPECT_EQ(test, (s64)local64_read(&hwc->period_left), row->next);
 	KUNIT_EXPECT_EQ(test, hwc->last_period, row->ended ?: 12345);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->event), (u64)row->next);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->ev), (u64)row->next);
 }
 
 static void period_left_is_at_least_one(struct kunit *test)
@@ -59,9 +59,9 @@ static void period_left_is_at_least_one(struct kunit *test)
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 
 	local64_set(&s->event.hw.period_left, 0);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->event), 1);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->ev), 1);
 	local64_set(&s->event.hw.period_left, -5);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->event), 1);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->ev), 1);
 }
 
 /* With a sampling frequency, perf changes the period while it is in progress. */
