@@ -271,6 +271,29 @@ static void sample_is_taken_after_the_event_was_switched_out(struct kunit *test)
 }
 
 /* perf changes the period of a stopped event, as for PERF_EVENT_IOC_PERIOD. */
+/* As when a program maps an event whose counter another event samples. */
+static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit *test)
+{
+	struct state_event *sampling = new_event(test, 1, C(3), 1000);
+	struct state_event *counting = new_event(test, 1, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, sampling);
+	sched_in(test, counting);
+	fake_advance(fake, 400);
+	begin(fake);
+	this_hart(fake)->reload |= C(3);
+	this_hart(fake)->dirty |= C(3);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 600);
+	fake_advance(fake, 600);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, sampling->samples, 1);
+	KUNIT_EXPECT_EQ(test, count_of(counting), 1000);
+	sched_out(test, counting);
+	sched_out(test, sampling);
+}
+
 static void reload_starts_a_new_period(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
@@ -406,6 +429,7 @@ static void event_that_failed_to_start_is_tried_again(struct kunit *test)
 	KUNIT_CASE(start_of_a_running_event_changes_nothing),			\
 	KUNIT_CASE(stop_and_start_continue_the_period),				\
 	KUNIT_CASE(sample_is_taken_after_the_event_was_switched_out),		\
+	KUNIT_CASE(a_counter_that_is_written_anew_keeps_the_overflow_point),	\
 	KUNIT_CASE(reload_starts_a_new_period),					\
 	KUNIT_CASE(read_does_not_change_the_state),				\
 	KUNIT_CASE(add_fails_if_no_counter_is_free),				\

@@ -181,8 +181,8 @@ static struct sbiret file_info(const struct csr_file *file, unsigned long ctr)
 /* The driver passes masks of one word only, with base 0. */
 static struct sbiret file_match(struct csr_file *file, u64 ctrs, u32 event_idx)
 {
-	unsigned int ctr = __ffs64(ctrs), hpm;
-	u64 selector = file_selector_of(event_idx);
+	u64 selector = file_selector_of(event_idx), free = ctrs & ~file->configured;
+	unsigned int ctr = __ffs64(free ?: ctrs), hpm;
 
 	if (ctrs & FILE_FW) {
 		file->fw_calls++;
@@ -190,9 +190,10 @@ static struct sbiret file_match(struct csr_file *file, u64 ctrs, u32 event_idx)
 			return file_error(SBI_ERR_NOT_SUPPORTED);
 		return (struct sbiret){ .value = __ffs64(ctrs & FILE_FW) };
 	}
-	if (ctr >= ARRAY_SIZE(file->hpm_of) || !selector)
+	if (ctr >= ARRAY_SIZE(file->hpm_of) || !selector || !free)
 		return file_error(SBI_ERR_NOT_SUPPORTED);
 
+	file->configured |= BIT_ULL(ctr);
 	file->matches |= ctrs;
 	hpm = file->hpm_of[ctr];
 	file->inhibit |= BIT(hpm);
@@ -205,6 +206,8 @@ static struct sbiret file_match(struct csr_file *file, u64 ctrs, u32 event_idx)
 static void file_stop(struct csr_file *file, u64 ctrs, unsigned long flags)
 {
 	file->fw_calls += !!(ctrs & FILE_FW);
+	if (flags & SBI_PMU_STOP_FLAG_RESET)
+		file->configured &= ~ctrs;
 	for (unsigned int ctr = 0; ctr < ARRAY_SIZE(file->hpm_of); ctr++) {
 		unsigned int hpm = file->hpm_of[ctr];
 

@@ -63,6 +63,7 @@ static const struct riscv_pmu_selector file_selectors[] = {
  * @stops:	number of writes that stopped counters
  * @fw_calls:	number of firmware calls for firmware counters
  * @matches:	hardware counters that the firmware was asked to configure, by its numbers
+ * @configured:	those that the firmware takes for configured: it refuses them until a reset
  * @violation:	description of the first access that is not allowed, or NULL
  */
 struct csr_file {
@@ -86,6 +87,7 @@ struct csr_file {
 	unsigned int		stops;
 	unsigned int		fw_calls;
 	u64			matches;
+	u64			configured;
 	const char		*violation;
 };
 

@@ -289,6 +289,26 @@ static void an_overflow_is_one_reload(struct kunit *test)
 	fake_csr_expect_no_violation(test, file);
 }
 
+/* Without Smcntrpmf, S-mode can not access the event registers of the fixed counters. */
+static void a_fixed_counter_without_an_event_register_is_restarted(struct kunit *test)
+{
+	struct csr_file *file = fake_csr_ready(test);
+
+	file->events &= ~BIT(0);
+	file->pmu.ctr[0].inh = 0;
+	fake_csr_program(file, 0, RISCV_PMU_EVENT_CYCLES, 0, RISCV_PMU_INH_M);
+	file->batch.start = BIT(0);
+	KUNIT_EXPECT_EQ(test, fake_csr_apply(file), 0);
+	file->batch.program = 0;
+	file->batch.stop = BIT(0);
+	file->batch.load = BIT(0);
+	file->batch.setup[0].value = 5000;
+	KUNIT_EXPECT_EQ(test, fake_csr_apply(file), 0);
+	KUNIT_EXPECT_EQ(test, file->value[0], 5000);
+	KUNIT_EXPECT_EQ(test, ~file->inhibit & FILE_HPMS, BIT(0));
+	fake_csr_expect_no_violation(test, file);
+}
+
 static void fixed_counters_have_filters_only(struct kunit *test)
 {
 	struct csr_file *file = fake_csr_ready(test);
@@ -451,6 +471,7 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(a_group_stops_and_starts_by_one_write_each),
 	KUNIT_CASE(a_counter_that_is_only_stopped_is_not_written),
 	KUNIT_CASE(an_overflow_is_one_reload),
+	KUNIT_CASE(a_fixed_counter_without_an_event_register_is_restarted),
 	KUNIT_CASE(a_batch_with_a_config_writes_the_config),
 	KUNIT_CASE(a_counter_that_refused_a_config_is_free),
 	KUNIT_CASE(fixed_counters_have_filters_only),

@@ -78,6 +78,23 @@ TEST_F(ebb, unmapping_thaws)
 	close(fd);
 }
 
+/* Another page does not wait for the switch. */
+TEST_F(ebb, enabling_on_another_page_starts_stopped_events)
+{
+	int fd = open_pending(&self->attr);
+	int64_t frozen;
+
+	ASSERT_LE(0, fd);
+	frozen = pmu_read(fd);
+	ebb_close();
+	ASSERT_NE(NULL, ebb_page());
+	ASSERT_EQ(0, ebb_enable());
+	pmu_loop(N);
+	EXPECT_LE(frozen + pmu_least(N), pmu_read(fd));
+	EXPECT_EQ(0, branches);
+	close(fd);
+}
+
 /* A page that moves takes its task's branches along. */
 TEST_F(ebb, a_page_can_be_moved)
 {
