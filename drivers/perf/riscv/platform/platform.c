@@ -15,10 +15,11 @@ static const struct riscv_pmu_vendor *const platform_vendors[] = {
 	&riscv_pmu_vendor_thead,
 };
 
+/* QEMU's table is for harts that do not have the IDs of another core. */
 static const struct riscv_pmu_core *const platform_cores[] = {
-	&riscv_pmu_core_qemu,
 	&riscv_pmu_core_sifive_u74,
 	&riscv_pmu_core_spacemit_x60,
+	&riscv_pmu_core_qemu,
 };
 
 /**
@@ -74,14 +75,19 @@ void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor
  */
 void riscv_pmu_core_apply(struct riscv_pmu *pmu)
 {
+	const struct riscv_pmu_core *core = NULL;
+
 	for (unsigned int i = 0; i < ARRAY_SIZE(platform_cores); i++) {
 		if (!platform_cores[i]->match())
 			continue;
-		pmu->selectors = platform_cores[i]->selectors;
-		pmu->nr_selectors = platform_cores[i]->nr_selectors;
-		pmu->mode_events = platform_cores[i]->mode_events;
-		pmu->nr_mode_events = platform_cores[i]->nr_mode_events;
-		pmu->is_qemu = platform_cores[i]->is_qemu;
-		return;
+		core = core ?: platform_cores[i];
+		pmu->is_qemu |= platform_cores[i]->is_qemu;
 	}
+	if (!core)
+		return;
+
+	pmu->selectors = core->selectors;
+	pmu->nr_selectors = core->nr_selectors;
+	pmu->mode_events = core->mode_events;
+	pmu->nr_mode_events = core->nr_mode_events;
 }

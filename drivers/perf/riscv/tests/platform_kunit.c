@@ -66,8 +66,7 @@ static const struct x60_row x60_rows[] = {
 	  -EINVAL },
 	{ "count user, the fixed counter", { HW(CPU_CYCLES), USER, .config2 = BIT(0) },
 	  -EOPNOTSUPP },
-	{ "an event without a table sample user", { HW(BRANCH_MISSES), SAMPLE, USER },
-	  0, 0x00006, 0, FAKE_CONFIG },
+	{ "another event", { HW(BRANCH_MISSES), SAMPLE }, 0, 0x00006, 0, FAKE_CONFIG },
 };
 
 KUNIT_ARRAY_PARAM_DESC(x60, x60_rows, name);
@@ -86,6 +85,8 @@ static void modes_are_counted_and_sampled_by_raw_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, req->cfg.event_idx, row->event_idx);
 	KUNIT_EXPECT_EQ(test, req->cfg.event_data, row->event_data);
 	KUNIT_EXPECT_EQ(test, req->ctrs, row->ctrs);
+	/* The raw events need no filter. */
+	KUNIT_EXPECT_EQ(test, req->cfg.inh, RISCV_PMU_INH_M);
 	KUNIT_EXPECT_EQ(test, req[1].ctrs, row->split ? row->ctrs : 0);
 	if (row->split)
 		KUNIT_EXPECT_EQ(test, req[1].cfg.event_data, S_MODE_CYCLE);
