@@ -315,7 +315,7 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 
 /*
  * Fills in a request for the raw event @selector, which counts in one mode of the host: it needs no
- * filter for the other one, so that all events that use it can share a counter.
+ * filter for other modes, so that all events that use it can share a counter.
  */
 static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 				 u32 inh, u64 selector, struct riscv_pmu_request *req)
@@ -325,7 +325,7 @@ static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_
 	*req = (struct riscv_pmu_request){};
 	if (!selector)
 		return -ENOENT;
-	inh &= ~(RISCV_PMU_INH_U | RISCV_PMU_INH_S);
+	inh &= RISCV_PMU_INH_M;
 	err = event_parse_raw_selector(pmu, selector, &req->cfg) ?:
 	      event_find_ctrs(pmu, attr, inh, req);
 	/* A timer can sample the event itself as well. */

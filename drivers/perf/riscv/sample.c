@@ -66,7 +66,9 @@ static void sample_pause_split(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 
-	riscv_pmu_hart_latch(pmu, hart);
+	/* If it is in a group, its members have stopped at this count. */
+	if (!hart->latched)
+		riscv_pmu_hart_latch(pmu, hart);
 	left = ev->overflow_point - ev->counter->count;
 	riscv_pmu_event_add_delta(ev->event, ev,
 				  riscv_pmu_event_take_delta(ev, ev->counter->count));
