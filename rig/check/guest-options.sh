@@ -16,6 +16,7 @@ guest_options()
 	@idle) echo "--icount --idle" ;;
 	@raw) echo "--icount --raw-events 0xf8" ;;
 	@raw-two) echo "--raw-events 0x30" ;;
+	@x60) echo "--icount --core x60" ;;
 	@mixed) echo "--mixed ssccfg" ;;
 	@late) echo "--mixed smcdeleg --append maxcpus=1" ;;
 	# With sleep=off, QEMU's virtual clock jumps to the next timer while all harts are idle. If a
