@@ -26,8 +26,28 @@ tap_result()
 # tap_skip NAME WHY
 tap_skip()
 {
-	TAP_CASES=$((TAP_CASES + 1))
-	echo "ok $TAP_CASES - $1 # SKIP $2"
+	tap_result 0 "$1 # SKIP $2"
+}
+
+# tap_case NAME COMMAND...: a case that passes if COMMAND succeeds. $TAP_OUT gets its output.
+tap_case()
+{
+	TAP_NAME=$1 TAP_STATUS=0 TAP_WHY=
+	shift
+	: >"$TAP_OUT"
+	"$@" >>"$TAP_OUT" 2>&1 </dev/null || TAP_STATUS=$?
+	if [ -n "$TAP_WHY" ]; then
+		tap_skip "$TAP_NAME" "$TAP_WHY"
+	else
+		tap_result "$TAP_STATUS" "$TAP_NAME"
+	fi
+}
+
+# skip WHY: the COMMAND of tap_case cannot run here. Used as "CONDITION || skip WHY || return".
+skip()
+{
+	TAP_WHY=$1
+	return 1
 }
 
 # Print the plan; as the last command, it makes the script exit with 1 if a case failed.
