@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TOP = os.path.abspath(f"{os.path.dirname(__file__)}/../..")
 cases = failed = 0
 
 
