@@ -37,15 +37,12 @@ says()
 # error and REMEDY, besides progress messages.
 refuses()
 {
-	local want=$1 remedy=$2 errors
+	local want=$1 remedy=$2 output
 	shift 2
 	run "-$want" --separate-stderr "$@"
-	errors=$(grep -v -e '^\[ *[0-9]* s\] ' <<<"$stderr")
-	grep -q -e "$remedy" <<<"$errors" || {
-		echo "the error does not have '$remedy'"
-		return 1
-	}
-	[ "$(wc -l <<<"$errors")" = 1 ]
+	output=$(grep -v -e '^\[ *[0-9]* s\] ' <<<"$stderr")
+	says "$remedy"
+	[ "$(wc -l <<<"$output")" = 1 ]
 }
 
 # Make a checkout with an empty cache, so that tests do not change build/.
