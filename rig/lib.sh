@@ -95,6 +95,23 @@ run_logged()
 	[ -z "${RIG_BUILD_TIMES:-}" ] || echo $((EPOCHSECONDS - begun)) >>"$RIG_BUILD_TIMES"
 }
 
+# make_tmp: create the folder TMP, which is removed when the script ends.
+make_tmp()
+{
+	TMP=$(mktemp -d "${TMPDIR:-/tmp}/riscv-pmu-$PROG.XXXXXX")
+	trap 'rm -rf "$TMP"' EXIT
+}
+
+# bring_up_to_date "SCRIPT [ARGUMENT]"...: run these scripts of rig/build.
+bring_up_to_date()
+{
+	local what
+	for what in "$@"; do
+		# shellcheck disable=SC2086
+		"$TOP/rig/build/"$what
+	done
+}
+
 # Only one process at a time may build or download THING.
 lock()
 {
@@ -104,11 +121,6 @@ lock()
 		step "waiting for another $PROG"
 		flock "$LOCK_FD"
 	fi
-}
-
-unlock()
-{
-	exec {LOCK_FD}>&-
 }
 
 sha256_of()
