@@ -79,12 +79,11 @@ require_tools()
 run_logged()
 {
 	local log=$1 what=$2 begun=$EPOCHSECONDS status
-	shift 2
 	mkdir -p "${log%/*}"
 	step "$what (log: $(short_path "$log"))"
 	# "if ! COMMAND" would disable "set -e" in a function.
 	set +e
-	(set -e && "$@") >"$log" 2>&1 </dev/null
+	(set -e && "${@:3}") >"$log" 2>&1 </dev/null
 	status=$?
 	set -e
 	if [ "$status" != 0 ]; then
@@ -154,9 +153,7 @@ write_if_changed()
 setup_ccache()
 {
 	RISCV_CC=${CROSS_COMPILE}gcc
-	if ! command -v ccache >/dev/null; then
-		return 0
-	fi
+	command -v ccache >/dev/null || return 0
 	RISCV_CC="ccache ${CROSS_COMPILE}gcc"
 	export CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 	# Relative paths, so that other checkouts of the project share the cache.

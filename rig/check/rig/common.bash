@@ -37,11 +37,10 @@ says()
 # error and REMEDY, besides progress messages.
 refuses()
 {
-	local want=$1 remedy=$2 output
-	shift 2
-	run "-$want" --separate-stderr "$@"
+	local output
+	run "-$1" --separate-stderr "${@:3}"
 	output=$(grep -v -e '^\[ *[0-9]* s\] ' <<<"$stderr")
-	says "$remedy"
+	says "$2"
 	[ "$(wc -l <<<"$output")" = 1 ]
 }
 
@@ -66,12 +65,11 @@ fake()
 # without TOOL COMMAND...: run COMMAND as if TOOL were not installed.
 without()
 {
-	local dir=$BATS_TEST_TMPDIR/without tool=$1
-	shift
+	local dir=$BATS_TEST_TMPDIR/without
 	mkdir -p "$dir"
 	ln -sf /usr/sbin/* /usr/bin/* "$dir"
-	rm "$dir/$tool"
-	env PATH="$dir" "$@"
+	rm "$dir/$1"
+	env PATH="$dir" "${@:2}"
 }
 
 # on_small_disk SIZE DIR COMMAND...: run COMMAND with a disk of this size mounted at DIR.
