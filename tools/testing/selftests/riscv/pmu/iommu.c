@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The PMU of a RISC-V IOMMU, riscv_iommu_0: counts what a disk behind it asks for.
- * The disk's data does not matter; it is only read.
+ * Tests of the PMU of a RISC-V IOMMU, riscv_iommu_0, which counts the requests of a disk behind
+ * that IOMMU. The tests only read from the disk; its contents do not matter.
  */
 
 #define _GNU_SOURCE
@@ -32,14 +32,17 @@
  * one miss.
  */
 #define MISSES(pages)	((pages) + 3)
-/* Sv57, which QEMU's IOMMU has and Linux takes. */
+/* Page-table levels of Sv57, which QEMU's IOMMU supports and Linux selects. */
 #define LEVELS		5
 
-/* Without -icount the device runs in its own thread, and may poll an empty queue. */
+/*
+ * Without -icount the device runs in its own thread and may poll an empty queue, so the number of
+ * its requests varies.
+ */
 #define NEEDS_ICOUNT()								\
 do {										\
 	if (!pmu_is_icount())							\
-		SKIP(return, "what a device asks for repeats exactly under -icount only"); \
+		SKIP(return, "the number of requests is exact only under -icount");	\
 } while (0)
 
 FIXTURE(iommu) {
@@ -52,10 +55,10 @@ FIXTURE_SETUP(iommu)
 	self->disk = -1;
 	self->data = NULL;
 	if (access(PMU "type", R_OK))
-		SKIP(return, "no riscv_iommu_0: no monitor, or no " MODULE);
+		SKIP(return, "no riscv_iommu_0: no IOMMU that has a PMU, or no module " MODULE);
 	self->disk = open(DISK, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (self->disk < 0)
-		SKIP(return, "no disk: " DISK " can not be read");
+		SKIP(return, "no disk: " DISK " cannot be read");
 	ASSERT_EQ(0, posix_memalign(&self->data, PAGE, LARGE * PAGE));
 	ASSERT_EQ(0, disk_warm_up(self->disk, self->data));
 }
@@ -69,10 +72,10 @@ FIXTURE_TEARDOWN(iommu)
 
 #define COUNT(config, pages, times)	count_reads(self->disk, self->data, config, pages, times)
 
-/* --- it counts --- */
+/* --- counting --- */
 
-/* What comes from the disk for a page more is that page, each time. */
-TEST_F(iommu, requests_grow_with_what_is_read)
+/* Each additional page of a read causes at least one additional request. */
+TEST_F(iommu, each_page_read_causes_a_request)
 {
 	int64_t small = COUNT(EVENT_REQUESTS, 1, READS);
 	int64_t large = COUNT(EVENT_REQUESTS, LARGE, READS);
@@ -82,7 +85,7 @@ TEST_F(iommu, requests_grow_with_what_is_read)
 	EXPECT_EQ(0, COUNT(EVENT_REQUESTS, 1, 0));
 }
 
-TEST_F(iommu, each_new_address_is_missed_once)
+TEST_F(iommu, each_new_address_causes_one_miss)
 {
 	NEEDS_ICOUNT();
 	if (!disk_is_translated())
@@ -92,7 +95,7 @@ TEST_F(iommu, each_new_address_is_missed_once)
 	EXPECT_EQ(READS * MISSES(LARGE), COUNT(EVENT_MISSES, LARGE, READS));
 }
 
-TEST_F(iommu, each_miss_is_a_walk_of_all_levels)
+TEST_F(iommu, each_miss_walks_all_levels)
 {
 	NEEDS_ICOUNT();
 	if (!disk_is_translated())
@@ -102,8 +105,12 @@ TEST_F(iommu, each_miss_is_a_walk_of_all_levels)
 	EXPECT_EQ(READS * MISSES(LARGE) * LEVELS, COUNT(EVENT_WALKS, LARGE, READS));
 }
 
-/* QEMU's IOMMU runs at 1 GHz of the guest's time. Twice, for the windows differ by calls. */
-TEST_F(iommu, cycles_are_time)
+/*
+ * QEMU's IOMMU runs at 1 GHz of the guest's time, so the count of cycles is a time in ns. The test
+ * measures the time twice, inside and outside the system calls that enable and disable the event:
+ * the count must lie between the two.
+ */
+TEST_F(iommu, cycles_match_the_elapsed_time)
 {
 	struct timespec before, begin, end, after;
 	int64_t inner, outer, count;
@@ -122,13 +129,16 @@ TEST_F(iommu, cycles_are_time)
 	inner = (end.tv_sec - begin.tv_sec) * 1000000000LL + end.tv_nsec - begin.tv_nsec;
 	outer = (after.tv_sec - before.tv_sec) * 1000000000LL + after.tv_nsec - before.tv_nsec;
 	count = pmu_read(fd);
-	/* Linux's clock ticks at 10 MHz here, and its rate is fitted: a tick at each end. */
+	/*
+	 * The clock that Linux reads has 10 MHz here, and Linux adjusts its rate: allow one period
+	 * of the clock, 100 ns, at each end.
+	 */
 	EXPECT_LE(inner - 200, count);
 	EXPECT_GE(outer + 200, count);
 	close(fd);
 }
 
-TEST_F(iommu, a_group_counts_the_same_requests)
+TEST_F(iommu, group_members_count_the_same_requests)
 {
 	int leader = hpm_open(EVENT_REQUESTS), cycles = -1, fd[3];
 	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
@@ -155,8 +165,8 @@ TEST_F(iommu, a_group_counts_the_same_requests)
 	close(leader);
 }
 
-/* More than it has counters for: each gets its turns. */
-TEST_F_TIMEOUT(iommu, events_without_a_counter_take_turns, 60)
+/* Opens more events than the PMU has counters; perf must multiplex them, so that each one runs. */
+TEST_F_TIMEOUT(iommu, more_events_than_counters_are_multiplexed, 60)
 {
 	int nr = pmu_read_number(PMU "caps/counters") + 9;
 	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
@@ -187,8 +197,9 @@ TEST_F_TIMEOUT(iommu, events_without_a_counter_take_turns, 60)
 #define FILTERS	4
 
 /*
- * What events with other filters count of the same requests: how often the device looks
- * for the next one is not the same each time.
+ * Counts the same requests with one event for each filter, in one group: the device may poll its
+ * queue a different number of times in each run, so separate runs could not be compared. Returns
+ * 0, or an error.
  */
 static int count_filters(int disk, void *data, uint64_t id, const uint64_t *filter,
 			 int64_t *count)
@@ -225,7 +236,7 @@ do {											\
 	EXPECT_EQ(0, count[3]);								\
 } while (0)
 
-TEST_F(iommu, a_device_is_told_from_another)
+TEST_F(iommu, events_can_be_filtered_by_device_id)
 {
 	uint64_t did = disk_did();
 
@@ -233,8 +244,8 @@ TEST_F(iommu, a_device_is_told_from_another)
 	EXPECT_FILTERED(EVENT_REQUESTS, DID(did), DID(did ^ 1), DID(did ^ 0x100));
 }
 
-/* With dmask, the lowest 0 of the number and all bits below it are not looked at. */
-TEST_F(iommu, devices_are_told_by_their_upper_bits)
+/* With dmask, the lowest 0 bit of the device ID and all bits below it are ignored. */
+TEST_F(iommu, events_can_be_filtered_by_upper_bits_of_device_id)
 {
 	uint64_t did = (disk_did() & ~7) | 3;
 
@@ -242,8 +253,8 @@ TEST_F(iommu, devices_are_told_by_their_upper_bits)
 			DMASK | DID(did ^ 0x100));
 }
 
-/* The disk is in no virtual machine: its guest is number 0. */
-TEST_F(iommu, a_guest_is_told_from_another)
+/* The disk is not assigned to a virtual machine, so its guest number is 0. */
+TEST_F(iommu, events_can_be_filtered_by_guest_number)
 {
 	if (!disk_is_translated())
 		SKIP(return, "the disk's addresses are let through as they are");
@@ -253,7 +264,7 @@ TEST_F(iommu, a_guest_is_told_from_another)
 
 /* --- overflows --- */
 
-/* Interrupts that the monitor has taken, with those of whom it shares a line with. */
+/* Returns the number of interrupts of the PMU and of devices that share its interrupt line. */
 static long hpm_interrupts(void)
 {
 	FILE *file = fopen("/proc/interrupts", "r");
@@ -273,8 +284,8 @@ static long hpm_interrupts(void)
 	return sum;
 }
 
-/* The module's parameter has counters overflow every so many events. */
-TEST_F(iommu, overflows_lose_nothing)
+/* With the module parameter width=8, each counter overflows after 128 events. */
+TEST_F(iommu, overflows_do_not_change_the_count)
 {
 	long width = pmu_read_number(PARAMETERS "width");
 	char text[PMU_TEXT];
@@ -283,20 +294,26 @@ TEST_F(iommu, overflows_lose_nothing)
 	if (width <= 0 || width > 12)
 		SKIP(return, MODULE " was not loaded with width=8");
 
-	/* 31 overflows and more; which addresses are new is known. */
+	/*
+	 * There are 31 overflows or more with width=8. The number of misses is known only if the
+	 * disk's addresses are translated.
+	 */
 	if (disk_is_translated()) {
 		EXPECT_EQ(1000 * MISSES(1), COUNT(EVENT_MISSES, 1, 1000));
 	} else {
 		EXPECT_LE(1000 * MISSES(1), COUNT(EVENT_MISSES, 1, 1000));
 	}
-	/* QEMU 10.0.2 interrupts once since its reset, and a timer looks from then on. */
+	/*
+	 * QEMU 10.0.2 raises only one interrupt after its reset; after that, the driver polls the
+	 * counters by a timer.
+	 */
 	if (pmu_read_line(PARAMETERS "polled", text) && *text == 'N')
 		EXPECT_LE(1, hpm_interrupts());
 }
 
 /* --- bad input --- */
 
-TEST_F(iommu, bits_without_a_meaning_are_einval)
+TEST_F(iommu, undefined_config_bits_get_einval)
 {
 	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
 
@@ -315,7 +332,7 @@ TEST_F(iommu, bits_without_a_meaning_are_einval)
 	}
 }
 
-TEST_F(iommu, a_filter_of_no_event_is_einval)
+TEST_F(iommu, cycles_with_a_filter_get_einval)
 {
 	EXPECT_EQ(0, hpm_try_config(EVENT_CYCLES));
 	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_CYCLES | DID(1)));
@@ -324,17 +341,20 @@ TEST_F(iommu, a_filter_of_no_event_is_einval)
 	EXPECT_EQ(-EINVAL, hpm_try_config(EVENT_CYCLES | IDT));
 }
 
-/* Translations have address spaces; requests and directory walks are the device's. */
-TEST_F(iommu, some_events_are_told_by_devices_only)
+/*
+ * Events of translations can be filtered by address space (IDT); requests and directory walks can
+ * be filtered by device only.
+ */
+TEST_F(iommu, some_events_can_be_filtered_by_device_only)
 {
 	for (uint64_t id = 1; id <= 8; id++)
 		EXPECT_EQ(id == EVENT_MISSES || id >= EVENT_WALKS ? 0 : -EINVAL,
 			  hpm_try_config(id | IDT));
-	/* What a vendor's can, Linux does not know. */
+	/* Linux does not know which filters a vendor's event has, so it accepts all of them. */
 	EXPECT_EQ(0, hpm_try_config(0x4000 | IDT));
 }
 
-TEST_F(iommu, events_belong_to_no_task_and_no_privilege)
+TEST_F(iommu, task_events_and_mode_filters_are_refused)
 {
 	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
 
@@ -347,7 +367,7 @@ TEST_F(iommu, events_belong_to_no_task_and_no_privilege)
 	EXPECT_EQ(-EINVAL, hpm_try(&attr));
 }
 
-TEST_F(iommu, a_group_that_never_fits_is_einval)
+TEST_F(iommu, a_group_with_too_many_events_gets_einval)
 {
 	struct perf_event_attr cycles = hpm_attr(EVENT_CYCLES), other = hpm_attr(EVENT_REQUESTS);
 	int nr = pmu_read_number(PMU "caps/counters");
@@ -366,8 +386,8 @@ TEST_F(iommu, a_group_that_never_fits_is_einval)
 	close(leader);
 }
 
-/* Two PMUs of hardware can not start at once; software's clocks can be in any group. */
-TEST_F(iommu, a_group_is_of_one_pmu_and_software)
+/* Two hardware PMUs cannot start at the same time; software events can be in any group. */
+TEST_F(iommu, a_group_has_one_hardware_pmu_and_software_events)
 {
 	struct perf_event_attr core = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	struct perf_event_attr clock = pmu_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
@@ -402,8 +422,8 @@ TEST_F(iommu, an_unprivileged_user_gets_eacces)
 	EXPECT_EQ(0, status);
 }
 
-/* caps/device_id: "iommu.stat", and no "iommu.record". */
-TEST_F(iommu, it_grants_what_it_says)
+/* caps/device_id has "iommu.stat" but not "iommu.record": the PMU can count but not sample. */
+TEST_F(iommu, device_id_caps_match_perf_event_open)
 {
 	struct perf_event_attr attr = hpm_attr(EVENT_REQUESTS);
 	char text[PMU_TEXT];
@@ -415,7 +435,7 @@ TEST_F(iommu, it_grants_what_it_says)
 	EXPECT_EQ(-EOPNOTSUPP, hpm_try(&attr));
 }
 
-/* --- what comes and goes --- */
+/* --- CPU hotplug, driver and module --- */
 
 static bool cpu_is_set(int cpu, bool online)
 {
@@ -425,7 +445,7 @@ static bool cpu_is_set(int cpu, bool online)
 	return pmu_write_number(path, online);
 }
 
-TEST_F(iommu, events_move_when_their_cpu_goes)
+TEST_F(iommu, events_move_when_their_cpu_goes_offline)
 {
 	int cpu = hpm_cpu(), fd = hpm_open(EVENT_MISSES);
 
@@ -434,7 +454,7 @@ TEST_F(iommu, events_move_when_their_cpu_goes)
 		SKIP(return, "the disk's addresses are let through as they are");
 	ASSERT_LE(0, fd);
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		SKIP(return, "one CPU has nowhere to go");
+		SKIP(return, "needs a second CPU to move the events to");
 
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_EQ(0, disk_read(self->disk, self->data, 1, READS));
@@ -458,14 +478,17 @@ static bool write_text(const char *path, const char *text)
 	return done;
 }
 
-/* The monitor of the first IOMMU, as the auxiliary bus calls it. */
+/* Returns the name on the auxiliary bus of the device for the PMU of the first IOMMU. */
 static const char *hpm_device(char path[PATH_MAX])
 {
 	return realpath(PMU "..", path) ? strrchr(path, '/') + 1 : "";
 }
 
-/* Of a PCI function its IDs, of another device the first string of "compatible". */
-TEST_F(iommu, the_identifier_names_version_and_maker)
+/*
+ * The identifier has the vendor and device ID if the IOMMU is a PCI function, and otherwise the
+ * first string of "compatible".
+ */
+TEST_F(iommu, the_identifier_has_version_and_vendor)
 {
 	char want[PMU_TEXT * 2 + 8], vendor[PMU_TEXT], device[PMU_TEXT], text[PMU_TEXT];
 
@@ -474,12 +497,12 @@ TEST_F(iommu, the_identifier_names_version_and_maker)
 	else if (pmu_read_line(PMU "../../of_node/compatible", vendor))
 		snprintf(want, sizeof(want), "1.0:%s", vendor);
 	else
-		SKIP(return, "neither a PCI function nor a devicetree node");
+		SKIP(return, "the IOMMU is neither a PCI function nor a devicetree node");
 	ASSERT_TRUE(pmu_read_line(PMU "identifier", text));
 	EXPECT_STREQ(want, text);
 }
 
-TEST_F(iommu, unbinding_the_driver_stops_its_events)
+TEST_F(iommu, unbinding_the_driver_stops_the_events)
 {
 	char path[PATH_MAX];
 	const char *device = hpm_device(path);
@@ -494,7 +517,7 @@ TEST_F(iommu, unbinding_the_driver_stops_its_events)
 	ASSERT_STRNE("", device);
 	ASSERT_TRUE(write_text(DRIVER "unbind", device));
 	EXPECT_NE(0, access(PMU "type", F_OK));
-	/* What was counted stays. */
+	/* The event keeps its count, and does not count any further. */
 	ASSERT_EQ(0, disk_read(self->disk, self->data, 1, READS));
 	EXPECT_EQ(count, pmu_read(fd));
 	close(fd);
@@ -503,7 +526,7 @@ TEST_F(iommu, unbinding_the_driver_stops_its_events)
 	EXPECT_LE(READS * MISSES(1), COUNT(EVENT_REQUESTS, 1, READS));
 }
 
-TEST_F(iommu, a_module_in_use_stays)
+TEST_F(iommu, a_module_with_open_events_cannot_be_removed)
 {
 	int fd = hpm_open(EVENT_REQUESTS);
 
