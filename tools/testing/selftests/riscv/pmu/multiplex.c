@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * More events than counters: they take turns, and what can never have a turn
- * is refused when it is opened. Firmware events, for those alone are more
- * (22) than their counters (16) on a QEMU.
+ * Multiplexing: if there are more events than counters, perf multiplexes them, and a group that
+ * can never be scheduled is refused when it is opened. Most tests use firmware events, because on
+ * QEMU only these outnumber their counters: 22 events and 16 counters.
  */
 
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ FIXTURE_SETUP(multiplex)
 	for (int code = 0; code < PMU_FW_NR_DEFINED; code++)
 		self->fd[code] = -1;
 	if (self->ctrs <= 0 || self->ctrs >= PMU_FW_NR_DEFINED)
-		SKIP(return, "needs fewer firmware counters than firmware events, but some");
+		SKIP(return, "needs firmware counters, but fewer than firmware events");
 }
 
 FIXTURE_TEARDOWN(multiplex)
@@ -68,13 +68,13 @@ TEST_F(multiplex, as_many_events_as_counters_run_all_the_time)
 }
 
 /*
- * perf rotates at each tick; in 200 ms there are 50, and each event has
- * ctrs / 22 of the time. Half of that is allowed for where the rounds end.
+ * perf rotates the events at each tick: 50 times in 200 ms. Each event should run for ctrs / 22 of
+ * the time. The test accepts half of that, because the last round may be incomplete.
  */
-TEST_F(multiplex, more_events_than_counters_take_turns)
+TEST_F(multiplex, more_events_than_counters_are_multiplexed)
 {
 	struct times it;
-	int waited = 0;
+	int multiplexed = 0;
 
 	for (int code = 0; code < PMU_FW_NR_DEFINED; code++) {
 		self->fd[code] = open_code(code, -1);
@@ -87,12 +87,12 @@ TEST_F(multiplex, more_events_than_counters_take_turns)
 		EXPECT_GE(it.enabled, it.running);
 		if (pmu_is_exact())
 			EXPECT_LE(it.enabled * self->ctrs / PMU_FW_NR_DEFINED / 2, it.running);
-		waited += it.running < it.enabled;
+		multiplexed += it.running < it.enabled;
 	}
-	EXPECT_LT(0, waited);
+	EXPECT_LT(0, multiplexed);
 }
 
-TEST_F(multiplex, a_group_as_big_as_the_counters_counts)
+TEST_F(multiplex, a_group_that_needs_all_counters_runs_all_the_time)
 {
 	struct times it;
 
@@ -108,7 +108,7 @@ TEST_F(multiplex, a_group_as_big_as_the_counters_counts)
 	}
 }
 
-TEST_F(multiplex, a_group_of_one_event_more_is_einval)
+TEST_F(multiplex, a_group_with_one_event_too_many_gets_einval)
 {
 	for (int code = 0; code < self->ctrs; code++) {
 		self->fd[code] = open_code(code, code ? self->fd[0] : -1);
@@ -129,10 +129,10 @@ static void body_calls(long calls)
 }
 
 /*
- * Where the hardware counts an event on one counter only (QEMU 10.0.2) they take
- * turns; neither may stand at 0 as if there were nothing to count.
+ * If only one hardware counter can count an event (QEMU 10.0.2), two events with different filters
+ * are multiplexed. The count of neither may stay 0.
  */
-TEST(an_event_counts_with_one_filter_beside_another)
+TEST(an_event_counts_with_two_filters_at_once)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	struct times it[2];
@@ -151,7 +151,7 @@ TEST(an_event_counts_with_one_filter_beside_another)
 	fd[1] = pmu_open(&attr);
 	ASSERT_LE(0, fd[1]);
 
-	/* Some 10 ticks, as perf counts them, are 5 turns for each. */
+	/* About 10 ticks, at each of which perf rotates: each event runs 5 times. */
 	pmu_run_all(body_calls, 20000);
 	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ((ssize_t)sizeof(*it), read(fd[i], &it[i], sizeof(*it)));
@@ -159,12 +159,12 @@ TEST(an_event_counts_with_one_filter_beside_another)
 		EXPECT_LT(0, it[i].value);
 		close(fd[i]);
 	}
-	/* A call costs more in the kernel than its caller, whatever the shares of time. */
+	/* Per unit of running time, a system call executes more in the kernel than in user mode. */
 	if (pmu_is_exact())
 		EXPECT_LT((double)it[0].value / it[0].running, (double)it[1].value / it[1].running);
 }
 
-/* --- a steady load, of which all is known --- */
+/* --- a steady load with known counts --- */
 
 #define N		400000000L
 #define NR_FILLERS	2
@@ -172,16 +172,16 @@ TEST(an_event_counts_with_one_filter_beside_another)
 #define NR_MEMBERS	(1 + NR_FILLERS)
 
 /*
- * Eleven groups, each of the instructions, for which there is a counter at all
- * times, and of two firmware events, for which there is not: so that a group
- * counts instructions just while it has its turn.
+ * Eleven groups. Each has an event of instructions, for which a counter is always free, and two
+ * firmware events, for which it is not. So a group counts instructions only while perf has
+ * scheduled it.
  */
 FIXTURE(rotation) {
-	int fits;		/* groups that find counters at once */
-	int64_t interval;	/* between two turns, in ns */
+	int fits;		/* groups that have counters at the same time */
+	int64_t interval;	/* between two rotations, in ns */
 	bool filter;
 	bool exact;
-	int truth;		/* the instructions, pinned: counts all the time */
+	int reference;		/* pinned event of instructions: counts all the time */
 	int fd[NR_GROUPS][NR_MEMBERS];
 };
 
@@ -207,7 +207,7 @@ static struct perf_event_attr instructions(void)
 	return attr;
 }
 
-/* Stays on this CPU from here on: its number. */
+/* Pins the task to its current CPU. Returns the number of that CPU, or -1. */
 static int pin_here(void)
 {
 	int cpu = sched_getcpu();
@@ -218,7 +218,10 @@ static int pin_here(void)
 	return sched_setaffinity(0, sizeof(one), &one) ? -1 : cpu;
 }
 
-/* The instructions, then the group's firmware events; all end with the leader. */
+/*
+ * Opens one group: an event of instructions as the leader, then the firmware events. Returns false
+ * if an event cannot be opened.
+ */
 static bool open_group(int group, pid_t pid, int cpu, int fd[NR_MEMBERS])
 {
 	struct perf_event_attr attr = instructions();
@@ -244,7 +247,7 @@ FIXTURE_SETUP(rotation)
 
 	self->fits = pmu_caps_number("firmware_counters") / NR_FILLERS;
 	if (self->fits <= 0 || self->fits >= NR_GROUPS)
-		SKIP(return, "needs fewer firmware counters than firmware events, but some");
+		SKIP(return, "needs firmware counters, but fewer than firmware events");
 
 	ASSERT_LE(0, cpu);
 	if (variant->cpu_wide)
@@ -256,15 +259,15 @@ FIXTURE_SETUP(rotation)
 	self->filter = pmu_can_filter();
 	self->exact = pmu_is_exact();
 	attr.pinned = 1;
-	self->truth = pmu_open_on(&attr, pid, cpu, -1);
-	ASSERT_LE(0, self->truth);
+	self->reference = pmu_open_on(&attr, pid, cpu, -1);
+	ASSERT_LE(0, self->reference);
 	for (int group = 0; group < NR_GROUPS; group++)
 		ASSERT_TRUE(open_group(group, pid, cpu, self->fd[group]));
 }
 
 FIXTURE_TEARDOWN(rotation)
 {
-	close(self->truth);
+	close(self->reference);
 	for (int group = 0; group < NR_GROUPS; group++) {
 		for (int i = 0; i < NR_MEMBERS; i++)
 			close(self->fd[group][i]);
@@ -287,27 +290,30 @@ do {								\
 	EXPECT_GE((expected) / 100 * 103, seen);		\
 } while (0)
 
-TEST_F(rotation, scaled_counts_of_a_steady_load_are_true)
+TEST_F(rotation, scaled_counts_of_a_steady_load_are_correct)
 {
-	struct times truth, it;
+	struct times reference, it;
 
 	ASSERT_EQ(0, pmu_run_all(pmu_loop, N));
-	ASSERT_TRUE(read_times(self->truth, &truth));
-	EXPECT_EQ(truth.enabled, truth.running);
-	EXPECT_LE(pmu_least(N), truth.value);
+	ASSERT_TRUE(read_times(self->reference, &reference));
+	EXPECT_EQ(reference.enabled, reference.running);
+	EXPECT_LE(pmu_least(N), reference.value);
 	for (int group = 0; group < NR_GROUPS; group++) {
 		ASSERT_TRUE(read_times(self->fd[group][0], &it));
 		EXPECT_LT(0, it.running);
 		EXPECT_GT(it.enabled, it.running);
-		/* It is a part of what the same counter has counted for the other. */
+		/* The pinned event shares the counter and runs all the time: it counts no less. */
 		if (self->filter)
-			EXPECT_GE(truth.value, it.value);
+			EXPECT_GE(reference.value, it.value);
 		if (self->exact)
-			EXPECT_WITHIN_3_PERCENT(truth.value, scaled(&it));
+			EXPECT_WITHIN_3_PERCENT(reference.value, scaled(&it));
 	}
 }
 
-/* Each illegal instruction enters the firmware, which counts it, and the kernel for its signal. */
+/*
+ * Handles SIGILL. Each illegal instruction traps to the firmware, which counts it, and then to the
+ * kernel, which sends the signal.
+ */
 static void skip_instruction(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *user = context;
@@ -323,7 +329,7 @@ static void body_illegal(long times)
 	}
 }
 
-TEST_F(rotation, scaled_counts_of_a_steady_firmware_event_are_true)
+TEST_F(rotation, scaled_counts_of_a_firmware_event_are_correct)
 {
 	const int group = PMU_FW_ILLEGAL_INSN / NR_FILLERS;
 	const int member = 1 + PMU_FW_ILLEGAL_INSN % NR_FILLERS;
@@ -351,11 +357,11 @@ static int64_t now_ns(void)
 }
 
 /*
- * At each rotation perf moves the first group of the list to its end. So of NR_GROUPS rotation
- * intervals each group runs for "fits", and waits for the others. In an incomplete last round one
- * group may wait for all of its NR_GROUPS - "fits" intervals, and another for none.
+ * At each rotation perf moves the first group of the list to its end. So each group runs for "fits"
+ * of NR_GROUPS rotation intervals, and waits for the remaining ones. In an incomplete last round
+ * one group may wait for all of its NR_GROUPS - "fits" intervals, and another for none.
  */
-TEST_F(rotation, equal_groups_have_equal_turns)
+TEST_F(rotation, equal_groups_run_for_equal_times)
 {
 	int64_t least = INT64_MAX, most = 0;
 	struct times it;
@@ -375,7 +381,7 @@ TEST_F(rotation, equal_groups_have_equal_turns)
  * "fits" groups run at any time, except during a rotation, which takes less than 1 % of an
  * interval. If the time of a group were wrong, the sum of the running times would be wrong too.
  */
-TEST_F(rotation, the_times_enabled_and_running_are_true)
+TEST_F(rotation, times_enabled_and_running_are_correct)
 {
 	int64_t running = 0, enabled = 0, took = now_ns();
 	struct times it;
@@ -387,7 +393,7 @@ TEST_F(rotation, the_times_enabled_and_running_are_true)
 		EXPECT_GE(took, it.enabled);
 		running += it.running;
 		enabled = it.enabled > enabled ? it.enabled : enabled;
-		/* Under -icount an instruction is 1 ns, of both times. */
+		/* Under -icount an instruction takes 1 ns of both times. */
 		if (self->exact) {
 			EXPECT_LE(N, it.enabled);
 			EXPECT_GE(it.running, it.value);
@@ -405,7 +411,7 @@ TEST_F(rotation, the_times_enabled_and_running_are_true)
 		EXPECT_LE(self->fits * enabled / 100 * 99, running);
 }
 
-/* --- those who do not take turns --- */
+/* --- pinned and exclusive events --- */
 
 FIXTURE(pinned) {
 	long ctrs;
@@ -436,14 +442,14 @@ static int open_on(FIXTURE_DATA(pinned) *self, int code, int leader, bool pinned
 	return pmu_open_on(&attr, self->pid, self->cpu, leader);
 }
 
-/* A pinned group that takes all of the counters. */
+/* Opens a pinned group that needs all of the firmware counters. */
 FIXTURE_SETUP(pinned)
 {
 	int cpu = pin_here();
 
 	self->ctrs = pmu_caps_number("firmware_counters");
 	if (self->ctrs <= 0 || self->ctrs >= PMU_FW_NR_DEFINED)
-		SKIP(return, "needs fewer firmware counters than firmware events, but some");
+		SKIP(return, "needs firmware counters, but fewer than firmware events");
 
 	ASSERT_LE(0, cpu);
 	self->pid = variant->cpu_wide ? -1 : 0;
@@ -471,7 +477,7 @@ FIXTURE_TEARDOWN(pinned)
 		close(self->fd[code]);
 }
 
-TEST_F(pinned, a_pinned_group_runs_all_the_time_and_the_others_wait)
+TEST_F(pinned, a_pinned_group_runs_all_the_time_and_others_wait)
 {
 	struct times it;
 	int fd = open_on(self, self->ctrs, -1, false);
@@ -490,7 +496,7 @@ TEST_F(pinned, a_pinned_group_runs_all_the_time_and_the_others_wait)
 	EXPECT_EQ(0, it.running);
 	EXPECT_EQ(0, it.value);
 
-	/* Its turn comes when they have gone. */
+	/* The event is scheduled after the pinned group is closed. */
 	close_pinned(self);
 	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, N / 4));
 	ASSERT_TRUE(read_times(fd, &it));
@@ -498,7 +504,7 @@ TEST_F(pinned, a_pinned_group_runs_all_the_time_and_the_others_wait)
 }
 
 /* perf_event_open(2): read() returns 0 for a pinned event that is in error. */
-TEST_F(pinned, a_pinned_event_that_finds_no_counter_is_in_error)
+TEST_F(pinned, a_pinned_event_without_a_counter_is_in_error_state)
 {
 	struct times it;
 	int fd = open_on(self, self->ctrs, -1, true);
@@ -508,12 +514,12 @@ TEST_F(pinned, a_pinned_event_that_finds_no_counter_is_in_error)
 	ASSERT_EQ(0, ioctl(self->fd[0], PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, 2));
 	EXPECT_EQ(0, read(fd, &it, sizeof(it)));
-	/* The pinned group that was there first has not noticed. */
+	/* The pinned group that was opened first still runs all the time. */
 	ASSERT_TRUE(read_times(self->fd[0], &it));
 	EXPECT_LT(0, it.running);
 	EXPECT_EQ(it.enabled, it.running);
 
-	/* To enable it again is to try again. */
+	/* Enabling the event makes perf try to schedule it again. */
 	close_pinned(self);
 	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, N / 4));
 	ASSERT_TRUE(read_times(fd, &it));
@@ -522,12 +528,12 @@ TEST_F(pinned, a_pinned_event_that_finds_no_counter_is_in_error)
 }
 
 /*
- * The two take turns, although one counter could serve both at once: what one
- * has counted, the other has not. Each has half of the time, but for one
- * interval, if the last turn is its neighbour's. They are enabled one after the
- * other, so it is the whole window that is not exceeded.
+ * The two events are multiplexed although one counter could serve both at once, so no instruction
+ * is counted by both. Each runs for half of the time, less at most one interval, because the last
+ * interval may be the other's. One event is enabled after the other, so the sum of the running
+ * times is compared with the time of the whole window.
  */
-TEST(an_exclusive_event_shares_no_time_with_others)
+TEST(an_exclusive_event_never_runs_with_other_events)
 {
 	struct perf_event_attr attr = instructions();
 	int64_t interval, took;
