@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A counter that counting and sampling events share, with the periods of several events
- * on it: each count is as exact as without the others, and each period ends when it
- * should.
+ * Counting and sampling events that share one counter, with different sampling periods: each count
+ * must be as exact as without the other events, and each period must end at its overflow point.
  *
- * Everything here runs on one CPU.
+ * All tests run on one CPU.
  */
 
 #define _GNU_SOURCE
@@ -27,14 +26,14 @@ FIXTURE(shared) {
 	struct pmu_limits limits;
 	struct perf_event_attr attr;
 	bool exact;
-	int fd;			/* counts */
+	int fd;			/* counting event */
 };
 
 FIXTURE_SETUP(shared)
 {
 	cpu_set_t one;
 
-	/* A skipped set-up has no teardown: nothing may be changed before. */
+	/* After SKIP in a set-up there is no teardown, so change nothing before it. */
 	if (!pmu_samples_by_interrupt())
 		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
 
@@ -56,7 +55,7 @@ FIXTURE_TEARDOWN(shared)
 	pmu_limits_restore(&self->limits);
 }
 
-/* Longer where QEMU takes the interrupt late. */
+/* Number of instructions to sample. It is higher if QEMU takes the interrupt late. */
 #define SAMPLED_N	(self->exact ? 10 * N : 200 * N)
 
 static int sampler_open(const struct perf_event_attr *like, uint64_t period,
@@ -77,9 +76,9 @@ static void sampler_close(struct sampler *sampler)
 }
 
 /*
- * A period that ends makes one sample, at once or late, but not early: n events
- * make n / period samples, less the last if it was still to come at the end.
- * Where counts are not exact, whole periods are skipped, and @least is asked for.
+ * Each period that ends causes one sample, at once or late, but never early. So n events cause n /
+ * period samples, or one less if the last sample was still pending at the end. If counts are not
+ * exact, whole periods may be skipped: then the macro expects at least @least samples.
  */
 #define EXPECT_SAMPLES(sampler, least)						\
 do {										\
@@ -93,7 +92,7 @@ do {										\
 	EXPECT_LE(self->exact ? whole - 1 : (least), (sampler)->ring.samples);	\
 } while (0)
 
-TEST_F(shared, a_counting_and_a_sampling_event_are_both_exact)
+TEST_F(shared, a_counting_and_a_sampling_event_both_count_exactly)
 {
 	struct sampler sampler;
 
@@ -105,7 +104,7 @@ TEST_F(shared, a_counting_and_a_sampling_event_are_both_exact)
 	sampler_close(&sampler);
 }
 
-TEST_F(shared, three_periods_on_one_counter_are_all_kept)
+TEST_F(shared, three_sampling_periods_work_on_one_counter)
 {
 	static const uint64_t periods[] = { 7000, 30000, 100000 };
 	struct sampler sampler[ARRAY_SIZE(periods)];
@@ -121,15 +120,15 @@ TEST_F(shared, three_periods_on_one_counter_are_all_kept)
 	}
 }
 
-static struct sampler guest;
+static struct sampler temporary;
 
-static void body_sampler_comes_and_goes(long n)
+static void body_enable_and_disable_sampler(long n)
 {
 	for (int i = 0; i < 5; i++) {
 		pmu_loop(n);
-		ioctl(guest.fd, PERF_EVENT_IOC_ENABLE, 0);
+		ioctl(temporary.fd, PERF_EVENT_IOC_ENABLE, 0);
 		pmu_loop(n);
-		ioctl(guest.fd, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(temporary.fd, PERF_EVENT_IOC_DISABLE, 0);
 	}
 }
 
@@ -137,37 +136,40 @@ static void body_sampler_comes_and_goes(long n)
  * The write of the counter for an overflow point must not change the count. If interrupts are
  * late, all five windows may end before the first interrupt.
  */
-TEST_F(shared, a_sampling_event_that_comes_and_goes_does_not_disturb_the_count)
+TEST_F(shared, toggling_a_sampling_event_does_not_change_the_count)
 {
 	int64_t empty, count;
 
-	ASSERT_EQ(0, sampler_open(&self->attr, 30000, &guest));
-	pmu_count(self->fd, body_sampler_comes_and_goes, 0);
-	empty = pmu_count(self->fd, body_sampler_comes_and_goes, 0);
-	count = pmu_count(self->fd, body_sampler_comes_and_goes, SAMPLED_N / 5);
+	ASSERT_EQ(0, sampler_open(&self->attr, 30000, &temporary));
+	pmu_count(self->fd, body_enable_and_disable_sampler, 0);
+	empty = pmu_count(self->fd, body_enable_and_disable_sampler, 0);
+	count = pmu_count(self->fd, body_enable_and_disable_sampler, SAMPLED_N / 5);
 	EXPECT_LE(pmu_least(2 * SAMPLED_N), count);
 	if (self->exact)
 		EXPECT_EQ(2 * SAMPLED_N, count - empty);
-	EXPECT_SAMPLES(&guest, 0);
-	sampler_close(&guest);
+	EXPECT_SAMPLES(&temporary, 0);
+	sampler_close(&temporary);
 }
 
-/* --- counting beside a sampler that counts the kernel --- */
+/* --- counting while another event samples the kernel --- */
 
 #define BESIDE_PERIOD	20000
 #define BESIDE_N	(20 * N)
-/* The two are read one after the other, less than 32 instructions apart, at begin and end. */
+/*
+ * The two counting events are read one after the other, less than 32 instructions apart, at the
+ * start and at the end.
+ */
 #define BESIDE_READS_APART	64
 /*
- * What is executed in supervisor mode between the last read of a shared counter and its
- * start with the next period: on the way through one call of the firmware, or two.
+ * Instructions in supervisor mode between the last read of a shared counter and its start with the
+ * next period, which takes one or two firmware calls. The counter does not count them.
  */
-#define BESIDE_LOST_A_SAMPLE	128
+#define BESIDE_LOST_PER_SAMPLE	128
 
 FIXTURE(beside) {
 	struct pmu_limits limits;
 	struct perf_event_attr cycles, instructions;
-	int fd[3];		/* counts cycles, counts instructions, samples cycles */
+	int fd[3];		/* counting cycles, counting instructions, sampling cycles */
 	int cpu;
 };
 
@@ -185,7 +187,7 @@ FIXTURE_VARIANT_ADD(beside, sampler_last) {
 
 FIXTURE_SETUP(beside)
 {
-	/* With -icount a cycle is an instruction: two events whose counts must be equal. */
+	/* With -icount an instruction takes one cycle, so the two events' counts must be equal. */
 	if (!pmu_samples_by_interrupt() || !pmu_is_exact())
 		SKIP(return, "needs an overflow interrupt, and QEMU's -icount");
 
@@ -212,7 +214,10 @@ static void beside_open_sampler(FIXTURE_DATA(beside) *self)
 	self->fd[2] = pmu_open_on(&attr, -1, self->cpu, -1);
 }
 
-/* perf record -a -e cycles, and perf stat -a -e cycles,instructions, one before the other. */
+/*
+ * Does what "perf record -a -e cycles" and "perf stat -a -e cycles,instructions" do at the same
+ * time, with each of the two started first.
+ */
 TEST_F(beside, counting_beside_a_sampler_loses_no_events)
 {
 	int64_t cycles, instructions, samples, lost;
@@ -235,15 +240,18 @@ TEST_F(beside, counting_beside_a_sampler_loses_no_events)
 	       (long)samples);
 	EXPECT_LT(BESIDE_N, instructions);
 	EXPECT_LT(0, samples);
-	/* The fixed counter is free, unless it counts machine mode and so is not used. */
-	lost = pmu_uses_fixed_ctrs() ? 0 : samples * BESIDE_LOST_A_SAMPLE;
+	/*
+	 * Counting cycles uses the fixed counter, which is not shared, unless the driver does not
+	 * use the fixed counters because they count machine mode.
+	 */
+	lost = pmu_uses_fixed_ctrs() ? 0 : samples * BESIDE_LOST_PER_SAMPLE;
 	EXPECT_GE(BESIDE_READS_APART + lost, labs(instructions - cycles));
 }
 
 struct record {
 	int64_t count;
 	int64_t samples;
-	int64_t wrong;		/* samples that are not of its task, or not of its period */
+	int64_t wrong;		/* samples with the wrong task or the wrong period */
 	bool broken;
 	pid_t pid;
 	uint64_t period;
@@ -253,13 +261,13 @@ static void check_sample(const struct pmu_sample *sample, void *arg)
 {
 	struct record *record = arg;
 
-	/* Where it is not exact, one that is late stands for several. */
+	/* If counts are not exact, a late sample may stand for several periods. */
 	record->wrong += (pid_t)sample->pid != record->pid || !sample->period ||
 			 (pmu_is_exact() ? sample->period != record->period :
 					   sample->period % record->period);
 }
 
-/* A task that samples itself. */
+/* Runs in a child process: samples itself, stores the result in @record, and exits. */
 static void task_sample(const struct perf_event_attr *attr, long n, struct record *record)
 {
 	struct sampler sampler;
@@ -277,11 +285,12 @@ static void task_sample(const struct perf_event_attr *attr, long n, struct recor
 }
 
 /*
- * They take turns on one CPU, and each deadline waits while its task does.
- * Where the interrupt is late, it may miss many of one task's turns; not all of
- * every task's, of which there are dozens.
+ * The tasks are scheduled in turn on one CPU. While a task does not run, the distance to the
+ * overflow point of its event must not change. If the interrupt is late, it may arrive after the
+ * context switch, and a task may get no sample in many of its time slices. But each task has dozens
+ * of time slices, so that some samples are taken.
  */
-TEST_F(shared, four_tasks_sample_the_same_event_with_four_periods)
+TEST_F(shared, four_tasks_sample_one_event_with_different_periods)
 {
 	static const uint64_t periods[] = { 70000, 30000, 100000, 50000 };
 	struct record *record = share_memory(sizeof(*record) * ARRAY_SIZE(periods));
