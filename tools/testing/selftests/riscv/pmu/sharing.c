@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several readers of one event share its counter, and none of them may see what another
- * one has counted.
+ * Several identical perf events share one counter, and the count of one must not contain what only
+ * another one has counted.
  *
- * Everything here runs on one CPU. What a task counts of its own user mode there does not
- * depend on who else runs, so it is exact where counts are (pmu_is_exact()). Two readers
- * of one task agree wherever the hart can filter: they are switched on and off while the
- * kernel runs, which they do not count.
+ * All tests run on one CPU. What an event counts there of its own task's user mode does not depend
+ * on other tasks, so it is exact if counts are (pmu_is_exact()). If the hart can filter, two events
+ * of one task have equal counts: they are enabled and disabled while the kernel runs, which they do
+ * not count.
  */
 
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ struct count {
 	int64_t value, enabled, running;
 };
 
-/* The set that everyone asks for: a machine may lack the last two. */
+/* The events that each tool opens. Some machines do not have the last two. */
 struct set {
 	struct perf_event_attr attr[NR_EVENTS];
 	int nr;
@@ -37,7 +37,7 @@ struct set {
 
 struct result {
 	struct count count[NR_EVENTS];
-	int64_t switches;	/* how often it had to let another task go first */
+	int64_t switches;	/* involuntary context switches */
 	int nr;			/* events that were opened and read */
 };
 
@@ -53,7 +53,10 @@ static const struct {
 					PERF_COUNT_HW_CACHE_RESULT_MISS) },
 };
 
-/* User only, where the hart can filter: only then is a count not disturbed by the kernel's. */
+/*
+ * Returns the events that can be opened. If the hart can filter, they count user mode only, so that
+ * the kernel does not change the counts.
+ */
 static struct set make_set(void)
 {
 	struct set set = {};
@@ -71,7 +74,7 @@ static struct set make_set(void)
 	return set;
 }
 
-/* Returns how many of the set could be opened. */
+/* Returns how many events of the set could be opened. */
 static int open_set(const struct set *set, pid_t pid, int cpu, int fd[NR_EVENTS])
 {
 	int i;
@@ -139,9 +142,12 @@ FIXTURE_TEARDOWN(sharing)
 {
 }
 
-/* --- tools side by side --- */
+/* --- several tools at the same time --- */
 
-/* A tool and its task in one: opens its set, waits for all the others, counts @n instructions. */
+/*
+ * Acts as a tool and its task in one process: opens the events of a set, stops until all other
+ * tools are ready, and counts @n instructions.
+ */
 static void tool_count(const struct set *set, long n, struct result *result)
 {
 	struct rusage before, after;
@@ -160,11 +166,11 @@ static void tool_count(const struct set *set, long n, struct result *result)
 }
 
 /*
- * 16 to 44 ms each under -icount, and a task is switched away at the latest at
- * a tick of 4 ms if others wait: each of them is, or nothing has been tested.
- * Where the host sets the pace, some of them may be done before their tick.
+ * Each task runs for 16 to 44 ms under -icount. If other tasks are runnable, a task is preempted at
+ * a tick of 4 ms at the latest. So each task must be preempted, or the test has tested nothing.
+ * Without -icount, some tasks may end before a tick.
  */
-TEST_F(sharing, eight_tools_with_the_same_four_events_each_count_their_own_task)
+TEST_F(sharing, eight_tools_with_the_same_events_count_their_own_task)
 {
 	struct result *result = share_memory(NR_SETS * sizeof(*result));
 	int64_t switches = 0;
@@ -196,8 +202,8 @@ TEST_F(sharing, eight_tools_with_the_same_four_events_each_count_their_own_task)
 	EXPECT_LT(0, switches);
 }
 
-/* Somebody else's task, to be watched: SIGCONT starts it. */
-static pid_t spawn_watched(long n)
+/* Returns the PID of a stopped task, or -1. SIGCONT starts it; it runs @n instructions. */
+static pid_t spawn_stopped_task(long n)
 {
 	pid_t pid = spawn();
 
@@ -209,8 +215,11 @@ static pid_t spawn_watched(long n)
 	return wait_stopped(pid) ? pid : -1;
 }
 
-/* A tool attached to @pid: is there before it starts, and reads when it has ended. */
-static void tool_watch(const struct set *set, pid_t pid, struct result *result)
+/*
+ * Acts as a tool that attaches to @pid: opens and enables its events before the task starts, and
+ * reads them after the task has ended.
+ */
+static void tool_attach(const struct set *set, pid_t pid, struct result *result)
 {
 	int fd[NR_EVENTS];
 	int nr = open_set(set, pid, -1, fd);
@@ -220,17 +229,17 @@ static void tool_watch(const struct set *set, pid_t pid, struct result *result)
 	result->nr = read_set(fd, nr, result->count);
 }
 
-/* Eight tools watch a task of @n instructions from its start to its end. */
-static bool watch(const struct set *set, long n, struct result result[NR_SETS])
+/* Eight tools count a task of @n instructions from its start to its end. Returns false on error. */
+static bool count_with_eight_tools(const struct set *set, long n, struct result result[NR_SETS])
 {
-	pid_t task = spawn_watched(n);
+	pid_t task = spawn_stopped_task(n);
 	pid_t tool[NR_SETS];
 	bool ok = task > 0;
 
 	for (int i = 0; i < NR_SETS; i++) {
 		tool[i] = spawn();
 		if (!tool[i]) {
-			tool_watch(set, task, &result[i]);
+			tool_attach(set, task, &result[i]);
 			_exit(0);
 		}
 		ok = wait_stopped(tool[i]) && ok;
@@ -246,18 +255,18 @@ static bool watch(const struct set *set, long n, struct result result[NR_SETS])
 }
 
 /*
- * 32 events in one task: more than there are counters. All are enabled before
- * the task starts, are scheduled together, and end with it: so they are equal.
+ * One task has 32 events, which is more than there are counters. All are enabled before the task
+ * starts, are scheduled together, and end with the task, so their counts must be equal.
  */
-TEST_F(sharing, eight_tools_attached_to_one_task_all_count_it_all_the_time)
+TEST_F(sharing, eight_tools_attached_to_one_task_count_all_the_time)
 {
 	struct result *empty = share_memory(NR_SETS * sizeof(*empty));
 	struct result *result = share_memory(NR_SETS * sizeof(*result));
 
 	ASSERT_NE(NULL, empty);
 	ASSERT_NE(NULL, result);
-	ASSERT_TRUE(watch(&self->set, 0, empty));
-	ASSERT_TRUE(watch(&self->set, 20 * N, result));
+	ASSERT_TRUE(count_with_eight_tools(&self->set, 0, empty));
+	ASSERT_TRUE(count_with_eight_tools(&self->set, 20 * N, result));
 	for (int i = 0; i < NR_SETS; i++) {
 		ASSERT_EQ(self->set.nr, result[i].nr);
 		EXPECT_LE(pmu_least(20 * N), result[i].count[0].value);
@@ -271,8 +280,8 @@ TEST_F(sharing, eight_tools_attached_to_one_task_all_count_it_all_the_time)
 	}
 }
 
-/* Where the kernel is counted too, those enabled later count less of it. */
-TEST_F(sharing, eight_cpu_wide_sets_all_count_all_the_time)
+/* Without filters the kernel is counted too, and events that are enabled later count less of it. */
+TEST_F(sharing, eight_cpu_wide_sets_of_events_count_all_the_time)
 {
 	struct count count[NR_SETS][NR_EVENTS];
 	int fd[NR_SETS][NR_EVENTS];
@@ -295,7 +304,9 @@ TEST_F(sharing, eight_cpu_wide_sets_all_count_all_the_time)
 
 #define NR_PAGES	4096
 
-/* Reads a word of each of many pages, again and again; once they are there, SIGCONT starts it. */
+/*
+ * Allocates many pages, stops until SIGCONT, and then reads a word of each page, again and again.
+ */
 static void spin_missing(void)
 {
 	static volatile long page[NR_PAGES][4096 / sizeof(long)];
@@ -317,16 +328,16 @@ static void spin_missing(void)
  * NR_PAGES / 2 times. This task loads only four words, for the system call that ends the window,
  * so it misses at most four times, whatever the other task has evicted.
  */
-TEST_F(sharing, a_task_counts_no_misses_of_another)
+TEST_F(sharing, a_task_event_counts_no_misses_of_another_task)
 {
 	struct perf_event_attr attr = pmu_attr_user(wanted[2].type, wanted[2].config);
 	int other, fd;
 	pid_t pid;
 
 	if (!self->filter)
-		SKIP(return, "needs filters: the kernel misses, too");
+		SKIP(return, "needs filters: without them, the kernel's misses are counted too");
 	if (pmu_try(&attr) == -ENOENT)
-		SKIP(return, "no dTLB-load-misses here");
+		SKIP(return, "no event dTLB-load-misses");
 
 	pid = spawn();
 	if (!pid)
@@ -345,16 +356,16 @@ TEST_F(sharing, a_task_counts_no_misses_of_another)
 	close(fd);
 }
 
-/* --- nothing leaks from one reader to the other --- */
+/* --- two identical events do not affect each other --- */
 
-FIXTURE(twins) {
+FIXTURE(identical) {
 	struct perf_event_attr attr;
 	bool exact;
-	int running;	/* counts all the time */
-	int fd;		/* the same event again, disabled */
+	int running;	/* always enabled */
+	int fd;		/* the same event, disabled */
 };
 
-FIXTURE_SETUP(twins)
+FIXTURE_SETUP(identical)
 {
 	bool filter = pmu_can_filter();
 
@@ -371,13 +382,13 @@ FIXTURE_SETUP(twins)
 	pmu_loop(10 * N);
 }
 
-FIXTURE_TEARDOWN(twins)
+FIXTURE_TEARDOWN(identical)
 {
 	close(self->fd);
 	close(self->running);
 }
 
-TEST_F(twins, an_event_opened_later_counts_only_from_then_on)
+TEST_F(identical, an_event_opened_later_starts_at_zero)
 {
 	int fd = pmu_open(&self->attr);
 
@@ -388,8 +399,8 @@ TEST_F(twins, an_event_opened_later_counts_only_from_then_on)
 	close(fd);
 }
 
-/* From the end of open() to the start of read() are less than a thousand instructions. */
-TEST_F(twins, an_event_opened_enabled_later_starts_at_zero)
+/* Fewer than a thousand instructions are between the end of open() and the start of read(). */
+TEST_F(identical, an_event_opened_enabled_starts_at_zero)
 {
 	int64_t count;
 	int fd;
@@ -405,7 +416,7 @@ TEST_F(twins, an_event_opened_enabled_later_starts_at_zero)
 	close(fd);
 }
 
-TEST_F(twins, a_disabled_event_stands_still_beside_a_running_one)
+TEST_F(identical, a_disabled_event_keeps_its_count_while_another_runs)
 {
 	int64_t before, count;
 
@@ -415,19 +426,19 @@ TEST_F(twins, a_disabled_event_stands_still_beside_a_running_one)
 	pmu_loop(10 * N);
 	EXPECT_EQ(count, pmu_read(self->fd));
 	EXPECT_LE(before + pmu_least(10 * N), pmu_read(self->running));
-	/* And goes on from where it stood. */
+	/* After it is enabled again, it continues from its last count. */
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
 	EXPECT_INSNS(2 * N + (self->exact ? PMU_WINDOW_INSNS : 0), pmu_read(self->fd));
 }
 
-TEST_F(twins, a_reset_of_one_leaves_the_other_alone)
+TEST_F(identical, a_reset_of_one_event_does_not_change_the_other)
 {
 	int64_t before;
 
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
 	ASSERT_EQ(0, ioctl(self->running, PERF_EVENT_IOC_RESET, 0));
 	EXPECT_INSNS(N, pmu_read(self->fd));
-	/* Less than what it had: that, and not the other, has been reset. */
+	/* Its count is less than before the reset, so it was reset, and the other event was not. */
 	if (self->exact)
 		EXPECT_GT(N, pmu_read(self->running));
 
@@ -438,7 +449,7 @@ TEST_F(twins, a_reset_of_one_leaves_the_other_alone)
 	EXPECT_EQ(before, pmu_read(self->running));
 }
 
-TEST_F(twins, an_event_counts_on_when_its_twin_is_closed)
+TEST_F(identical, an_event_still_counts_after_an_identical_one_is_closed)
 {
 	int64_t before = pmu_read(self->running);
 
@@ -450,10 +461,10 @@ TEST_F(twins, an_event_counts_on_when_its_twin_is_closed)
 }
 
 /*
- * The other task never sleeps and has the same event open, so it takes half of
- * the time: 20 million instructions last through five ticks at least.
+ * The other task never sleeps, so it gets half of the time. The same event is open for it.
+ * 20 million instructions take at least five ticks.
  */
-TEST_F(twins, an_event_counts_nothing_of_another_task_with_the_same_event)
+TEST_F(identical, an_event_does_not_count_another_task_with_the_same_event)
 {
 	pid_t pid = spawn_spinner();
 	int other = pmu_open_on(&self->attr, pid, -1, -1);
@@ -472,26 +483,27 @@ TEST_F(twins, an_event_counts_nothing_of_another_task_with_the_same_event)
 	close(other);
 }
 
-/* --- one program that opens the same event again and again --- */
+/* --- one program that opens the same event many times --- */
 
-#define MOST_IDENTICAL	100
+#define MAX_IDENTICAL	100
 
 /*
- * That is how LTP's perf_event_open02 finds out how many counters there are: it opens one
- * more until one of them does not run all the time. As many as can hold the event run at
- * once, or 16: there are never more than 31 hardware counters (Privileged ISA, 3.1.10).
+ * LTP's perf_event_open02 finds the number of counters in this way: it opens one more event until
+ * one of them does not run all the time. The number of events that run at the same time is the
+ * number of counters that can count the event, but at least 16. There are at most 31 hardware
+ * counters (Privileged ISA, 3.1.10).
  */
-TEST_F(sharing, a_program_that_counts_counters_comes_to_an_end)
+TEST_F(sharing, finding_the_number_of_counters_by_opening_events_ends)
 {
 	struct perf_event_attr attr = self->set.attr[0];
-	int fd[MOST_IDENTICAL], nr = 0;
+	int fd[MAX_IDENTICAL], nr = 0;
 	bool all_run = true;
 
-	while (all_run && nr < MOST_IDENTICAL) {
+	while (all_run && nr < MAX_IDENTICAL) {
 		fd[nr] = pmu_open(&attr);
 		ASSERT_LE(0, fd[nr]);
 		nr++;
-		/* Two ticks: an event that waits has its turn at the second. */
+		/* Two ticks: an event that has no counter first is scheduled at the second tick. */
 		pmu_run_all(pmu_loop, 10 * N);
 		for (int i = 0; i < nr; i++) {
 			struct count it;
@@ -506,14 +518,17 @@ TEST_F(sharing, a_program_that_counts_counters_comes_to_an_end)
 	EXPECT_FALSE(all_run);
 }
 
-/* A group of more than can run at once would never run at all: perf's weak groups go by that. */
-TEST_F(sharing, a_group_of_too_many_identical_events_is_einval)
+/*
+ * A group with more events than can run at the same time would never run, so opening it must fail.
+ * perf's weak groups rely on that.
+ */
+TEST_F(sharing, a_group_of_too_many_identical_events_gets_einval)
 {
 	struct perf_event_attr attr = self->set.attr[0];
-	int fd[MOST_IDENTICAL], nr;
+	int fd[MAX_IDENTICAL], nr;
 
 	attr.read_format = 0;
-	for (nr = 0; nr < MOST_IDENTICAL; nr++) {
+	for (nr = 0; nr < MAX_IDENTICAL; nr++) {
 		attr.disabled = !nr;
 		fd[nr] = pmu_open_on(&attr, 0, -1, nr ? fd[0] : -1);
 		if (fd[nr] < 0)
