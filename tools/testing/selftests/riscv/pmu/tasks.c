@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose instructions an event of a task counts: those of a process that is running already,
- * of its threads, its children and their children, through fork(), exec() and exit. And
- * what a CPU counts of its tasks.
+ * Which instructions an event of a task counts: those of a process that is already running, of its
+ * threads, its children and their children, through fork(), exec() and exit. Also tests which
+ * instructions of its tasks a CPU-wide event counts.
  *
  * Counts are exact only under -icount with one hart (pmu_is_exact()).
  */
@@ -23,7 +23,7 @@
 
 #define TIMES	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
-/* --- one task, and all that it has made --- */
+/* --- one task, its children and programs --- */
 
 FIXTURE(task) {
 	struct perf_event_attr attr;
@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(task)
 {
 }
 
-/* From where the child was stopped to its end. */
+/* Returns the count of a child that runs @arg instructions, from SIGCONT to its end. */
 static int64_t count_stopped(const struct perf_event_attr *attr, long arg)
 {
 	pid_t pid = spawn_stopped(pmu_loop, arg);
@@ -60,7 +60,7 @@ static int64_t count_stopped(const struct perf_event_attr *attr, long arg)
 	return count;
 }
 
-TEST_F(task, an_event_attached_to_another_process_counts_it_to_its_end)
+TEST_F(task, an_event_counts_another_process_to_its_end)
 {
 	int64_t empty = count_stopped(&self->attr, 0);
 	int64_t count = count_stopped(&self->attr, 10 * N);
@@ -70,12 +70,11 @@ TEST_F(task, an_event_attached_to_another_process_counts_it_to_its_end)
 }
 
 /*
- * Under -icount, 1 ns of a task's time is an instruction, the kernel's share
- * of it being a tick each 4 ms: fewer than 200 000 instructions of the
- * 4 000 000, even with KASAN and lockdep. The half that the watcher sleeps
- * through is nearly all the child's: 20 ms at the least.
+ * Under -icount a task executes one instruction in 1 ns. The kernel takes a part of that time at
+ * each tick of 4 ms: fewer than 200 000 of 4 000 000 instructions, even with KASAN and lockdep.
+ * While this task sleeps, the child gets nearly all of the time, and at least half: 20 ms.
  */
-TEST_F(task, an_event_attached_to_a_running_process_counts_from_then_on)
+TEST_F(task, an_event_of_a_running_process_counts_from_its_enable)
 {
 	pid_t pid = spawn_spinner();
 	int fd = pmu_open_on(&self->attr, pid, -1, -1);
@@ -104,8 +103,11 @@ TEST_F(task, an_event_attached_to_a_running_process_counts_from_then_on)
 	pmu_kill(pid);
 }
 
-/* Another runs for as long as a counter of 24 bits takes to wrap, then this one for longer. */
-static void body_after_another(long n)
+/*
+ * A child runs for longer than a counter of 24 bits takes to overflow; then the task itself runs
+ * for longer than that.
+ */
+static void body_after_child(long n)
 {
 	pid_t pid = pmu_spawn(pmu_loop, n / 3);
 
@@ -114,11 +116,11 @@ static void body_after_another(long n)
 }
 
 /*
- * A narrow counter that overflows while no event uses it has to interrupt at its next overflow
- * (riscv_pmu.width=24). A missed overflow loses 2^24 instructions; fork() and waitpid() take far
- * fewer than 100 000.
+ * A narrow counter (riscv_pmu.width=24) that has overflowed while no event used it must still
+ * interrupt at its next overflow. A missed overflow loses 2^24 instructions; fork() and waitpid()
+ * take far fewer than 100 000.
  */
-TEST_F(task, an_event_loses_nothing_after_its_counter_has_run_for_others)
+TEST_F(task, an_event_is_exact_after_its_counter_ran_for_another_task)
 {
 	int64_t count;
 	int fd;
@@ -128,7 +130,7 @@ TEST_F(task, an_event_loses_nothing_after_its_counter_has_run_for_others)
 
 	fd = pmu_open(&self->attr);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, pmu_run(fd, 0, body_after_another, 60 * N));
+	ASSERT_EQ(0, pmu_run(fd, 0, body_after_child, 60 * N));
 	count = read_value(fd);
 	EXPECT_LE(60 * N, count);
 	EXPECT_GE(60 * N + 100000, count);
@@ -152,8 +154,8 @@ TEST_F(task, an_event_can_be_closed_while_its_task_runs)
 }
 
 /*
- * Children and grandchildren: (1 + 2 + 3) arg of three children, each of whom
- * has two of 1 and 2 arg: 15 arg together.
+ * Three children execute (1 + 2 + 3) * arg instructions. Each of them has two children, which
+ * execute arg and 2 * arg instructions: 15 * arg in total.
  */
 static void body_child(long arg)
 {
@@ -198,7 +200,10 @@ static void body_family(long arg)
 
 #define FAMILY	(1 + 2 + 3 + 3 * (1 + 2))
 
-/* A fresh event each time: no reset takes away what dead children have counted. */
+/*
+ * Returns the count of a new inherited event for body(arg). A reset would not be enough, because it
+ * does not reset what children that have exited have counted.
+ */
 static int64_t count_inherited(struct perf_event_attr attr, pmu_body *body, long arg)
 {
 	int64_t count;
@@ -225,7 +230,10 @@ TEST_F(task, an_inherited_event_counts_children_and_grandchildren)
 
 #define FORKS	20
 
-/* What it takes the firmware to find counters for each child's event: calls, of 20 children. */
+/*
+ * Returns how many firmware calls FORKS children of a task with an inherited event cause to find
+ * counters, or -errno.
+ */
 static long calls_of_forks(struct perf_event_attr attr)
 {
 	long before;
@@ -245,8 +253,11 @@ static long calls_of_forks(struct perf_event_attr attr)
 	return -before;
 }
 
-/* A child has what its parent's event was found to need: the firmware is not asked again. */
-TEST_F(task, a_child_of_an_inherited_event_costs_no_firmware_call)
+/*
+ * The driver copies to the child's event which counters can count the parent's event, so it needs
+ * no firmware calls to find that out again.
+ */
+TEST_F(task, a_child_of_an_inherited_event_needs_no_firmware_calls)
 {
 	if (pmu_calls_of("cfg_match") < 0)
 		SKIP(return, "no riscv_pmu in debugfs, or no SBI");
@@ -257,8 +268,8 @@ TEST_F(task, a_child_of_an_inherited_event_costs_no_firmware_call)
 	EXPECT_EQ(0, calls_of_forks(pmu_attr(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 3))));
 }
 
-/* The children's share is added when they end: not before, so not twice. */
-TEST_F(task, reading_an_inherited_event_again_and_again_changes_nothing)
+/* perf adds a child's count when the child exits, and only once. */
+TEST_F(task, reading_an_inherited_event_does_not_change_its_count)
 {
 	int64_t count;
 	int fd;
@@ -291,7 +302,7 @@ static void body_fork_exec(long arg)
 	waitpid(pmu_spawn(body_exec, arg), NULL, 0);
 }
 
-static bool find_sibling(const char *name, struct program *program)
+static bool find_program(const char *name, struct program *program)
 {
 	char path[PATH_MAX] = "";
 
@@ -303,22 +314,19 @@ static bool find_sibling(const char *name, struct program *program)
 	return !access(program->file, X_OK);
 }
 
-/*
- * exec_loop.S without an argument is 5 + 1 + 2 + 3 instructions, with one
- * 5 + N + 3.
- */
-TEST_F(task, an_inherited_event_goes_on_through_exec)
+/* exec_loop.S executes 5 + 1 + 2 + 3 instructions without an argument, and 5 + N + 3 with one. */
+TEST_F(task, an_inherited_event_still_counts_after_exec)
 {
 	struct program program = {};
-	int64_t little, much;
+	int64_t without_arg, with_arg;
 
-	ASSERT_TRUE(find_sibling("exec_loop", &program));
+	ASSERT_TRUE(find_program("exec_loop", &program));
 	count_inherited(self->attr, body_fork_exec, (long)&program);
-	little = count_inherited(self->attr, body_fork_exec, (long)&program);
+	without_arg = count_inherited(self->attr, body_fork_exec, (long)&program);
 	program.argv[1] = "long";
-	much = count_inherited(self->attr, body_fork_exec, (long)&program);
-	ASSERT_LT(0, little);
-	EXPECT_COUNT(N - 1 - 2, self->exact ? much - little : much);
+	with_arg = count_inherited(self->attr, body_fork_exec, (long)&program);
+	ASSERT_LT(0, without_arg);
+	EXPECT_COUNT(N - 1 - 2, self->exact ? with_arg - without_arg : with_arg);
 }
 
 /* --- threads --- */
@@ -329,7 +337,7 @@ struct thread {
 	pthread_t handle;
 	pid_t tid;
 	long n;
-	int go;		/* end of a pipe, or -1 */
+	int go;		/* pipe from which the thread reads a byte before it starts, or -1 */
 };
 
 static void *thread_loop(void *arg)
@@ -357,8 +365,8 @@ static void body_threads(long arg)
 }
 
 /*
- * To create and to join four threads are some thousand instructions, and not
- * always the same: a thread may have ended when it is joined, or not yet.
+ * Creating and joining four threads takes some thousand instructions. Their number varies, because
+ * a thread may or may not have ended when it is joined.
  */
 TEST_F(task, an_inherited_event_counts_all_threads_once)
 {
@@ -387,8 +395,8 @@ static pid_t wait_tid(struct thread *thread)
 	return thread->tid;
 }
 
-/* The rest of the thread, from its read() to its end, is less than a thousand instructions. */
-TEST_F(task, an_event_of_one_thread_counts_no_other)
+/* Apart from its loop, the thread executes fewer than a thousand instructions after its read(). */
+TEST_F(task, an_event_of_one_thread_counts_no_other_thread)
 {
 	struct thread thread = { .n = 5 * N };
 	struct thread starter;
@@ -420,7 +428,7 @@ struct beside {
 	long n;
 };
 
-/* The other one runs within the window only, not where it begins and ends. */
+/* The other task runs only inside the window, not at its start and end. */
 static void body_beside(long arg)
 {
 	const struct beside *beside = (const struct beside *)arg;
@@ -430,8 +438,8 @@ static void body_beside(long arg)
 	kill(beside->pid, SIGSTOP);
 }
 
-/* What the CPU has counted, and the two tasks have not; from 0 again. */
-static int64_t take_rest(int wide, int mine, int other)
+/* Returns what the CPU has counted and the two tasks have not, and resets all three events. */
+static int64_t read_rest_and_reset(int wide, int mine, int other)
 {
 	int64_t rest = read_whole(wide) - read_whole(mine) - read_whole(other);
 
@@ -442,8 +450,8 @@ static int64_t take_rest(int wide, int mine, int other)
 }
 
 /*
- * The CPU counts what all of its tasks do, so these two's, and no more if
- * nobody else ran: someone may, for a moment, but not in all of ten windows.
+ * A CPU-wide event counts all tasks of its CPU. If no other task runs, its count is the sum of the
+ * counts of these two tasks. Another task may run for a moment, but not in each of ten windows.
  */
 TEST_F(task, a_cpu_counts_the_sum_of_its_tasks)
 {
@@ -452,7 +460,7 @@ TEST_F(task, a_cpu_counts_the_sum_of_its_tasks)
 	int wide, mine, other;
 
 	if (!self->filter)
-		SKIP(return, "needs filters: else the CPU counts the kernel between tasks, too");
+		SKIP(return, "needs filters: else the CPU-wide event counts the kernel, too");
 
 	beside.pid = spawn_stopped(body_spin, N);
 	ASSERT_LT(0, beside.pid);
@@ -468,7 +476,7 @@ TEST_F(task, a_cpu_counts_the_sum_of_its_tasks)
 		ASSERT_EQ(0, pmu_run_all(body_beside, (long)&beside));
 		EXPECT_LE(pmu_least(20 * N), read_value(mine));
 		others += read_value(other);
-		rest = take_rest(wide, mine, other);
+		rest = read_rest_and_reset(wide, mine, other);
 		least = rest < least ? rest : least;
 	}
 	EXPECT_EQ(0, least);
@@ -479,7 +487,7 @@ TEST_F(task, a_cpu_counts_the_sum_of_its_tasks)
 	close(wide);
 }
 
-TEST_F(task, a_cpu_wide_event_beside_it_leaves_a_task_event_exact)
+TEST_F(task, a_task_event_is_exact_while_a_cpu_wide_event_counts)
 {
 	int wide = pmu_open_on(&self->attr, -1, self->cpu, -1);
 	int fd = pmu_open(&self->attr);
@@ -497,28 +505,28 @@ TEST_F(task, a_cpu_wide_event_beside_it_leaves_a_task_event_exact)
 	close(wide);
 }
 
-/* --- harts that sleep --- */
+/* --- harts in idle states --- */
 
-/* The first state is WFI, which keeps all; the next may not. */
-#define SLEEPS		"/sys/devices/system/cpu/cpu%d/cpuidle/state1/usage"
-#define NAPS		20
+/* Idle state 0 is WFI, which keeps the counters. The next state may lose them. */
+#define IDLE_USAGE		"/sys/devices/system/cpu/cpu%d/cpuidle/state1/usage"
+#define IDLE_TIMES		20
 
-static long naps_taken(int cpu)
+static long idle_usage(int cpu)
 {
 	char path[80];
 
-	snprintf(path, sizeof(path), SLEEPS, cpu);
+	snprintf(path, sizeof(path), IDLE_USAGE, cpu);
 	return pmu_read_number(path);
 }
 
-/* A counter that is lost in each sleep, or counts on from where it was reset. */
-TEST_F(task, a_hart_that_sleeps_loses_no_count)
+/* A hart may lose its counters in an idle state; the counts of the events must not change. */
+TEST_F(task, counts_are_kept_in_idle_states)
 {
-	long naps = naps_taken(self->cpu);
+	long usage = idle_usage(self->cpu);
 	int wide, fd;
 
-	if (naps < 0)
-		SKIP(return, "harts do not sleep here (cpuidle has no state1)");
+	if (usage < 0)
+		SKIP(return, "the hart has no deeper idle state (cpuidle has no state1)");
 
 	wide = pmu_open_on(&self->attr, -1, self->cpu, -1);
 	fd = pmu_open(&self->attr);
@@ -526,22 +534,22 @@ TEST_F(task, a_hart_that_sleeps_loses_no_count)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, ioctl(wide, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
-	for (int i = 0; i < NAPS; i++) {
+	for (int i = 0; i < IDLE_TIMES; i++) {
 		pmu_loop(N);
 		sleep_ms(10);
 	}
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
-	EXPECT_LE(naps + NAPS / 2, naps_taken(self->cpu));
-	EXPECT_LE(pmu_least(NAPS * N), read_whole(fd));
+	EXPECT_LE(usage + IDLE_TIMES / 2, idle_usage(self->cpu));
+	EXPECT_LE(pmu_least(IDLE_TIMES * N), read_whole(fd));
 	EXPECT_LE(read_whole(fd), read_value(wide));
-	/* A turn of this loop is far less than 1 % of it. */
+	/* The code of this loop, apart from pmu_loop(), is far less than 1 % of it. */
 	if (self->exact)
-		EXPECT_GE(NAPS * N + NAPS * N / 100, read_whole(fd));
+		EXPECT_GE(IDLE_TIMES * N + IDLE_TIMES * N / 100, read_whole(fd));
 	close(fd);
 	close(wide);
 }
 
-/* As in migration.c, which takes harts down. */
+/* With several harts, firmware calls are allowed as in migration.c, which takes harts offline. */
 PMU_TEST_AT_LAST(sysconf(_SC_NPROCESSORS_CONF) > 1 ? PMU_MAY_CALL : PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN
