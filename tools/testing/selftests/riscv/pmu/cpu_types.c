@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Harts of several CPU types, each with a PMU: cpu, cpu_type1 ... Their events count
- * on the harts that "cpus" names, and are not mixed.
+ * Harts of several CPU types. Each type has its own PMU: cpu, cpu_type1 ... The events of a PMU
+ * count only on the harts in its sysfs file "cpus", and events of two PMUs cannot be in one group.
  */
 
 #define _GNU_SOURCE
@@ -22,7 +22,7 @@
 #define MAX_CPU_TYPES	4
 #define ILLEGAL		100
 
-/* perf_event_attr::config of perf's own types, where there are several PMUs. */
+/* If there are several PMUs, perf_event_attr::config of a generic event has the PMU's type here. */
 #define PMU_TYPE_SHIFT	32
 
 #define TIMES	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -42,7 +42,7 @@ static bool type_file(int n, const char *file, char text[PMU_TEXT])
 	return pmu_read_line(path, text);
 }
 
-/* "0,2-3": false if it is not such a list. */
+/* Parses a list of CPUs like "0,2-3". Returns false if @text is not such a list. */
 static bool parse_cpus(const char *text, cpu_set_t *cpus)
 {
 	CPU_ZERO(cpus);
@@ -103,7 +103,7 @@ FIXTURE_SETUP(cpu_types)
 		self->insns[n].read_format = TIMES;
 	}
 	if (self->nr < 2)
-		SKIP(return, "all harts are of one CPU type: there is no cpu_type1");
+		SKIP(return, "all harts have the same CPU type (no cpu_type1)");
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof(self->all), &self->all));
 }
 
@@ -113,7 +113,7 @@ FIXTURE_TEARDOWN(cpu_types)
 		move_to(&self->all);
 }
 
-TEST_F(cpu_types, each_hart_is_of_one)
+TEST_F(cpu_types, each_hart_has_one_cpu_type)
 {
 	cpu_set_t seen, both;
 
@@ -127,7 +127,7 @@ TEST_F(cpu_types, each_hart_is_of_one)
 	EXPECT_EQ(sysconf(_SC_NPROCESSORS_CONF), CPU_COUNT(&seen));
 }
 
-TEST_F(cpu_types, an_event_on_a_hart_of_another_is_enoent)
+TEST_F(cpu_types, an_event_on_a_hart_of_another_type_gets_enoent)
 {
 	for (int n = 0; n < self->nr; n++) {
 		for (int other = 0; other < self->nr; other++) {
@@ -144,7 +144,7 @@ TEST_F(cpu_types, an_event_on_a_hart_of_another_is_enoent)
 	}
 }
 
-TEST_F(cpu_types, events_of_two_are_no_group)
+TEST_F(cpu_types, a_group_with_events_of_two_types_gets_einval)
 {
 	int leader = pmu_open(&self->insns[0]);
 
@@ -153,8 +153,11 @@ TEST_F(cpu_types, events_of_two_are_no_group)
 	close(leader);
 }
 
-/* The backend tries a selector on a counter: on a hart of its type, whoever opens it. */
-TEST_F(cpu_types, any_hart_may_open_raw_events_of_each)
+/*
+ * When a raw event is opened, the backend tries its selector on a counter of a hart of the event's
+ * type. So the result must not depend on the hart on which the event is opened.
+ */
+TEST_F(cpu_types, raw_events_of_each_type_can_be_opened_on_any_hart)
 {
 	for (int n = 0; n < self->nr; n++) {
 		int first = 0;
@@ -177,8 +180,8 @@ TEST_F(cpu_types, any_hart_may_open_raw_events_of_each)
 	}
 }
 
-/* Visits the harts of each type in turn; an event counts on those of its own type only. */
-TEST_F_TIMEOUT(cpu_types, a_task_that_moves_is_counted_by_the_hart_s_own, 60)
+/* The task moves to a hart of each type in turn. An event counts only on harts of its own type. */
+TEST_F_TIMEOUT(cpu_types, a_moving_task_is_counted_by_the_events_of_its_hart, 60)
 {
 	struct count count[MAX_CPU_TYPES], before;
 	int fd[MAX_CPU_TYPES];
@@ -212,12 +215,12 @@ TEST_F_TIMEOUT(cpu_types, a_task_that_moves_is_counted_by_the_hart_s_own, 60)
 	}
 }
 
-TEST_F_TIMEOUT(cpu_types, each_samples_on_its_harts, 60)
+TEST_F_TIMEOUT(cpu_types, each_type_samples_only_on_its_own_harts, 60)
 {
 	struct pmu_limits limits;
 
 	if (!pmu_can_sample())
-		SKIP(return, "no sampling here (caps/sampling)");
+		SKIP(return, "the machine does not sample (caps/sampling)");
 
 	pmu_limits_save(&limits);
 	for (int n = 0; n < self->nr; n++) {
@@ -249,7 +252,7 @@ TEST_F_TIMEOUT(cpu_types, each_samples_on_its_harts, 60)
 	pmu_limits_restore(&limits);
 }
 
-/* perf_event_attr::type of the firmware's events on a CPU type, or 0. */
+/* Returns perf_event_attr::type of the firmware events of a CPU type, or 0 if it has none. */
 static uint32_t fw_type(int n)
 {
 	char path[PMU_TEXT], text[PMU_TEXT];
@@ -261,13 +264,13 @@ static uint32_t fw_type(int n)
 	return pmu_read_line(path, text) ? strtoul(text, NULL, 10) : 0;
 }
 
-TEST_F(cpu_types, the_firmware_counts_for_tasks_by_type_and_for_any_hart)
+TEST_F(cpu_types, firmware_events_count_tasks_by_type_and_cpus_of_any_type)
 {
 	struct perf_event_attr attr = pmu_attr(0, PMU_FW_ILLEGAL_INSN);
 	int fd;
 
 	if (!fw_type(0))
-		SKIP(return, "the firmware counts nothing (no sbi_fw)");
+		SKIP(return, "the firmware has no counters (no sbi_fw)");
 
 	for (int n = 0; n < self->nr; n++) {
 		attr.type = fw_type(n);
@@ -283,7 +286,10 @@ TEST_F(cpu_types, the_firmware_counts_for_tasks_by_type_and_for_any_hart)
 		close(fd);
 	}
 
-	/* One event for each hart, as perf stat -a opens them: each on its own type. */
+	/*
+	 * perf stat -a opens the event of one type on each hart. It must count on harts of any
+	 * type.
+	 */
 	attr.type = fw_type(0);
 	for (int on = 0; on < self->nr; on++) {
 		cpu_set_t one;
@@ -302,8 +308,9 @@ TEST_F(cpu_types, the_firmware_counts_for_tasks_by_type_and_for_any_hart)
 /* --- harts that were offline at boot --- */
 
 /*
- * Harts with an odd hart ID have no delegated counters, although their devicetree nodes say so.
- * Harts do not boot in the order of their IDs, so CPU numbers do not identify them.
+ * Returns whether the hart ID is odd. Harts with an odd hart ID have no delegated counters,
+ * although their devicetree nodes have the extensions for that. Harts do not boot in the order of
+ * their IDs, so CPU numbers do not identify them.
  */
 static bool hart_is_odd(int cpu)
 {
@@ -319,8 +326,8 @@ static bool hart_is_odd(int cpu)
 	return length == sizeof(reg) && reg[3] & 1;
 }
 
-/* The first hart but that of CPU 0 that is odd or even; -1 if there is none. */
-static int late_cpu(bool odd)
+/* Returns the first CPU other than CPU 0 with an odd or even hart ID, or -1 if there is none. */
+static int find_late_cpu(bool odd)
 {
 	for (int cpu = 1; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
 		if (hart_is_odd(cpu) == odd)
@@ -331,9 +338,9 @@ static int late_cpu(bool odd)
 FIXTURE(late) {
 	struct perf_event_attr attr;
 	cpu_set_t all;
-	/* Has the counters that CPU 0 has, or has others. */
-	int alike;
-	int different;
+	/* A CPU with the same counters as CPU 0, and a CPU with different counters. */
+	int same_ctrs;
+	int other_ctrs;
 };
 
 FIXTURE_SETUP(late)
@@ -341,14 +348,14 @@ FIXTURE_SETUP(late)
 	char text[PMU_TEXT];
 
 	if (!pmu_read_line("/proc/cmdline", text) || !strstr(text, "maxcpus=1"))
-		SKIP(return, "no hart was offline at boot (maxcpus=1)");
+		SKIP(return, "needs harts that were offline at boot (maxcpus=1)");
 	if (!type_file(0, "caps/backend", text) || strcmp(text, "ssccfg"))
-		SKIP(return, "no counters are delegated (caps/backend)");
-	self->alike = late_cpu(false);
-	self->different = late_cpu(true);
+		SKIP(return, "needs delegated counters (caps/backend)");
+	self->same_ctrs = find_late_cpu(false);
+	self->other_ctrs = find_late_cpu(true);
 	ASSERT_FALSE(hart_is_odd(0));
-	ASSERT_LT(0, self->alike);
-	ASSERT_LT(0, self->different);
+	ASSERT_LT(0, self->same_ctrs);
+	ASSERT_LT(0, self->other_ctrs);
 	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof(self->all), &self->all));
 }
@@ -363,7 +370,7 @@ static bool set_online(int cpu, int online)
 	char path[PMU_TEXT];
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	/* A hart that stops can not be started for a while. */
+	/* A hart that is stopping cannot be started until it has stopped. */
 	for (int i = 0; i < 100; i++) {
 		if (pmu_write_number(path, online))
 			return true;
@@ -372,10 +379,10 @@ static bool set_online(int cpu, int online)
 	return false;
 }
 
-/* Both have come up when one test is over. */
-static bool bring_up_both(int alike, int different)
+/* Brings both CPUs online, if an earlier test has not done so. Returns false on error. */
+static bool bring_up_both(int same_ctrs, int other_ctrs)
 {
-	return set_online(alike, 1) && set_online(different, 1);
+	return set_online(same_ctrs, 1) && set_online(other_ctrs, 1);
 }
 
 static int move_to_cpu(int cpu)
@@ -395,8 +402,8 @@ static bool pmu_has(int cpu)
 	return type_file(0, "cpus", text) && parse_cpus(text, &cpus) && CPU_ISSET(cpu, &cpus);
 }
 
-/* How often the kernel has said that a hart has no PMU. */
-static int complaints(void)
+/* Returns how often the kernel has logged that a hart has no PMU because it was offline at boot. */
+static int count_warnings(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK), nr = 0;
 	char record[8192];
@@ -410,14 +417,14 @@ static int complaints(void)
 	return nr;
 }
 
-TEST_F(late, a_late_hart_with_equal_counters_has_the_pmu)
+TEST_F(late, a_late_hart_with_the_same_counters_has_the_pmu)
 {
 	int fd;
 
-	ASSERT_TRUE(bring_up_both(self->alike, self->different));
-	EXPECT_TRUE(pmu_has(self->alike));
-	ASSERT_EQ(0, move_to_cpu(self->alike));
-	fd = pmu_open_on(&self->attr, -1, self->alike, -1);
+	ASSERT_TRUE(bring_up_both(self->same_ctrs, self->other_ctrs));
+	EXPECT_TRUE(pmu_has(self->same_ctrs));
+	ASSERT_EQ(0, move_to_cpu(self->same_ctrs));
+	fd = pmu_open_on(&self->attr, -1, self->same_ctrs, -1);
 	ASSERT_LE(0, fd);
 	EXPECT_LE(pmu_least(N), pmu_count(fd, pmu_loop, N));
 	close(fd);
@@ -427,19 +434,19 @@ TEST_F(late, a_late_hart_with_equal_counters_has_the_pmu)
 	close(fd);
 }
 
-TEST_F(late, a_late_hart_with_other_counters_has_no_pmu)
+TEST_F(late, a_late_hart_with_different_counters_has_no_pmu)
 {
 	int64_t before;
 	int fd;
 
-	ASSERT_TRUE(bring_up_both(self->alike, self->different));
-	EXPECT_FALSE(pmu_has(self->different));
-	EXPECT_EQ(-ENOENT, pmu_open_on(&self->attr, -1, self->different, -1));
+	ASSERT_TRUE(bring_up_both(self->same_ctrs, self->other_ctrs));
+	EXPECT_FALSE(pmu_has(self->other_ctrs));
+	EXPECT_EQ(-ENOENT, pmu_open_on(&self->attr, -1, self->other_ctrs, -1));
 
-	/* A task's event waits until the task is on another hart. */
+	/* On this hart a task's event does not count; on CPU 0 it counts again. */
 	fd = pmu_open(&self->attr);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, move_to_cpu(self->different));
+	ASSERT_EQ(0, move_to_cpu(self->other_ctrs));
 	before = pmu_read(fd);
 	ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, N));
 	EXPECT_EQ(before, pmu_read(fd));
@@ -450,12 +457,12 @@ TEST_F(late, a_late_hart_with_other_counters_has_no_pmu)
 
 TEST_F(late, the_warning_about_a_late_hart_is_printed_once)
 {
-	ASSERT_TRUE(bring_up_both(self->alike, self->different));
-	EXPECT_EQ(1, complaints());
-	ASSERT_TRUE(set_online(self->different, 0));
-	ASSERT_TRUE(set_online(self->different, 1));
-	EXPECT_EQ(1, complaints());
-	EXPECT_FALSE(pmu_has(self->different));
+	ASSERT_TRUE(bring_up_both(self->same_ctrs, self->other_ctrs));
+	EXPECT_EQ(1, count_warnings());
+	ASSERT_TRUE(set_online(self->other_ctrs, 0));
+	ASSERT_TRUE(set_online(self->other_ctrs, 1));
+	EXPECT_EQ(1, count_warnings());
+	EXPECT_FALSE(pmu_has(self->other_ctrs));
 }
 
 PMU_TEST_AT_LAST(PMU_MAY_CALL)

@@ -72,7 +72,7 @@ TEST_F(task, an_event_counts_another_process_to_its_end)
 /*
  * Under -icount a task executes one instruction in 1 ns. The kernel takes a part of that time at
  * each tick of 4 ms: fewer than 200 000 of 4 000 000 instructions, even with KASAN and lockdep.
- * While this task sleeps, the child gets nearly all of the time, and at least half: 20 ms.
+ * While this task sleeps for 40 ms, the child gets nearly all of the time; the test expects 20 ms.
  */
 TEST_F(task, an_event_of_a_running_process_counts_from_its_enable)
 {
