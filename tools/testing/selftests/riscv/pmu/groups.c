@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: which ones the driver accepts, together with other PMUs, too, and what happens to
- * the events of a group when its leader or its members are closed while they count.
+ * Groups: which groups the driver accepts, also with events of other PMUs, and what happens to the
+ * events of a group when its leader or its members are closed while they count.
  */
 
 #define _GNU_SOURCE
@@ -17,12 +17,15 @@
 
 BUNDLE_FIXTURE(groups)
 
-/* --- groups that can not be --- */
+/* --- which groups are accepted --- */
 
-/* As many as run at once (Documentation/admin-guide/perf/riscv-pmu.rst); one more is EINVAL. */
+/*
+ * The number of identical events that can always run at the same time
+ * (Documentation/admin-guide/perf/riscv-pmu.rst); opening one more in a group fails with EINVAL.
+ */
 #define IDENTICAL	16
 
-TEST_F(groups, a_group_of_identical_events_counts_with_each)
+TEST_F(groups, all_identical_events_of_a_group_count)
 {
 	for (int i = 0; i < IDENTICAL; i++) {
 		ASSERT_LE(0, bundle_open(&self->all, &self->attr, i ? self->all.fd[0] : -1));
@@ -34,12 +37,15 @@ TEST_F(groups, a_group_of_identical_events_counts_with_each)
 }
 
 struct fill {
-	int possible;	/* would open alone */
-	int accepted;	/* and did open in the group */
-	int wrong;	/* other errors than that it does not fit, or alone */
+	int possible;	/* events that can be opened alone */
+	int accepted;	/* events that were opened in the group */
+	int wrong;	/* events with another error than -EINVAL, or than when opened alone */
 };
 
-/* Tries to make all of [from, to) members of the first event's group. */
+/*
+ * Tries to open each event of [from, to) as a member of the first event's group. Returns how many
+ * can be opened alone, and how many could be opened in the group.
+ */
 static struct fill fill_group(struct bundle *all, int from, int to, uint64_t period)
 {
 	struct fill fill = {};
@@ -57,25 +63,28 @@ static struct fill fill_group(struct bundle *all, int from, int to, uint64_t per
 	return fill;
 }
 
-/* QEMU (10.0.2) counts each standard event on one counter: five, beside cycle and instret. */
+/*
+ * Returns how many programmable counters can be used by the events at the same time. QEMU (10.0.2)
+ * counts each standard event on one counter only: five, in addition to cycle and instret.
+ */
 static long counters_for_events(void)
 {
 	return pmu_is_qemu() ? (long)NR_HW_EVENTS :
 			       pmu_caps_number("programmable_counters");
 }
 
-static long least_of(long a, long b)
+static long min_of(long a, long b)
 {
 	return a < b ? a : b;
 }
 
 /*
- * Each counter holds one of the programs, whichever came first. cycle and
- * instret hold one of cycles and one of instructions; there are four of each. Where
- * these two can not leave machine mode out but others can, they are not used.
- * The leader is one of those that are tried, so that one takes no place.
+ * Each programmable counter has one config at a time. The fixed counters cycle and instret count
+ * one of the four events of cycles and one of the four of instructions. They are not used if they
+ * cannot exclude machine mode but other counters can. The leader is identical to one of the events
+ * that are tried, so that event needs no further counter.
  */
-TEST_F(groups, a_group_of_distinct_events_ends_where_the_counters_do)
+TEST_F(groups, a_group_has_as_many_distinct_events_as_counters)
 {
 	long fixed = pmu_uses_fixed_ctrs() ? pmu_caps_number("fixed_counters") : 0;
 	long hw = fixed + counters_for_events();
@@ -88,13 +97,13 @@ TEST_F(groups, a_group_of_distinct_events_ends_where_the_counters_do)
 	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
 	fill = fill_group(&self->all, 0, NR_HW, 0);
 	EXPECT_LE(2, fill.possible);
-	EXPECT_EQ(least_of(hw, fill.possible), fill.accepted);
+	EXPECT_EQ(min_of(hw, fill.possible), fill.accepted);
 	EXPECT_EQ(0, fill.wrong);
 	fill = fill_group(&self->all, NR_HW, NR_ALL, 0);
-	EXPECT_EQ(least_of(fw, fill.possible), fill.accepted);
+	EXPECT_EQ(min_of(fw, fill.possible), fill.accepted);
 	EXPECT_EQ(0, fill.wrong);
 
-	/* Full as it is, it runs, and all of it all the time. */
+	/* The group needs all counters; all of its events run all the time. */
 	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
 	EXPECT_COUNTED(read_times(self->all.fd[0]));
 	for (int i = 1; i < self->all.nr; i++) {
@@ -104,14 +113,14 @@ TEST_F(groups, a_group_of_distinct_events_ends_where_the_counters_do)
 		EXPECT_EQ(it.enabled, it.running);
 	}
 
-	/* And its leader counts on without the others. */
+	/* The leader still counts after the other events are closed. */
 	bundle_close(&self->all, 1);
 	ASSERT_EQ(0, ioctl(self->all.fd[0], PERF_EVENT_IOC_ENABLE, 0));
 	EXPECT_GOES_ON(self->all.fd[0]);
 }
 
-/* cycle and instret do not interrupt: a sampling event has to have one of the others. */
-TEST_F(groups, a_group_of_sampling_events_ends_where_interrupting_counters_do)
+/* cycle and instret cannot interrupt, so a sampling event needs one of the other counters. */
+TEST_F(groups, a_sampling_group_is_limited_by_interrupting_counters)
 {
 	struct fill fill;
 
@@ -122,20 +131,23 @@ TEST_F(groups, a_group_of_sampling_events_ends_where_interrupting_counters_do)
 	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
 	fill = fill_group(&self->all, 0, NR_HW, self->attr.sample_period);
 	EXPECT_EQ(NR_HW, fill.possible);
-	EXPECT_EQ(least_of(counters_for_events(), NR_HW), fill.accepted);
+	EXPECT_EQ(min_of(counters_for_events(), NR_HW), fill.accepted);
 	EXPECT_EQ(0, fill.wrong);
 	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));
 	EXPECT_COUNTED(read_times(self->all.fd[0]));
 }
 
-/* The legacy backend's cycle can not be filtered; a group may have it twice. */
-TEST_F(groups, events_of_one_fixed_counter_are_a_group_if_they_want_the_same_of_it)
+/*
+ * With the legacy backend the counter cycle has no filters. A group can have the same event of it
+ * twice, but no event with a filter.
+ */
+TEST_F(groups, a_group_can_have_the_legacy_cycles_event_twice)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	int leader;
 
 	if (!pmu_is_legacy())
-		SKIP(return, "the backend is not legacy: there is more than one counter");
+		SKIP(return, "the backend is not legacy, so there is more than one counter");
 
 	attr.read_format = TIMES;
 	leader = bundle_open(&self->all, &attr, -1);
@@ -156,7 +168,7 @@ TEST_F(groups, events_of_one_fixed_counter_are_a_group_if_they_want_the_same_of_
 	EXPECT_EQ(read_times(leader).value, read_times(self->all.fd[1]).value);
 }
 
-TEST_F(groups, a_member_of_another_task_or_of_a_cpu_is_einval)
+TEST_F(groups, a_member_of_another_task_or_of_a_cpu_gets_einval)
 {
 	pid_t pid = pmu_spawn(body_loop_forever, N);
 	int leader = bundle_open(&self->all, &self->attr, -1);
@@ -170,7 +182,7 @@ TEST_F(groups, a_member_of_another_task_or_of_a_cpu_is_einval)
 	EXPECT_COUNTED(read_times(leader));
 }
 
-/* --- other PMUs in the group --- */
+/* --- groups with events of other PMUs --- */
 
 #define PAGES	64
 
@@ -189,8 +201,8 @@ static const uint64_t software[] = {
 	PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_DUMMY,
 };
 
-/* Each new page faults once; what the code itself needs was faulted in before. */
-TEST_F(groups, a_hardware_leader_takes_software_siblings)
+/* Each new page causes one fault. The first run has faulted in what the code itself needs. */
+TEST_F(groups, a_hardware_leader_can_have_software_siblings)
 {
 	double began, took;
 	int *fd = self->all.fd;
@@ -216,8 +228,8 @@ TEST_F(groups, a_hardware_leader_takes_software_siblings)
 	EXPECT_EQ(0, read_times(fd[3]).value);
 }
 
-/* perf moves the group to the hardware's context when the first hardware event comes. */
-TEST_F(groups, a_software_leader_takes_hardware_siblings)
+/* perf moves the group to the hardware context when the first hardware event is added. */
+TEST_F(groups, a_software_leader_can_have_hardware_siblings)
 {
 	struct perf_event_attr leader = attr_software(PERF_COUNT_SW_DUMMY);
 	struct perf_event_attr faults = attr_software(PERF_COUNT_SW_PAGE_FAULTS);
@@ -235,7 +247,7 @@ TEST_F(groups, a_software_leader_takes_hardware_siblings)
 	EXPECT_COUNTED(read_times(fd[2]));
 	EXPECT_COUNTED(read_times(fd[3]));
 	EXPECT_EQ(0, read_times(fd[0]).value);
-	/* The hardware's members are left without it, and run on as singles. */
+	/* After the leader is closed, the hardware events still run, each without a group. */
 	ASSERT_EQ(0, ioctl(fd[0], PERF_EVENT_IOC_ENABLE, 0));
 	bundle_close_one(&self->all, 0);
 	EXPECT_GOES_ON(fd[2]);
@@ -244,7 +256,7 @@ TEST_F(groups, a_software_leader_takes_hardware_siblings)
 
 #define TRACEPOINT	"/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id"
 
-TEST_F(groups, a_tracepoint_in_a_hardware_group_counts_its_own)
+TEST_F(groups, a_tracepoint_counts_in_a_hardware_group)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_TRACEPOINT, pmu_read_number(TRACEPOINT));
 	int *fd = self->all.fd;
@@ -268,8 +280,11 @@ TEST_F(groups, a_tracepoint_in_a_hardware_group_counts_its_own)
 	EXPECT_GOES_ON(fd[0]);
 }
 
-/* Linux has no hardware breakpoints on RISC-V so far; where it has, this one is never hit. */
-TEST_F(groups, a_breakpoint_leaves_the_hardware_group_alone)
+/*
+ * Linux has no hardware breakpoints on RISC-V so far. If it has, this one is never hit, and must
+ * not change the count of the group.
+ */
+TEST_F(groups, a_breakpoint_does_not_change_a_hardware_group)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .bp_type = HW_BREAKPOINT_W,
@@ -285,9 +300,9 @@ TEST_F(groups, a_breakpoint_leaves_the_hardware_group_alone)
 	EXPECT_COUNTED(read_times(self->all.fd[0]));
 }
 
-/* --- events that go while they run --- */
+/* --- closing events while they run --- */
 
-/* A leader and five that count beside it, all of them running. */
+/* Opens and enables a leader and five siblings, one of them a software event. Returns 0 or -1. */
 static int open_running_group(struct bundle *all)
 {
 	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS);
@@ -303,7 +318,7 @@ static int open_running_group(struct bundle *all)
 	return ioctl(all->fd[0], PERF_EVENT_IOC_ENABLE, 0);
 }
 
-TEST_F(groups, siblings_go_on_alone_when_their_running_leader_is_closed)
+TEST_F(groups, siblings_still_count_after_their_leader_is_closed)
 {
 	struct times before[6];
 
@@ -324,7 +339,7 @@ TEST_F(groups, siblings_go_on_alone_when_their_running_leader_is_closed)
 	}
 }
 
-TEST_F(groups, a_group_goes_on_when_its_running_members_are_closed)
+TEST_F(groups, a_group_still_counts_after_members_are_closed)
 {
 	ASSERT_EQ(0, open_running_group(&self->all));
 	for (int keep = 5; keep; keep--) {
