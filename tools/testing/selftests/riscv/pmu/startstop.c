@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Enable, disable, reset, read: what each does to the count, the times and the other events. */
+/*
+ * What enabling, disabling, resetting and reading an event do to its count, its times and other
+ * events.
+ */
 
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,7 +19,9 @@ FIXTURE(startstop) {
 	int fd;
 };
 
-/* User only, where the hart can filter: only then is a count not disturbed by the kernel's. */
+/*
+ * If the hart can filter, the event counts user mode only, so the kernel does not change its count.
+ */
 FIXTURE_SETUP(startstop)
 {
 	bool filter = pmu_can_filter();
@@ -69,12 +74,12 @@ TEST_F(startstop, enabling_an_enabled_event_changes_nothing)
 	pmu_loop(N);
 	count = pmu_read(self->fd);
 	EXPECT_LE(pmu_least(2 * N), count);
-	/* The calls of this test are far shorter than its loops. */
+	/* Apart from its loops, this test executes far fewer than 1000 instructions. */
 	if (self->exact)
 		EXPECT_GE(2 * N + 1000, count);
 }
 
-TEST_F(startstop, a_hundred_windows_add_up)
+TEST_F(startstop, counts_of_a_hundred_windows_add_up)
 {
 	int64_t empty;
 
@@ -91,7 +96,7 @@ TEST_F(startstop, a_hundred_windows_add_up)
 	}
 }
 
-TEST_F(startstop, reads_of_a_running_event_never_go_back)
+TEST_F(startstop, reads_of_a_running_event_never_decrease)
 {
 	int64_t last = 0;
 
@@ -106,18 +111,18 @@ TEST_F(startstop, reads_of_a_running_event_never_go_back)
 	}
 }
 
-TEST_F(startstop, reading_does_not_disturb_the_count)
+TEST_F(startstop, reading_does_not_change_the_count)
 {
 	int64_t empty, count;
 
-	/* One read in each window, of a user path that is the same every time. */
+	/* Each read executes the same number of instructions in user mode. */
 	ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0);
 	pmu_read(self->fd);
 	ioctl(self->fd, PERF_EVENT_IOC_RESET, 0);
 	empty = pmu_read(self->fd);
 	for (int i = 0; i < 100; i++)
 		count = pmu_read(self->fd) - empty;
-	/* A hundred reads, each of the same length, from the first one's end on. */
+	/* The count is that of a hundred reads since the end of the first one. */
 	EXPECT_LT(0, count);
 	if (self->exact) {
 		EXPECT_EQ(0, count % 100);
@@ -125,7 +130,7 @@ TEST_F(startstop, reading_does_not_disturb_the_count)
 	}
 }
 
-TEST_F(startstop, reset_of_a_stopped_event_leaves_zero)
+TEST_F(startstop, reset_of_a_disabled_event_sets_its_count_to_zero)
 {
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
 	EXPECT_LE(pmu_least(N), pmu_read(self->fd));
@@ -133,7 +138,7 @@ TEST_F(startstop, reset_of_a_stopped_event_leaves_zero)
 	EXPECT_EQ(0, pmu_read(self->fd));
 }
 
-TEST_F(startstop, reset_of_a_running_event_starts_from_zero)
+TEST_F(startstop, reset_of_a_running_event_restarts_at_zero)
 {
 	int64_t count;
 
@@ -151,7 +156,7 @@ TEST_F(startstop, reset_of_a_running_event_starts_from_zero)
 
 #define TIMES	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
-TEST_F(startstop, read_formats_come_in_their_order)
+TEST_F(startstop, read_returns_its_fields_in_the_specified_order)
 {
 	int64_t value[5], id;
 	int fd;
@@ -173,7 +178,7 @@ TEST_F(startstop, read_formats_come_in_their_order)
 	close(fd);
 }
 
-TEST_F(startstop, reset_leaves_the_times_alone)
+TEST_F(startstop, reset_does_not_change_the_times)
 {
 	int64_t before[3], after[3];
 	int fd;
@@ -191,7 +196,7 @@ TEST_F(startstop, reset_leaves_the_times_alone)
 	close(fd);
 }
 
-/* What a group read looks like: number, two times, then value, id and lost for each member. */
+/* What read() returns for a group: number, two times, then value, ID and lost for each member. */
 struct group_read {
 	int64_t nr, enabled, running;
 	struct { int64_t value, id, lost; } member[2];
@@ -242,12 +247,15 @@ TEST_F(group, members_count_while_their_leader_is_enabled)
 		EXPECT_LE(pmu_least(N), it.member[i].value);
 		EXPECT_EQ(0, it.member[i].lost);
 	}
-	/* An instruction is a cycle under -icount, and the whole group starts and stops at once. */
+	/*
+	 * Under -icount an instruction takes one cycle, and all events of a group start and stop
+	 * at the same time.
+	 */
 	if (self->exact)
 		EXPECT_EQ(it.member[0].value, it.member[1].value);
 }
 
-TEST_F(group, a_disabled_member_stands_still_beside_its_leader)
+TEST_F(group, a_disabled_member_does_not_count_with_its_leader)
 {
 	struct group_read it;
 
@@ -269,7 +277,7 @@ TEST_F(group, a_group_reset_resets_all_members)
 	EXPECT_EQ(0, it.member[1].value);
 }
 
-TEST_F(group, a_member_counts_on_alone_when_its_leader_is_closed)
+TEST_F(group, a_member_still_counts_after_its_leader_is_closed)
 {
 	struct group_read it;
 
