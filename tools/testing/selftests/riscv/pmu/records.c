@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fields of a sample: a sample has each field that was asked for, with the right value.
- * unwind.c has the tests of call chains, registers and the stack.
+ * The fields of a sample: a sample must have each field that the event requests, with the correct
+ * value. unwind.c has the tests of call chains, registers and the stack.
  */
 
 #define _GNU_SOURCE
@@ -24,39 +24,39 @@ static uint64_t now_ns(void)
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
-/* --- the plain fields --- */
+/* --- basic fields --- */
 
-#define PLAIN	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |	\
+#define BASIC	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |	\
 		 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |	\
 		 PERF_SAMPLE_PERIOD)
 
-struct plain {
+struct basic {
 	uint64_t id, began, last, cpus;
 	uint32_t pid;
-	int64_t inside, wrong_id, wrong_task, wrong_cpu, wrong_addr, wrong_period, back_in_time;
+	int64_t inside, wrong_id, wrong_task, wrong_cpu, wrong_addr, wrong_period, time_decreased;
 };
 
-static void check_plain(const struct pmu_record *record, void *arg)
+static void check_basic(const struct pmu_record *record, void *arg)
 {
-	struct plain *check = arg;
+	struct basic *check = arg;
 
 	check->inside += is_between(record->ip, pmu_loop_begin, pmu_loop_end);
 	check->wrong_id += record->identifier != check->id || record->id != check->id ||
 			   record->stream_id != check->id;
 	check->wrong_task += record->pid != check->pid || record->tid != check->pid;
 	check->wrong_cpu += record->cpu >= check->cpus;
-	/* What data was accessed, no RISC-V hart tells. */
+	/* RISC-V harts do not report data addresses. */
 	check->wrong_addr += record->addr != 0;
 	check->wrong_period += !record->period || record->period % PERIOD;
-	check->back_in_time += record->time < check->last;
+	check->time_decreased += record->time < check->last;
 	check->last = record->time;
 }
 
-TEST_F_TIMEOUT(records, plain_fields_tell_the_truth, 120)
+TEST_F_TIMEOUT(records, basic_fields_are_correct, 120)
 {
-	struct plain check = { .pid = getpid(), .cpus = sysconf(_SC_NPROCESSORS_CONF) };
+	struct basic check = { .pid = getpid(), .cpus = sysconf(_SC_NPROCESSORS_CONF) };
 
-	self->attr.sample_type = PLAIN;
+	self->attr.sample_type = BASIC;
 	self->attr.use_clockid = 1;
 	self->attr.clockid = CLOCK_MONOTONIC;
 	ASSERT_EQ(0, open_mapped(self));
@@ -65,18 +65,18 @@ TEST_F_TIMEOUT(records, plain_fields_tell_the_truth, 120)
 	check.began = now_ns();
 	check.last = check.began;
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
-	pmu_ring_records(&self->ring, &self->attr, check_plain, &check);
+	pmu_ring_records(&self->ring, &self->attr, check_basic, &check);
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_LT(check.began, check.last);
 	EXPECT_GT(now_ns(), check.last);
-	EXPECT_EQ(0, check.back_in_time);
+	EXPECT_EQ(0, check.time_decreased);
 	EXPECT_EQ(0, check.wrong_id);
 	EXPECT_EQ(0, check.wrong_task);
 	EXPECT_EQ(0, check.wrong_cpu);
 	EXPECT_EQ(0, check.wrong_addr);
 	EXPECT_EQ(0, check.wrong_period);
-	/* The first and the last may be taken at the loop's edge. */
+	/* The first and the last sample may be outside the loop. */
 	if (self->exact && self->filters)
 		EXPECT_LE(self->ring.samples - 2, check.inside);
 	EXPECT_LT(0, check.inside);
@@ -89,7 +89,7 @@ static void check_cpu(const struct pmu_record *record, void *arg)
 	there[record->cpu < 64 ? record->cpu : 0]++;
 }
 
-TEST_F_TIMEOUT(records, samples_name_the_hart_they_were_taken_on, 120)
+TEST_F_TIMEOUT(records, samples_have_the_cpu_on_which_they_were_taken, 120)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	cpu_set_t all;
@@ -124,8 +124,8 @@ static void check_unknown(const struct pmu_record *record, void *arg)
 	*wrong += record->weight || (record->data_src & none.val) != none.val;
 }
 
-/* RISC-V harts report neither: perf's core fills in the fields, not the driver. */
-TEST_F_TIMEOUT(records, weight_is_zero_and_the_data_source_not_available, 120)
+/* RISC-V harts report neither, so perf's core fills in these fields, not the driver. */
+TEST_F_TIMEOUT(records, weight_is_zero_and_data_source_is_not_available, 120)
 {
 	int64_t wrong = 0;
 
@@ -136,7 +136,7 @@ TEST_F_TIMEOUT(records, weight_is_zero_and_the_data_source_not_available, 120)
 	EXPECT_EQ(0, wrong);
 }
 
-/* --- what samples stand for --- */
+/* --- periods --- */
 
 #define EXPECT_REST(count, length, ring)				\
 do {									\
@@ -148,8 +148,8 @@ do {									\
 } while (0)
 
 /*
- * However late they are, and however many periods had ended by then: no event
- * is sampled twice, and only those of the period that has not ended are not.
+ * A late sample may stand for several periods. Nevertheless the sum of the periods of all samples
+ * must equal the count, less the period that has not ended.
  */
 TEST_F_TIMEOUT(records, periods_of_all_samples_add_up_to_the_count, 120)
 {
@@ -168,14 +168,15 @@ TEST_F_TIMEOUT(records, periods_of_all_samples_add_up_to_the_count, 120)
 	}
 }
 
-static void note_period(const struct pmu_sample *sample, void *arg)
+static void store_period(const struct pmu_sample *sample, void *arg)
 {
 	*(int64_t *)arg = sample->period;
 }
 
 /*
- * Each period is as long as perf wanted it when it began. The one that has not
- * ended is shorter than twice the last: by then perf has found the rate.
+ * The length of each period is the one that perf had set when the period began. The period that has
+ * not ended is shorter than twice the last one, because perf has reached the requested rate by
+ * then.
  */
 TEST_F_TIMEOUT(records, periods_of_a_frequency_add_up_to_the_count, 120)
 {
@@ -186,71 +187,71 @@ TEST_F_TIMEOUT(records, periods_of_a_frequency_add_up_to_the_count, 120)
 	self->attr.sample_freq = 2000;
 	ASSERT_EQ(0, open_mapped(self));
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, 10 * N));
-	pmu_ring_drain(&self->ring, note_period, &period);
+	pmu_ring_drain(&self->ring, store_period, &period);
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_REST(pmu_read(self->fd), 2 * period, &self->ring);
 }
 
-/* --- where they were --- */
+/* --- privilege modes --- */
 
-struct where {
-	int64_t user, kernel, strange;
+struct modes {
+	int64_t user, kernel, wrong;
 };
 
-static void check_where(const struct pmu_record *record, void *arg)
+static void check_modes(const struct pmu_record *record, void *arg)
 {
-	struct where *check = arg;
+	struct modes *check = arg;
 
 	if (is_user(record))
 		check->user++;
 	else
 		check->kernel++;
-	check->strange += is_user(record) == is_kernel_address(record->ip);
+	check->wrong += is_user(record) == is_kernel_address(record->ip);
 }
 
-/* Every fifth instruction or so is of user mode: most periods end near the border. */
-TEST_F_TIMEOUT(records, an_event_that_excludes_the_kernel_never_shows_it, 120)
+/* About every fifth instruction is in user mode, so most periods end near a change of the mode. */
+TEST_F_TIMEOUT(records, an_event_that_excludes_the_kernel_never_samples_it, 120)
 {
-	struct where check = {};
+	struct modes check = {};
 
 	if (!self->filters)
 		SKIP(return, "no filters on this hart");
 
 	self->attr.sample_period = 997;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_where, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_modes, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LE(self->exact ? 900 : 1, check.user);
 	EXPECT_EQ(0, check.kernel);
-	EXPECT_EQ(0, check.strange);
+	EXPECT_EQ(0, check.wrong);
 }
 
-TEST_F_TIMEOUT(records, an_event_that_excludes_user_mode_shows_the_kernel, 120)
+TEST_F_TIMEOUT(records, an_event_that_excludes_user_mode_samples_the_kernel, 120)
 {
-	struct where check = {};
+	struct modes check = {};
 
 	if (!self->filters)
 		SKIP(return, "no filters on this hart");
 
 	self->attr.exclude_kernel = 0;
 	self->attr.exclude_user = 1;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_where, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_modes, &check));
 	EXPECT_FALSE(self->ring.broken);
-	/* A period that ends while interrupts are off may be sampled in user mode. */
+	/* If a period ends while interrupts are disabled, the sample may be in user mode. */
 	EXPECT_LT(0, check.kernel);
-	EXPECT_EQ(0, check.strange);
+	EXPECT_EQ(0, check.wrong);
 }
 
-TEST_F_TIMEOUT(records, an_event_of_both_shows_both, 120)
+TEST_F_TIMEOUT(records, an_event_of_both_modes_samples_both, 120)
 {
-	struct where check = {};
+	struct modes check = {};
 
 	self->attr.exclude_kernel = 0;
 	self->attr.sample_period = 99991;
-	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_where, &check));
+	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_modes, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LT(0, check.kernel);
-	EXPECT_EQ(0, check.strange);
+	EXPECT_EQ(0, check.wrong);
 }
 
 /* --- groups --- */
@@ -261,10 +262,10 @@ TEST_F_TIMEOUT(records, an_event_of_both_shows_both, 120)
 
 struct group {
 	uint64_t id[MEMBERS], last[MEMBERS], enabled;
-	int64_t most_apart;	/* what the others counted from one sample to the next */
-	int64_t latest;		/* how much later than its period's end a sample was */
+	int64_t most_apart;	/* largest difference of two members' counts between two samples */
+	int64_t latest;		/* largest number of events from a period's end to its sample */
 	int64_t periods;
-	int64_t wrong, back, unequal, multiplexed;
+	int64_t wrong, decreased, unequal, multiplexed;
 };
 
 static int64_t apart(uint64_t a, uint64_t b)
@@ -272,7 +273,7 @@ static int64_t apart(uint64_t a, uint64_t b)
 	return a < b ? b - a : a - b;
 }
 
-static void note_most(int64_t *most, int64_t value)
+static void store_max(int64_t *most, int64_t value)
 {
 	if (*most < value)
 		*most = value;
@@ -289,14 +290,14 @@ static void check_group(const struct pmu_record *record, void *arg)
 	}
 	for (int i = 0; i < MEMBERS; i++) {
 		check->wrong += record->member[i].id != check->id[i];
-		check->back += record->member[i].value < check->last[i];
+		check->decreased += record->member[i].value < check->last[i];
 		delta[i] = record->member[i].value - check->last[i];
 		check->last[i] = record->member[i].value;
-		note_most(&check->most_apart, apart(delta[i], delta[0]));
+		store_max(&check->most_apart, apart(delta[i], delta[0]));
 	}
 	check->periods += record->period;
-	note_most(&check->latest, apart(check->last[0], check->periods));
-	check->back += record->enabled < check->enabled;
+	store_max(&check->latest, apart(check->last[0], check->periods));
+	check->decreased += record->enabled < check->enabled;
 	check->enabled = record->enabled;
 	check->unequal += check->last[1] != check->last[0];
 	check->multiplexed += record->enabled != record->running;
@@ -313,7 +314,10 @@ static int open_group(FIXTURE_DATA(records) *self, struct group *check, int fd[M
 	if (err)
 		return err;
 
-	/* The second is the leader itself, counting; the third goes at its rate. */
+	/*
+	 * The second member counts the leader's event; the third counts cycles, which have the same
+	 * rate under -icount.
+	 */
 	attr = self->attr;
 	attr.disabled = 0;
 	attr.sample_period = 0;
@@ -332,11 +336,11 @@ static int open_group(FIXTURE_DATA(records) *self, struct group *check, int fd[M
 }
 
 /*
- * Members are read as of one instant, so an event and its double are equal in
- * each sample. Under -icount a cycle is an instruction (programmable counters
- * leave out the same), and the three go at one rate.
+ * All members of a sample are read at the same time, so two members that count the same event are
+ * equal in each sample. Under -icount an instruction takes one cycle (programmable counters exclude
+ * the same modes), so all three members count at the same rate.
  */
-TEST_F_TIMEOUT(records, each_sample_shows_the_whole_group_at_one_instant, 120)
+TEST_F_TIMEOUT(records, a_sample_has_all_counts_of_its_group_at_one_time, 120)
 {
 	struct {
 		uint64_t nr, enabled, running;
@@ -352,7 +356,7 @@ TEST_F_TIMEOUT(records, each_sample_shows_the_whole_group_at_one_instant, 120)
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.wrong);
-	EXPECT_EQ(0, check.back);
+	EXPECT_EQ(0, check.decreased);
 	EXPECT_EQ(0, check.unequal);
 	EXPECT_EQ(0, check.multiplexed);
 	for (int i = 0; i < MEMBERS; i++) {
@@ -377,13 +381,13 @@ static void check_own(const struct pmu_record *record, void *arg)
 	check->wrong += record->nr_members != 1 || record->member[0].id != check->id[0] ||
 			record->member[0].lost;
 	check->periods += record->period;
-	/* No period can end that was not counted. */
-	check->back += record->member[0].value < (uint64_t)check->periods;
-	note_most(&check->latest, apart(record->member[0].value, check->periods));
+	/* The count includes all events of the periods that have ended. */
+	check->decreased += record->member[0].value < (uint64_t)check->periods;
+	store_max(&check->latest, apart(record->member[0].value, check->periods));
 }
 
-/* A sample of a single event has its own value, as read() would have given it then. */
-TEST_F_TIMEOUT(records, a_sample_shows_its_own_count, 120)
+/* A sample of an event without a group has the count that read() would return at that time. */
+TEST_F_TIMEOUT(records, a_sample_of_a_single_event_has_its_count, 120)
 {
 	struct group check = {};
 
@@ -396,7 +400,7 @@ TEST_F_TIMEOUT(records, a_sample_shows_its_own_count, 120)
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.wrong);
-	EXPECT_EQ(0, check.back);
+	EXPECT_EQ(0, check.decreased);
 	if (self->exact)
 		EXPECT_GE(PERIOD / 10 + pmu_latest(), check.latest);
 }
