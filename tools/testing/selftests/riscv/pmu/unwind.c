@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a sample has for an unwinder: call chains, registers and the stack. The code that
- * is sampled is such that the right values are known (lib/chain.S).
+ * Fields of a sample for unwinding: call chains, registers and the stack. The tests sample code for
+ * which the correct values are known (lib/chain.S).
  */
 
 #define _GNU_SOURCE
@@ -18,14 +18,15 @@ RECORDS_FIXTURE(unwind)
 
 struct chain {
 	uint64_t max_kernel;
-	int64_t of_loop, of_syscall, wrong, kernels, users, kernel_frames, longest;
+	int64_t in_loop, of_syscall, wrong, kernel_markers, user_markers, kernel_frames, max_length;
 };
 
 static bool is_known_chain(const uint64_t *frame, uint64_t nr)
 {
 	/*
-	 * A leaf has no frame, and Linux takes ra for its caller in the place of
-	 * what that one's own frame tells: it leaves out b (6.12, unwind_user_frame()).
+	 * A leaf function has no stack frame. Linux takes its caller from ra, in place of the
+	 * return address in that caller's own frame, and so leaves out b (6.12,
+	 * unwind_user_frame()).
 	 */
 	uint64_t b = nr > 2 && frame[2] == (uintptr_t)pmu_chain_in_b;
 
@@ -33,23 +34,23 @@ static bool is_known_chain(const uint64_t *frame, uint64_t nr)
 	       frame[2 + b] == (uintptr_t)pmu_chain_in_a;
 }
 
-/* Counts the kinds of frames; the user's, as they come behind their mark. */
+/* Checks the order of the frames and counts each kind. User frames follow PERF_CONTEXT_USER. */
 static void check_chain(const struct pmu_record *record, void *arg)
 {
 	struct chain *check = arg;
 	const uint64_t *frame = record->frames;
 	uint64_t user = record->nr_frames;
 
-	if (check->longest < (int64_t)record->nr_frames)
-		check->longest = record->nr_frames;
+	if (check->max_length < (int64_t)record->nr_frames)
+		check->max_length = record->nr_frames;
 	for (uint64_t i = 0; i < record->nr_frames; i++) {
 		if (frame[i] == (uint64_t)PERF_CONTEXT_KERNEL) {
-			check->kernels++;
-			/* The kernel's come first, and begin where the sample was. */
+			check->kernel_markers++;
+			/* Kernel frames are first, and the first one is the sampled address. */
 			check->wrong += i || is_user(record) || record->nr_frames < 2 ||
 					frame[1] != record->ip;
 		} else if (frame[i] == (uint64_t)PERF_CONTEXT_USER) {
-			check->users++;
+			check->user_markers++;
 			user = i + 1;
 		} else if (is_kernel_address(frame[i])) {
 			check->kernel_frames++;
@@ -62,11 +63,11 @@ static void check_chain(const struct pmu_record *record, void *arg)
 	check->wrong += is_user(record) && frame[user] != record->ip;
 	if (!is_between(frame[user], pmu_loop_begin, pmu_loop_end))
 		return;
-	check->of_loop++;
+	check->in_loop++;
 	check->wrong += !is_known_chain(frame + user, record->nr_frames - user);
 }
 
-TEST_F_TIMEOUT(unwind, a_call_chain_shows_who_called, 120)
+TEST_F_TIMEOUT(unwind, a_call_chain_has_the_callers, 120)
 {
 	struct chain check = {};
 
@@ -75,18 +76,18 @@ TEST_F_TIMEOUT(unwind, a_call_chain_shows_who_called, 120)
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.wrong);
-	EXPECT_LT(0, check.of_loop);
+	EXPECT_LT(0, check.in_loop);
 	if (!self->filters)
 		return;
 
-	EXPECT_EQ(self->ring.samples, check.users);
-	EXPECT_EQ(0, check.kernels);
+	EXPECT_EQ(self->ring.samples, check.user_markers);
+	EXPECT_EQ(0, check.kernel_markers);
 	EXPECT_EQ(0, check.kernel_frames);
 	if (self->exact)
-		EXPECT_LE(self->ring.samples - 2, check.of_loop);
+		EXPECT_LE(self->ring.samples - 2, check.in_loop);
 }
 
-/* Half of it is in the kernel. */
+/* Samples user mode and the kernel with call chains, in a loop of system calls. */
 static int sample_calls(FIXTURE_DATA(unwind) *self, struct chain *check)
 {
 	self->attr.exclude_kernel = 0;
@@ -95,19 +96,19 @@ static int sample_calls(FIXTURE_DATA(unwind) *self, struct chain *check)
 	return sample(self, pmu_syscall_loop, CALLS, check_chain, check);
 }
 
-TEST_F_TIMEOUT(unwind, a_call_chain_goes_from_the_kernel_to_user_mode, 120)
+TEST_F_TIMEOUT(unwind, a_call_chain_has_kernel_and_user_frames, 120)
 {
 	struct chain check = {};
 
 	ASSERT_EQ(0, sample_calls(self, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);
-	EXPECT_LT(0, check.kernels);
-	EXPECT_LT(check.kernels, check.kernel_frames);
-	EXPECT_EQ(self->ring.samples, check.users);
+	EXPECT_LT(0, check.kernel_markers);
+	EXPECT_LT(check.kernel_markers, check.kernel_frames);
+	EXPECT_EQ(self->ring.samples, check.user_markers);
 }
 
-TEST_F_TIMEOUT(unwind, a_call_chain_leaves_out_the_kernel_if_asked_to, 120)
+TEST_F_TIMEOUT(unwind, exclude_callchain_kernel_leaves_out_kernel_frames, 120)
 {
 	struct chain check = {};
 
@@ -115,12 +116,12 @@ TEST_F_TIMEOUT(unwind, a_call_chain_leaves_out_the_kernel_if_asked_to, 120)
 	ASSERT_EQ(0, sample_calls(self, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);
-	EXPECT_EQ(0, check.kernels);
+	EXPECT_EQ(0, check.kernel_markers);
 	EXPECT_EQ(0, check.kernel_frames);
-	EXPECT_EQ(self->ring.samples, check.users);
+	EXPECT_EQ(self->ring.samples, check.user_markers);
 }
 
-TEST_F_TIMEOUT(unwind, a_call_chain_leaves_out_user_mode_if_asked_to, 120)
+TEST_F_TIMEOUT(unwind, exclude_callchain_user_leaves_out_user_frames, 120)
 {
 	struct chain check = {};
 
@@ -128,25 +129,25 @@ TEST_F_TIMEOUT(unwind, a_call_chain_leaves_out_user_mode_if_asked_to, 120)
 	ASSERT_EQ(0, sample_calls(self, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);
-	EXPECT_LT(0, check.kernels);
-	EXPECT_EQ(0, check.users);
+	EXPECT_LT(0, check.kernel_markers);
+	EXPECT_EQ(0, check.user_markers);
 }
 
-TEST_F_TIMEOUT(unwind, a_call_chain_is_no_longer_than_asked_for, 120)
+TEST_F_TIMEOUT(unwind, sample_max_stack_limits_a_call_chain, 120)
 {
 	struct chain check = {};
 
 	if (!self->filters)
-		SKIP(return, "no filters on this hart: some would be the kernel's");
+		SKIP(return, "no filters on this hart, so some frames would be the kernel's");
 
 	self->attr.sample_max_stack = 2;
 	self->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	ASSERT_EQ(0, sample(self, pmu_chain, N, check_chain, &check));
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
-	/* Marks do not count. */
-	EXPECT_EQ(3, check.longest);
-	EXPECT_EQ(self->ring.samples, check.users);
+	/* The limit of 2 does not include the context marker PERF_CONTEXT_USER. */
+	EXPECT_EQ(3, check.max_length);
+	EXPECT_EQ(self->ring.samples, check.user_markers);
 }
 
 /* --- registers and the stack --- */
@@ -159,8 +160,8 @@ TEST_F_TIMEOUT(unwind, a_call_chain_is_no_longer_than_asked_for, 120)
 enum { PC, SP, S2, S5, T3 };
 
 struct regs {
-	uint64_t near;
-	int64_t inside, wrong, without;
+	uint64_t stack_address;
+	int64_t inside, wrong, missing;
 };
 
 static void check_regs(const struct pmu_record *record, void *arg)
@@ -169,7 +170,7 @@ static void check_regs(const struct pmu_record *record, void *arg)
 	struct regs *check = arg;
 
 	if (record->user_abi != PERF_SAMPLE_REGS_ABI_64) {
-		check->without++;
+		check->missing++;
 		return;
 	}
 	check->wrong += is_user(record) && reg[PC] != record->ip;
@@ -180,27 +181,27 @@ static void check_regs(const struct pmu_record *record, void *arg)
 	check->inside++;
 	check->wrong += reg[S2] != PMU_HELD + 18 || reg[S5] != PMU_HELD + 21 ||
 			reg[T3] != PMU_HELD + 28;
-	check->wrong += reg[SP] >= check->near || reg[SP] + 65536 < check->near;
+	check->wrong += reg[SP] >= check->stack_address || reg[SP] + 65536 < check->stack_address;
 }
 
-TEST_F_TIMEOUT(unwind, user_registers_are_those_of_the_loop, 120)
+TEST_F_TIMEOUT(unwind, user_registers_have_the_values_of_the_loop, 120)
 {
-	struct regs check = { .near = (uintptr_t)__builtin_frame_address(0) };
+	struct regs check = { .stack_address = (uintptr_t)__builtin_frame_address(0) };
 
 	self->attr.sample_type |= PERF_SAMPLE_REGS_USER;
 	self->attr.sample_regs_user = REGS;
 	ASSERT_EQ(0, sample(self, pmu_held_loop, N, check_regs, &check));
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
-	EXPECT_EQ(0, check.without);
+	EXPECT_EQ(0, check.missing);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_LT(0, check.inside);
 	if (self->exact && self->filters)
 		EXPECT_LE(self->ring.samples - 2, check.inside);
 }
 
-/* All registers there are, and not one more. */
-TEST_F_TIMEOUT(unwind, all_user_registers_can_be_had_and_no_others, 120)
+/* All registers can be sampled; the bit after the last one returns EINVAL. */
+TEST_F_TIMEOUT(unwind, all_user_registers_and_no_others_can_be_sampled, 120)
 {
 	struct regs check = {};
 
@@ -214,10 +215,10 @@ TEST_F_TIMEOUT(unwind, all_user_registers_can_be_had_and_no_others, 120)
 	EXPECT_EQ(-EINVAL, pmu_try(&self->attr));
 }
 
-/* In a system call, the user's registers are those it was entered with. */
-TEST_F_TIMEOUT(unwind, user_registers_are_the_users_in_the_kernel_too, 120)
+/* In a system call, the user registers are those at its entry. */
+TEST_F_TIMEOUT(unwind, samples_in_the_kernel_have_user_registers, 120)
 {
-	struct regs check = { .near = UINT64_MAX };
+	struct regs check = { .stack_address = UINT64_MAX };
 
 	self->attr.exclude_kernel = 0;
 	self->attr.sample_period = 99991;
@@ -225,7 +226,7 @@ TEST_F_TIMEOUT(unwind, user_registers_are_the_users_in_the_kernel_too, 120)
 	self->attr.sample_regs_user = REGS;
 	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_regs, &check));
 	EXPECT_FALSE(self->ring.broken);
-	EXPECT_EQ(0, check.without);
+	EXPECT_EQ(0, check.missing);
 	EXPECT_EQ(0, check.wrong);
 }
 
@@ -234,7 +235,7 @@ static void check_intr(const struct pmu_record *record, void *arg)
 	struct regs *check = arg;
 
 	if (record->intr_abi != PERF_SAMPLE_REGS_ABI_64) {
-		check->without++;
+		check->missing++;
 		return;
 	}
 	check->wrong += record->intr_regs[PC] != record->ip;
@@ -243,7 +244,7 @@ static void check_intr(const struct pmu_record *record, void *arg)
 }
 
 /* PERF_SAMPLE_REGS_INTR must not expose kernel addresses if the event excludes the kernel. */
-TEST_F_TIMEOUT(unwind, registers_at_the_interrupt_are_not_the_kernels_if_it_is_excluded, 120)
+TEST_F_TIMEOUT(unwind, interrupt_registers_do_not_expose_an_excluded_kernel, 120)
 {
 	struct regs check = {};
 
@@ -256,7 +257,7 @@ TEST_F_TIMEOUT(unwind, registers_at_the_interrupt_are_not_the_kernels_if_it_is_e
 	ASSERT_EQ(0, sample(self, pmu_syscall_loop, CALLS, check_intr, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LT(0, self->ring.samples);
-	EXPECT_EQ(0, check.without);
+	EXPECT_EQ(0, check.missing);
 	EXPECT_EQ(0, check.wrong);
 }
 
@@ -267,9 +268,9 @@ static void check_stack(const struct pmu_record *record, void *arg)
 	struct regs *check = arg;
 	uint64_t top;
 
-	/* There is more on the stack than that. */
+	/* The stack is larger than STACK, so all of the requested size must be copied. */
 	if (record->stack_size != STACK || record->stack_filled != STACK) {
-		check->without++;
+		check->missing++;
 		return;
 	}
 	if (!is_between(record->user_regs[PC], pmu_held_begin, pmu_held_end))
@@ -290,7 +291,7 @@ TEST_F_TIMEOUT(unwind, the_user_stack_is_copied_from_its_top, 120)
 	ASSERT_EQ(0, sample(self, pmu_held_loop, N, check_stack, &check));
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
-	EXPECT_EQ(0, check.without);
+	EXPECT_EQ(0, check.missing);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_LT(0, check.inside);
 }
