@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Settings of a sampling event: its period or frequency, refresh, signals and output. And the
- * distribution of the samples equals that of the instructions.
+ * Settings of a sampling event: its period or frequency, signals and output. Also tests that
+ * samples are distributed like the instructions.
  */
 
 #define _GNU_SOURCE
@@ -21,9 +21,9 @@
 #include "lib/ring.h"
 #include "lib/task.h"
 
-/* Longer where the interrupt comes late. */
+/* Number of instructions of a window. It is higher if interrupts are late. */
 #define N	(self->exact ? 40000000L : 200000000L)
-/* Long enough for samples that are polled for: 200 us under -icount. */
+/* Long enough for polling: 200 us under -icount. */
 #define PERIOD	200000
 
 FIXTURE(steering) {
@@ -32,7 +32,7 @@ FIXTURE(steering) {
 
 FIXTURE_SETUP(steering)
 {
-	/* A skipped set-up has no teardown: nothing may be changed before. */
+	/* After SKIP in a set-up there is no teardown, so change nothing before it. */
 	if (!pmu_can_sample())
 		SKIP(return, "this machine does not sample (caps/sampling is none)");
 
@@ -55,9 +55,9 @@ FIXTURE_TEARDOWN(steering)
 
 #define EXPECT_SAMPLES(events, length, seen)	EXPECT_SAMPLES_SEEN(events, length, seen)
 
-/* --- how often --- */
+/* --- periods and frequencies --- */
 
-TEST_F(steering, periods_of_ten_million_end_when_they_should)
+TEST_F(steering, periods_of_ten_million_have_the_right_number_of_samples)
 {
 	self->attr.sample_period = 10000000;
 	ASSERT_EQ(0, open_mapped(self));
@@ -74,14 +74,14 @@ static void loop_for(double seconds)
 		pmu_loop(20000);
 }
 
-/* Long enough for 100 samples, and for 60 ticks (HZ=250). */
+/* Returns a time in s that is long enough for 100 samples, and for 60 ticks (HZ=250). */
 static double time_for(double rate)
 {
 	return rate < 400 ? 100 / rate : 0.25;
 }
 
-/* Samples per second. */
-static double rate_over(FIXTURE_DATA(steering) *self, double seconds)
+/* Runs for a number of seconds. Returns the number of samples per second. */
+static double measure_rate(FIXTURE_DATA(steering) *self, double seconds)
 {
 	double began = now();
 
@@ -92,20 +92,20 @@ static double rate_over(FIXTURE_DATA(steering) *self, double seconds)
 	return self->ring.samples / (now() - began);
 }
 
-#define EXPECT_RATE(asked)						\
+#define EXPECT_RATE(expected)						\
 do {									\
-	double rate = rate_over(self, time_for(asked));			\
+	double rate = measure_rate(self, time_for(expected));		\
 									\
-	EXPECT_LE(0.95 * (asked), rate);				\
-	EXPECT_GE(1.05 * (asked), rate);				\
+	EXPECT_LE(0.95 * (expected), rate);				\
+	EXPECT_GE(1.05 * (expected), rate);				\
 	EXPECT_RING_WHOLE(&self->ring);					\
 } while (0)
 
 /*
- * perf steers the period towards the frequency at every sample and tick. After
- * a hundred samples of a steady load it has to be there; 5 % are for the steps in
- * which it does so, and for the samples at either end of the time in which they
- * are counted: a hundred at least.
+ * perf adjusts the period at each sample and at each tick, to reach the frequency. After a hundred
+ * samples of a steady load it must have reached it. The 5 % are for the steps in which perf adjusts
+ * the period, and for the samples at the start and at the end of the measurement, which takes a
+ * hundred samples at least.
  */
 TEST_F_TIMEOUT(steering, a_frequency_is_met_within_five_percent, 240)
 {
@@ -115,7 +115,7 @@ TEST_F_TIMEOUT(steering, a_frequency_is_met_within_five_percent, 240)
 		SKIP(return, "needs -icount and one hart: else interrupts are too late");
 
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
-		/* Polls are not as close as that. */
+		/* The driver does not poll often enough for higher frequencies. */
 		if (pmu_samples_by_poll() && rates[i] > 4000)
 			continue;
 		self->attr.freq = 1;
@@ -147,17 +147,17 @@ TEST_F_TIMEOUT(steering, ioc_period_changes_a_frequency, 120)
 }
 
 /*
- * At most 500 samples a second are two in a tick of 4 ms (HZ=250), of which
- * there are twenty of PERIOD: perf stops the event until the next tick. A longer
- * period, of 10 ms, sets it free at once, and is never too fast.
+ * The limit is 500 samples a second, or two in a tick of 4 ms (HZ=250). There are twenty periods of
+ * PERIOD in a tick, so perf throttles the event until the next tick. Setting a longer period, 10
+ * ms, unthrottles the event at once, and the event is never throttled with it.
  */
-TEST_F(steering, ioc_period_sets_a_throttled_event_free)
+TEST_F(steering, ioc_period_unthrottles_an_event)
 {
 	uint64_t period = 10000000;
 	int64_t first;
 
 	if (!self->exact)
-		SKIP(return, "needs -icount and one hart: else nobody knows when it is throttled");
+		SKIP(return, "needs -icount and one hart: else the time of throttling is unknown");
 
 	ASSERT_TRUE(pmu_write_number("/proc/sys/kernel/perf_cpu_time_max_percent", 50));
 	ASSERT_TRUE(pmu_write_number("/proc/sys/kernel/perf_event_max_sample_rate", 500));
@@ -183,7 +183,7 @@ TEST_F(steering, ioc_period_sets_a_throttled_event_free)
 	EXPECT_SAMPLES(pmu_read(self->fd) - first, 10000000, self->ring.samples);
 }
 
-/* --- many at once --- */
+/* --- several events at the same time --- */
 
 static const struct mixed {
 	uint64_t config, period;
@@ -200,14 +200,17 @@ static const struct mixed {
 
 #define MIXED	((int)ARRAY_SIZE(mixed))
 
-/* Each at its own period, some on one counter; those that count do as if they were alone. */
-TEST_F(steering, sampling_events_and_counting_ones_do_not_mind_each_other)
+/*
+ * Each sampling event must have samples for its own period, although some share a counter. Each
+ * counting event must have the same count as without the others.
+ */
+TEST_F(steering, sampling_and_counting_events_do_not_affect_each_other)
 {
 	struct pmu_ring ring[MIXED];
 	int fd[MIXED];
 
 	if (pmu_is_legacy())
-		SKIP(return, "the legacy backend has one of cycles and one of instructions");
+		SKIP(return, "the legacy backend has one counter for each of the two events");
 
 	for (int i = 0; i < MIXED; i++) {
 		self->attr.config = mixed[i].config;
@@ -221,7 +224,7 @@ TEST_F(steering, sampling_events_and_counting_ones_do_not_mind_each_other)
 		int64_t count = pmu_read(fd[i]);
 
 		EXPECT_LE(pmu_least(N), count);
-		/* The same window for all, except that without filters it has edges. */
+		/* All events count the same window. Without filters, its start and end differ. */
 		if (self->exact && pmu_can_filter())
 			EXPECT_EQ(N + PMU_WINDOW_INSNS, count);
 		pmu_ring_drain(&ring[i], NULL, NULL);
@@ -237,13 +240,13 @@ TEST_F(steering, sampling_events_and_counting_ones_do_not_mind_each_other)
 	}
 }
 
-/* --- whom it tells --- */
+/* --- signals --- */
 
 #define SIG_DATA	0x5eed00005eedULL
 #define TRAP_PERF	6
 #define FLAG_ASYNC	1
 
-/* The kernel's siginfo of TRAP_PERF (uapi/asm-generic/siginfo.h), which C libraries lack. */
+/* The kernel's siginfo of TRAP_PERF (uapi/asm-generic/siginfo.h), which C libraries do not have. */
 struct trap_info {
 	int signo, error, code, unused;
 	uint64_t addr, data;
@@ -263,8 +266,8 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 	traps_async += trap.flags & FLAG_ASYNC;
 }
 
-/* It counts its own handler too, as it is user mode. */
-TEST_F(steering, sigtrap_comes_once_for_each_period)
+/* The event also counts the signal handler, because that runs in user mode. */
+TEST_F(steering, each_period_causes_one_sigtrap)
 {
 	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO }, old;
 	int64_t count;
@@ -279,12 +282,12 @@ TEST_F(steering, sigtrap_comes_once_for_each_period)
 	count = pmu_read(self->fd);
 	EXPECT_SAMPLES(count, PERIOD, traps);
 	EXPECT_EQ(0, traps_wrong);
-	/* Raised by user mode itself, and so handled where it was raised. */
+	/* The periods end in user mode, so the signals are synchronous. */
 	if (self->exact && pmu_can_filter())
 		EXPECT_EQ(0, traps_async);
 	pmu_ring_drain(&self->ring, NULL, NULL);
 	EXPECT_RING_WHOLE(&self->ring);
-	/* In the kernel, one may come while another is still on its way: they are told as one. */
+	/* In the kernel, a period may end while a signal is pending; both cause one signal. */
 	EXPECT_GE(self->ring.samples, traps);
 	if (self->exact && pmu_can_filter())
 		EXPECT_EQ(self->ring.samples, traps);
@@ -302,14 +305,14 @@ static void body_exec(long arg)
 	_exit(127);
 }
 
-/* A program without a handler would be killed by SIGTRAP. */
-TEST_F(steering, sigtrap_does_not_follow_through_an_exec)
+/* SIGTRAP would kill the new program, which has no handler. */
+TEST_F(steering, remove_on_exec_stops_sigtrap_in_the_new_program)
 {
 	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO }, old;
 	int status;
 
 	if (!self->exact || !pmu_can_filter())
-		SKIP(return, "needs filters and -icount: else one from before may come after");
+		SKIP(return, "needs filters and -icount: else a signal may arrive after exec()");
 
 	self->attr.sigtrap = 1;
 	self->attr.remove_on_exec = 1;
@@ -334,7 +337,9 @@ static void on_signal_disable(int sig, siginfo_t *info, void *context)
 	ioctl(signal_fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* Without -icount QEMU's interrupt comes when the host lets it: it is waited for. */
+/*
+ * Runs until a signal arrives. Without -icount QEMU's interrupt may be late, so this waits for it.
+ */
 static void loop_until_signal(const FIXTURE_DATA(steering) *self)
 {
 	pmu_loop(N);
@@ -342,7 +347,7 @@ static void loop_until_signal(const FIXTURE_DATA(steering) *self)
 		pmu_loop(N);
 }
 
-TEST_F(steering, disabled_in_its_signals_handler_it_takes_no_more_samples)
+TEST_F(steering, an_event_disabled_in_its_signal_handler_does_not_sample)
 {
 	struct sigaction act = { .sa_sigaction = on_signal_disable, .sa_flags = SA_SIGINFO };
 	int64_t count;
@@ -373,7 +378,7 @@ TEST_F(steering, disabled_in_its_signals_handler_it_takes_no_more_samples)
 	EXPECT_RING_WHOLE(&self->ring);
 }
 
-/* --- where it writes to --- */
+/* --- output --- */
 
 static int64_t read_lost(int fd)
 {
@@ -389,8 +394,8 @@ static int64_t read_value(int fd)
 	return read(fd, &it, sizeof(it)) == sizeof(it) ? it.value : -1;
 }
 
-/* What could not be written is told with the next sample that can. */
-TEST_F(steering, a_full_ring_tells_how_many_samples_are_missing)
+/* A PERF_RECORD_LOST with the number of lost samples precedes the next sample that fits. */
+TEST_F(steering, a_full_ring_reports_the_number_of_lost_samples)
 {
 	int64_t before;
 
@@ -404,7 +409,7 @@ TEST_F(steering, a_full_ring_tells_how_many_samples_are_missing)
 	EXPECT_FALSE(self->ring.broken);
 	if (self->exact)
 		EXPECT_LT(0, self->ring.lost);
-	/* One more sample in the empty ring: a PERF_RECORD_LOST before it reports the rest. */
+	/* Take one more sample into the empty ring; the PERF_RECORD_LOST before it has the rest. */
 	before = self->ring.samples;
 	for (int i = 0; i < 1000 && self->ring.samples == before; i++) {
 		ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, 2 * PERIOD));
@@ -434,7 +439,7 @@ TEST_F(steering, nothing_is_written_while_output_is_paused)
 	EXPECT_EQ(0, self->ring.samples);
 	EXPECT_LE(count + pmu_least(N), read_value(self->fd));
 
-	/* They count as lost. */
+	/* Samples that are not written while the output is paused count as lost. */
 	count = read_value(self->fd) - count;
 	EXPECT_SAMPLES(count, PERIOD, read_lost(self->fd));
 	count = read_value(self->fd);
@@ -445,7 +450,7 @@ TEST_F(steering, nothing_is_written_while_output_is_paused)
 	EXPECT_EQ(read_lost(self->fd), self->ring.lost);
 }
 
-/* --- the picture that they make --- */
+/* --- distribution of the samples --- */
 
 struct split {
 	int64_t large, small;
@@ -469,7 +474,7 @@ static void check_split(const struct pmu_sample *sample, void *arg)
  * have a standard deviation of 43 (10 000 samples, three quarters of them in the large part): a
  * difference of 150 (1.5 %) would occur once in 2000 runs.
  */
-TEST_F_TIMEOUT(steering, ten_thousand_samples_are_split_as_the_instructions_are, 240)
+TEST_F_TIMEOUT(steering, samples_are_distributed_like_the_instructions, 240)
 {
 	long period = pmu_samples_by_poll() ? 200003 : 9973;
 	struct split check = {};
@@ -483,7 +488,10 @@ TEST_F_TIMEOUT(steering, ten_thousand_samples_are_split_as_the_instructions_are,
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_split_loop, SAMPLES * period / PMU_SPLIT_TURN));
 	pmu_ring_drain(&self->ring, check_split, &check);
 	EXPECT_RING_WHOLE(&self->ring);
-	/* A hundred are for the 4 instructions of a turn beside the two, and for the edges. */
+	/*
+	 * A hundred samples may be in the 4 instructions of each iteration that are outside the two
+	 * parts, or outside the loop.
+	 */
 	if (pmu_can_filter())
 		EXPECT_LE(SAMPLES - 100, check.large + check.small);
 	quarter = (check.large + check.small) / 4;
