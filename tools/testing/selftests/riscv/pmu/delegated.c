@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters that the kernel writes itself (Smcdeleg, Ssccfg): no firmware call for
- * them, raw selectors, and a choice of counter.
+ * Counters that the firmware has delegated to the kernel (Smcdeleg, Ssccfg): using them needs no
+ * firmware calls. Also tests raw selectors, and the selection of a counter by config2.
  */
 
 #define _GNU_SOURCE
@@ -17,9 +17,9 @@
 #define N		1000000L
 #define PERIOD		10000
 
-/* No selector of QEMU's: there it counts nothing. Elsewhere it may be refused. */
+/* QEMU has no event with this selector, so it counts nothing there. Other harts may refuse it. */
 #define RAW_NOTHING	PMU_RAW(0x1234)
-/* QEMU's for instructions: its harts name events as the SBI does. */
+/* QEMU's selector for instructions: QEMU's harts use the SBI's event codes as selectors. */
 #define RAW_INSNS	PMU_RAW(0x2)
 
 FIXTURE(delegated) {
@@ -33,9 +33,9 @@ FIXTURE_SETUP(delegated)
 	cpu_set_t one;
 
 	if (!pmu_is_delegated())
-		SKIP(return, "the firmware has kept the counters (caps/backend)");
+		SKIP(return, "the firmware has not delegated the counters (caps/backend)");
 
-	/* What counters hold is told hart by hart. */
+	/* pmu_ctrs_held() returns the counters of one hart, so the tests run on one. */
 	sched_getaffinity(0, sizeof(self->all), &self->all);
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
@@ -49,10 +49,13 @@ FIXTURE_TEARDOWN(delegated)
 	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
-/* --- calls --- */
+/* --- firmware calls --- */
 
-/* Several groups of other programs: more than there are counters for each event. */
-static int use_groups(const struct perf_event_attr *attr)
+/*
+ * Counts with four groups that have different filters: more configs than there are counters for
+ * each event. Returns 0 or -errno.
+ */
+static int count_groups(const struct perf_event_attr *attr)
 {
 	int fd[8];
 
@@ -76,8 +79,11 @@ static int use_groups(const struct perf_event_attr *attr)
 	return 0;
 }
 
-/* Samples taken, or -errno. Without -icount QEMU's interrupt comes when the host lets it. */
-static int64_t use_sampling(struct perf_event_attr attr)
+/*
+ * Returns the number of samples taken, or -errno. Without -icount QEMU's interrupt may be late, so
+ * this function tries several times there.
+ */
+static int64_t count_samples(struct perf_event_attr attr)
 {
 	int tries = pmu_is_qemu() && !pmu_is_icount() ? 200 : 1;
 	struct pmu_ring ring = {};
@@ -100,7 +106,7 @@ static int64_t use_sampling(struct perf_event_attr attr)
 	return err ?: ring.samples;
 }
 
-static int use_child(struct perf_event_attr attr)
+static int count_child(struct perf_event_attr attr)
 {
 	int fd, status = -1;
 	pid_t pid;
@@ -119,35 +125,35 @@ static int use_child(struct perf_event_attr attr)
 	return status;
 }
 
-TEST_F_TIMEOUT(delegated, no_call_is_made_to_count_or_to_sample, 60)
+TEST_F_TIMEOUT(delegated, counting_and_sampling_need_no_firmware_calls, 60)
 {
 	struct pmu_limits limits;
 	long calls = pmu_calls_made();
 
 	if (calls < 0)
-		SKIP(return, "no count of calls (debugfs)");
+		SKIP(return, "the driver does not count firmware calls (debugfs)");
 	if (pmu_sleeps_deeply())
-		SKIP(return, "harts lose their counters in a sleep, and call when they wake");
+		SKIP(return, "idle harts lose their counters and make calls when they resume");
 
 	pmu_limits_save(&limits);
-	EXPECT_EQ(0, use_groups(&self->attr));
-	EXPECT_EQ(0, use_child(self->attr));
+	EXPECT_EQ(0, count_groups(&self->attr));
+	EXPECT_EQ(0, count_child(self->attr));
 	if (pmu_samples_by_interrupt()) {
-		EXPECT_LT(0, use_sampling(self->attr));
+		EXPECT_LT(0, count_samples(self->attr));
 	}
 	pmu_limits_restore(&limits);
 	EXPECT_EQ(calls, pmu_calls_made());
 }
 
-/* Checks that pmu_calls_made(), on which the previous test relies, counts calls. */
-TEST_F(delegated, events_of_the_firmware_take_calls)
+/* Checks that pmu_calls_made(), on which the previous test relies, counts firmware calls. */
+TEST_F(delegated, firmware_events_need_firmware_calls)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(PMU_FW_SET_TIMER));
 	long calls = pmu_calls_made();
 	int fd;
 
 	if (calls < 0 || pmu_caps_number("firmware_counters") <= 0)
-		SKIP(return, "no count of calls (debugfs), or no firmware counters");
+		SKIP(return, "firmware calls are not counted (debugfs), or no firmware counters");
 
 	fd = pmu_open_on(&attr, -1, 0, -1);
 	ASSERT_LE(0, fd);
@@ -156,7 +162,7 @@ TEST_F(delegated, events_of_the_firmware_take_calls)
 	close(fd);
 }
 
-TEST_F(delegated, a_group_has_counters_of_both_kinds)
+TEST_F(delegated, a_group_can_have_delegated_and_firmware_counters)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(PMU_FW_SET_TIMER));
 	int leader, fd;
@@ -194,7 +200,7 @@ static struct perf_event_attr attr_raw(const struct perf_event_attr *like, uint6
 	return attr;
 }
 
-TEST_F(delegated, a_raw_selector_of_no_event_counts_nothing)
+TEST_F(delegated, an_undefined_raw_selector_counts_nothing)
 {
 	struct perf_event_attr attr = attr_raw(&self->attr, RAW_NOTHING);
 	int fd;
@@ -208,7 +214,7 @@ TEST_F(delegated, a_raw_selector_of_no_event_counts_nothing)
 	close(fd);
 }
 
-TEST_F(delegated, a_raw_selector_counts_what_it_names)
+TEST_F(delegated, a_raw_selector_counts_its_event)
 {
 	struct perf_event_attr attr = attr_raw(&self->attr, RAW_INSNS);
 	int fd;
@@ -226,10 +232,10 @@ TEST_F(delegated, a_raw_selector_counts_what_it_names)
 	close(fd);
 }
 
-/* --- a choice of counter: config2 --- */
+/* --- selection of a counter: config2 --- */
 
-/* Whether an event that may have only one counter gets that one. */
-static bool gets_ctr(const struct perf_event_attr *like, uint64_t config, unsigned int ctr)
+/* Returns whether an event whose config2 allows only @ctr uses that counter. */
+static bool event_uses_ctr(const struct perf_event_attr *like, uint64_t config, unsigned int ctr)
 {
 	struct perf_event_attr attr = attr_raw(like, config);
 	bool gets;
@@ -244,19 +250,21 @@ static bool gets_ctr(const struct perf_event_attr *like, uint64_t config, unsign
 	return gets;
 }
 
-TEST_F(delegated, an_event_gets_the_counter_that_it_asks_for)
+TEST_F(delegated, an_event_uses_the_counter_that_config2_selects)
 {
 	const struct perf_event_attr any = pmu_attr(PERF_TYPE_RAW, 0);
 
 	if (pmu_ctrs_held(0) < 0 || !pmu_is_qemu())
-		SKIP(return, "debugfs does not say what counters hold, or not QEMU");
+		SKIP(return, "not QEMU, or debugfs does not have the configs of counters");
 
-	/* hpmcounter3 to 7 are the standard events' there; 18 is the last that it has. */
+	/*
+	 * On QEMU hpmcounter3 to 7 are for the standard events, and hpmcounter18 is the last one.
+	 */
 	for (unsigned int ctr = 8; ctr <= 18; ctr++)
-		EXPECT_TRUE(gets_ctr(&self->attr, RAW_NOTHING + ctr, ctr));
-	/* Some firmware has these count in its own mode, too: no filter for that then. */
-	EXPECT_TRUE(gets_ctr(&any, PMU_STD(1), 0));
-	EXPECT_TRUE(gets_ctr(&any, PMU_STD(2), 2));
+		EXPECT_TRUE(event_uses_ctr(&self->attr, RAW_NOTHING + ctr, ctr));
+	/* With some firmware, cycle and instret count machine mode, too: no filters here. */
+	EXPECT_TRUE(event_uses_ctr(&any, PMU_STD(1), 0));
+	EXPECT_TRUE(event_uses_ctr(&any, PMU_STD(2), 2));
 }
 
 static int try_ctrs(const struct perf_event_attr *like, uint64_t config, uint64_t ctrs)
@@ -267,7 +275,7 @@ static int try_ctrs(const struct perf_event_attr *like, uint64_t config, uint64_
 	return pmu_try(&attr);
 }
 
-TEST_F(delegated, counters_that_can_not_hold_the_event_are_einval)
+TEST_F(delegated, config2_without_a_usable_counter_gets_einval)
 {
 	EXPECT_EQ(0, try_ctrs(&self->attr, PMU_STD(2), 0xffffffff));
 	EXPECT_EQ(-EINVAL, try_ctrs(&self->attr, PMU_STD(2), 1));	/* cycle */
@@ -279,10 +287,11 @@ TEST_F(delegated, counters_that_can_not_hold_the_event_are_einval)
 }
 
 /*
- * A hart that loses its counters in a sleep tells the firmware, when it wakes, not to count
- * machine mode with those that are in use: with none, it makes no call.
+ * If a hart loses its counters in an idle state, the kernel calls the firmware when the hart
+ * resumes, so that the counters in use do not count machine mode. If no counter is in use, it makes
+ * no call.
  */
-TEST(a_hart_that_wakes_calls_for_counters_in_use_only)
+TEST(a_resuming_hart_makes_calls_for_counters_in_use_only)
 {
 	struct perf_event_attr attr = pmu_attr_user(PERF_TYPE_HARDWARE,
 						    PERF_COUNT_HW_INSTRUCTIONS);
@@ -290,9 +299,9 @@ TEST(a_hart_that_wakes_calls_for_counters_in_use_only)
 	int fd;
 
 	if (!pmu_is_delegated() || !pmu_sleeps_deeply())
-		SKIP(return, "needs delegated counters, and a sleep that loses them (--idle)");
+		SKIP(return, "needs delegated counters and an idle state that loses them (--idle)");
 
-	/* A second, for counters that still run are stopped then. */
+	/* Counters that still run are stopped after a second. */
 	usleep(1500000);
 	calls = pmu_calls_made();
 	for (int i = 0; i < 6; i++)
@@ -307,7 +316,7 @@ TEST(a_hart_that_wakes_calls_for_counters_in_use_only)
 	for (int i = 0; i < 6; i++)
 		usleep(20000);
 	calls = pmu_calls_of("cfg_match") - calls;
-	/* One at the end of each sleep, and one if a tick has come meanwhile. */
+	/* One call at the end of each sleep, and one more if a tick has interrupted it. */
 	EXPECT_LT(0, calls);
 	EXPECT_GE(12, calls);
 	close(fd);
