@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events that the firmware counts: calls of the kernel's, and what it emulates. */
+/* Firmware events: calls that the kernel makes, and instructions that the firmware emulates. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +26,7 @@ FIXTURE_SETUP(firmware)
 	if (pmu_caps_number("firmware_counters") <= 0)
 		SKIP(return, "no firmware counters (caps/firmware_counters)");
 
-	/* Where the counts of CPU 0 are made. */
+	/* Some events count on CPU 0 only, so run there. */
 	sched_getaffinity(0, sizeof(self->all), &self->all);
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
@@ -51,12 +51,12 @@ static void body_sleep(long times)
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-TEST_F(firmware, each_sleep_sets_a_timer_by_the_sbi)
+TEST_F(firmware, each_sleep_sets_a_timer_by_a_firmware_call)
 {
 	int fd;
 
 	if (pmu_hart_has("sstc"))
-		SKIP(return, "the hart has Sstc: its timer is set without a call");
+		SKIP(return, "the hart has Sstc: it sets its timer without a firmware call");
 
 	fd = open_firmware(PMU_FW_SET_TIMER, -1, 0);
 	ASSERT_LE(0, fd);
@@ -64,7 +64,7 @@ TEST_F(firmware, each_sleep_sets_a_timer_by_the_sbi)
 	close(fd);
 }
 
-TEST_F(firmware, a_disabled_firmware_event_stands_still)
+TEST_F(firmware, a_disabled_firmware_event_keeps_its_count)
 {
 	int64_t count;
 	int fd = open_firmware(PMU_FW_SET_TIMER, -1, 0);
@@ -76,23 +76,26 @@ TEST_F(firmware, a_disabled_firmware_event_stands_still)
 	close(fd);
 }
 
-/* The sleeper's timer is set by whoever runs when it has gone: the idle task. */
-TEST_F(firmware, a_task_that_only_computes_sets_no_timer_but_ticks)
+/*
+ * A task that sleeps does not set the timer itself: the idle task does, when the hart is idle. So a
+ * task's event counts only the timers of the ticks.
+ */
+TEST_F(firmware, a_task_that_does_not_sleep_sets_timers_in_ticks_only)
 {
 	int64_t count;
 	int fd;
 
 	if (pmu_hart_has("sstc"))
-		SKIP(return, "the hart has Sstc: its timer is set without a call");
+		SKIP(return, "the hart has Sstc: it sets its timer without a firmware call");
 	if (!pmu_is_exact())
 		SKIP(return, "needs -icount and one hart: else the time is not known");
 
 	fd = open_firmware(PMU_FW_SET_TIMER, 0, -1);
 	ASSERT_LE(0, fd);
 	/*
-	 * 40 million instructions are 40 ms: 9 to 11 ticks of 4 ms. Each takes
-	 * the timer back and sets it again (drivers/clocksource/timer-riscv.c);
-	 * 2 for what else the kernel may want.
+	 * 40 million instructions take 40 ms: 9 to 11 ticks of 4 ms. Each tick cancels the timer
+	 * and sets it again (drivers/clocksource/timer-riscv.c). Allow 2 more for other timers of
+	 * the kernel.
 	 */
 	count = pmu_count(fd, pmu_loop, 40000000);
 	EXPECT_LE(9, count);
@@ -112,7 +115,7 @@ TEST_F(firmware, each_illegal_instruction_is_counted_once)
 	close(fd);
 }
 
-TEST_F(firmware, two_events_of_the_firmware_count_the_same)
+TEST_F(firmware, two_identical_firmware_events_have_equal_counts)
 {
 	int a = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
 	int b = open_firmware(PMU_FW_ILLEGAL_INSN, 0, -1);
@@ -142,8 +145,11 @@ static void body_wake_cpu1(long times)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* With AIA the kernel sends its IPIs by IMSIC, without the firmware: QEMU's virt has none. */
-TEST_F(firmware, moving_to_another_hart_sends_it_an_ipi)
+/*
+ * With AIA the kernel would send IPIs by IMSIC and without the firmware, but QEMU's virt machine
+ * has none.
+ */
+TEST_F(firmware, moving_a_task_to_another_hart_sends_an_ipi)
 {
 	int fd;
 
@@ -180,7 +186,7 @@ TEST_F(firmware, a_task_is_counted_on_each_hart_that_it_moves_to)
 	close(fd);
 }
 
-TEST_F(firmware, an_event_is_the_same_by_number_and_by_name)
+TEST_F(firmware, sysfs_has_the_numbers_of_named_firmware_events)
 {
 	char text[PMU_TEXT];
 
@@ -188,7 +194,7 @@ TEST_F(firmware, an_event_is_the_same_by_number_and_by_name)
 	EXPECT_STREQ("event=0x6,firmware=2", pmu_sysfs("events/fw-ipi-sent", text));
 }
 
-TEST_F(firmware, all_defined_events_open)
+TEST_F(firmware, all_defined_events_can_be_opened)
 {
 	for (int code = 0; code < PMU_FW_NR_DEFINED; code++) {
 		int fd = open_firmware(code, 0, -1);
@@ -199,14 +205,14 @@ TEST_F(firmware, all_defined_events_open)
 	}
 }
 
-TEST_F(firmware, an_undefined_event_is_enoent)
+TEST_F(firmware, an_undefined_event_gets_enoent)
 {
 	EXPECT_EQ(-ENOENT, open_firmware(PMU_FW_NR_DEFINED, 0, -1));
 	EXPECT_EQ(-ENOENT, open_firmware(255, 0, -1));
 }
 
-/* Counters keep their configs when events are closed, but must be free for other events. */
-TEST_F(firmware, an_undefined_event_is_enoent_when_all_counters_have_been_used)
+/* Counters keep their configs when events are closed, but other events must be able to use them. */
+TEST_F(firmware, an_undefined_event_gets_enoent_after_all_counters_were_used)
 {
 	int fd[PMU_FW_NR_DEFINED];
 
@@ -219,8 +225,8 @@ TEST_F(firmware, an_undefined_event_is_enoent_when_all_counters_have_been_used)
 }
 
 #define TRAPS		1000
-/* What the firmware does to hand an illegal instruction on takes far more than this. */
-#define TRAP_LEAST	50L
+/* The firmware takes far more instructions than this to forward an illegal instruction. */
+#define MIN_TRAP_INSNS	50L
 
 FIXTURE(machine_mode) {
 	struct perf_event_attr attr;
@@ -232,7 +238,7 @@ FIXTURE_SETUP(machine_mode)
 		SKIP(return, "counts are not exact (needs -icount and one hart)");
 
 	self->attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-	/* The first ones fault code and stack in. */
+	/* The first illegal instruction faults code and stack in. */
 	pmu_illegal_loop(1);
 }
 
@@ -240,7 +246,10 @@ FIXTURE_TEARDOWN(machine_mode)
 {
 }
 
-/* What two events count of illegal instructions at once: the second's, less the first's. */
+/*
+ * Returns the count of the second event less that of the first one, for illegal instructions that
+ * both count at the same time; INT64_MIN after an error.
+ */
 static int64_t difference(const struct perf_event_attr *one, const struct perf_event_attr *other,
 			  long traps)
 {
@@ -257,30 +266,31 @@ static int64_t difference(const struct perf_event_attr *one, const struct perf_e
 }
 
 /*
- * Whether it samples must not matter, nor which counter that leads to. Two counters start
- * and stop some hundred instructions apart, and a tick in between takes some thousand.
- * Machine mode counted by one of them only would be TRAPS * TRAP_LEAST or more (OpenSBI
- * 1.6: 1337 instructions a trap).
+ * The count must not depend on whether the event samples, nor on the counter that it has for that.
+ * Two counters start and stop some hundred instructions apart, and a tick in between takes some
+ * thousand instructions. If only one of them counted machine mode, the difference would be
+ * TRAPS * MIN_TRAP_INSNS or more (OpenSBI 1.6: 1337 instructions for each trap).
  */
-TEST_F(machine_mode, counting_and_sampling_count_the_same)
+TEST_F(machine_mode, counting_and_sampling_events_have_equal_counts)
 {
 	struct perf_event_attr sampling = self->attr;
 	int64_t apart;
 
 	if (!pmu_can_sample())
-		SKIP(return, "no sampling here (caps/sampling)");
+		SKIP(return, "the machine does not sample (caps/sampling)");
 
 	sampling.sample_period = 1ULL << 40;
 	apart = difference(&self->attr, &sampling, TRAPS);
 	ASSERT_NE(INT64_MIN, apart);
-	EXPECT_GT(TRAPS * TRAP_LEAST, llabs(apart));
+	EXPECT_GT(TRAPS * MIN_TRAP_INSNS, llabs(apart));
 }
 
 /*
- * Which of its counters an event gets must not matter: another event takes the first
- * choice. Each of the two runs takes in some ticks of some thousand instructions.
+ * The count must not depend on the counter that an event has: in the second run, another event uses
+ * the counter that the event has in the first run. Each run includes some ticks of some thousand
+ * instructions.
  */
-TEST_F(machine_mode, an_event_counts_the_same_beside_others)
+TEST_F(machine_mode, another_event_does_not_change_the_count)
 {
 	struct perf_event_attr user = pmu_attr_user(PERF_TYPE_HARDWARE,
 						    PERF_COUNT_HW_INSTRUCTIONS);
@@ -288,7 +298,7 @@ TEST_F(machine_mode, an_event_counts_the_same_beside_others)
 	int fd, other;
 
 	if (!pmu_uses_fixed_ctrs() || pmu_try(&user))
-		SKIP(return, "there is one counter that it can have");
+		SKIP(return, "only one counter can count the event");
 
 	fd = pmu_open(&self->attr);
 	ASSERT_LE(0, fd);
@@ -303,14 +313,14 @@ TEST_F(machine_mode, an_event_counts_the_same_beside_others)
 	beside = pmu_count_net(fd, pmu_illegal_loop, TRAPS);
 	close(fd);
 	close(other);
-	EXPECT_GT(TRAPS * TRAP_LEAST, llabs(alone - beside)) {
+	EXPECT_GT(TRAPS * MIN_TRAP_INSNS, llabs(alone - beside)) {
 		TH_LOG("alone %lld, beside another event %lld", (long long)alone,
 		       (long long)beside);
 	}
 }
 
-/* config2 can select a counter that counts machine mode, unless the event excludes that mode. */
-TEST_F(machine_mode, machine_mode_is_counted_only_on_a_named_counter)
+/* config2 can select a counter that counts machine mode, unless the event excludes this mode. */
+TEST_F(machine_mode, machine_mode_counts_only_on_a_counter_that_config2_selects)
 {
 	struct perf_event_attr instret = self->attr;
 
@@ -318,14 +328,14 @@ TEST_F(machine_mode, machine_mode_is_counted_only_on_a_named_counter)
 	if (pmu_uses_fixed_ctrs())
 		SKIP(return, "no counter counts machine mode, or all do");
 
-	EXPECT_LE(TRAPS * TRAP_LEAST, difference(&self->attr, &instret, TRAPS));
+	EXPECT_LE(TRAPS * MIN_TRAP_INSNS, difference(&self->attr, &instret, TRAPS));
 	instret.exclude_hv = 1;
 	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&instret));
 	instret.config2 = 0;
 	EXPECT_EQ(0, pmu_try(&instret));
 }
 
-TEST(without_firmware_counters_firmware_events_are_enoent)
+TEST(firmware_events_get_enoent_without_firmware_counters)
 {
 	if (pmu_caps_number("firmware_counters") != 0)
 		SKIP(return, "there are firmware counters, or no caps/");
