@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The PMU named sbi_fw: the firmware's events by name, the same as by the encoding
- * that the PMU of the harts has for them. And what PMUs say of themselves in
- * caps/device_id: it has the form that Documentation/ABI/testing describes, and is
- * what perf_event_open() grants.
+ * The PMU sbi_fw, which has the firmware events by name. They must be the same as the firmware
+ * events of the PMU cpu, which have another encoding. Also tests caps/device_id of all PMUs: it
+ * must have the format that Documentation/ABI/testing describes, and must match what
+ * perf_event_open() accepts.
  */
 
 #include <dirent.h>
@@ -24,7 +24,7 @@
 #define TIMES		100
 #define PLATFORM	0xffff
 
-/* <type>.<func>=<prefix>[,<prefix>]... joined by ";", types and functions closed lists */
+/* <type>.<func>=<prefix>[,<prefix>]... joined by ";"; only these types and functions are valid. */
 #define PREFIXES	"[a-z][a-z0-9_]*(,[a-z][a-z0-9_]*)*"
 #define CAP		"(core|fw|iommu)\\.(stat|record)=" PREFIXES
 #define DEVICE_ID	"^" CAP "(;" CAP ")*$"
@@ -48,8 +48,8 @@ FIXTURE_TEARDOWN(fw)
 {
 }
 
-/* The same counter, the same window: the same count, in one group. */
-TEST_F(fw, an_event_is_the_same_by_either_pmu)
+/* Two events in one group have the same counter and the same window, so their counts are equal. */
+TEST_F(fw, an_event_has_the_same_count_with_both_pmus)
 {
 	struct perf_event_attr raw = pmu_attr(PERF_TYPE_RAW, PMU_FW(PMU_FW_ILLEGAL_INSN));
 	int leader = pmu_open(&self->attr), fd;
@@ -65,7 +65,7 @@ TEST_F(fw, an_event_is_the_same_by_either_pmu)
 	close(leader);
 }
 
-TEST_F(fw, an_event_stands_in_a_group_with_hardware_s)
+TEST_F(fw, an_event_can_be_in_a_group_with_hardware_events)
 {
 	struct perf_event_attr cycles = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	int leader = pmu_open(&cycles), fd;
@@ -81,7 +81,7 @@ TEST_F(fw, an_event_stands_in_a_group_with_hardware_s)
 	close(leader);
 }
 
-/* Its child's PMU is that of the parent's event. */
+/* The child's event has the PMU of the parent's event. */
 TEST_F(fw, an_inherited_event_counts_children)
 {
 	int status = -1, fd;
@@ -97,8 +97,8 @@ TEST_F(fw, an_inherited_event_counts_children)
 	close(fd);
 }
 
-/* Only what this firmware counts is listed, and all of it opens. */
-TEST_F(fw, what_is_listed_opens_and_nothing_else)
+/* sysfs lists exactly the events that this firmware counts, and all of them can be opened. */
+TEST_F(fw, exactly_the_listed_events_can_be_opened)
 {
 	DIR *dir = opendir(SBI_FW "events");
 	struct dirent *entry;
@@ -126,7 +126,7 @@ TEST_F(fw, what_is_listed_opens_and_nothing_else)
 	EXPECT_EQ(opened, listed);
 }
 
-TEST_F(fw, bits_without_a_meaning_are_einval)
+TEST_F(fw, undefined_config_bits_get_einval)
 {
 	const struct perf_event_attr good = self->attr;
 
@@ -149,7 +149,7 @@ TEST_F(fw, bits_without_a_meaning_are_einval)
 	}
 }
 
-TEST_F(fw, a_platform_s_event_is_named_by_its_data)
+TEST_F(fw, a_platform_event_has_its_data_in_config1)
 {
 	struct perf_event_attr raw = pmu_attr(PERF_TYPE_RAW, PMU_FW_PLATFORM(0x5eed));
 
@@ -169,7 +169,7 @@ TEST_F(fw, an_event_can_be_neither_sampled_nor_filtered)
 	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&self->attr));
 }
 
-TEST(without_firmware_counters_there_is_no_such_pmu)
+TEST(there_is_no_sbi_fw_without_firmware_counters)
 {
 	if (pmu_caps_number("firmware_counters") > 0)
 		SKIP(return, "the firmware has counters (caps/firmware_counters)");
@@ -203,7 +203,7 @@ TEST(the_device_id_pattern_accepts_only_valid_strings)
 	EXPECT_FALSE(matches(DEVICE_ID, "dsu.stat=dsu"));
 }
 
-/* What a PMU of ours says of itself, "" where it has nothing to say. */
+/* Returns caps/device_id of a PMU, or "" if it does not have that file. */
 static const char *device_id_of(const char *pmu, char text[PMU_TEXT])
 {
 	char path[512];
@@ -220,12 +220,12 @@ static bool has_cap(const char *pmu, const char *cap)
 	return matches(pattern, device_id_of(pmu, text));
 }
 
-TEST(each_pmu_says_what_it_can_do)
+TEST(the_device_id_of_each_pmu_is_valid)
 {
 	DIR *dir = opendir(DEVICES);
 	struct dirent *entry;
 	char text[PMU_TEXT];
-	int said = 0;
+	int nr = 0;
 
 	ASSERT_NE(NULL, dir);
 	while ((entry = readdir(dir))) {
@@ -234,13 +234,13 @@ TEST(each_pmu_says_what_it_can_do)
 		EXPECT_TRUE(matches(DEVICE_ID, text)) {
 			TH_LOG("%s: %s", entry->d_name, text);
 		}
-		said++;
+		nr++;
 	}
 	closedir(dir);
-	EXPECT_LE(pmu_caps_number("firmware_counters") > 0 ? 2 : 1, said);
+	EXPECT_LE(pmu_caps_number("firmware_counters") > 0 ? 2 : 1, nr);
 }
 
-TEST(a_core_pmu_grants_what_it_says)
+TEST(the_core_pmu_caps_match_perf_event_open)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 
@@ -251,7 +251,7 @@ TEST(a_core_pmu_grants_what_it_says)
 	EXPECT_EQ(pmu_can_sample(), has_cap("cpu", "core.record"));
 }
 
-TEST_F(fw, it_grants_what_it_says)
+TEST_F(fw, device_id_caps_match_perf_event_open)
 {
 	EXPECT_TRUE(has_cap("sbi_fw", "fw.stat"));
 	EXPECT_EQ(0, pmu_try(&self->attr));
