@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tasks that move from hart to hart, by themselves, moved by others, and because harts go
- * down and come up.
+ * Tasks that move from hart to hart: because they change their affinity, because another task does
+ * so, or because harts go offline and online.
  *
- * Two events that watch the same task are equal everywhere: they share a counter, and a
- * context switch takes both off and puts both on at the same instant. So what a move
- * loses or counts twice is found by counting the task in two ways: one event counts it
- * wherever it runs, and one event for each CPU counts it there.
+ * Two identical events of one task always have equal counts: they share a counter, and a context
+ * switch stops and starts both at the same time. The tests find instructions that a move loses or
+ * counts twice by counting the task in two ways: with one event on all CPUs, and with one event for
+ * each CPU.
  */
 
 #define _GNU_SOURCE
@@ -50,7 +50,7 @@ static bool run_on(int cpu)
 	return !sched_setaffinity(0, sizeof(one), &one);
 }
 
-static int64_t raw_now(void)
+static int64_t now_ns(void)
 {
 	struct timespec now;
 
@@ -59,9 +59,10 @@ static int64_t raw_now(void)
 }
 
 /*
- * While other events use the counters of the hart on which a raw event is opened, it is unknown
- * which of these can hold it. If a counter of the second hart refuses the event, the driver tries
- * the next counter: the event runs there all the time, and on the first hart afterwards.
+ * If other events use the counters of a hart when a raw event is opened there, the driver does not
+ * know which of these counters can count the raw event. If a counter of the second hart refuses the
+ * event, the driver tries the next counter. So the event must run all the time on the second hart,
+ * and then on the first hart.
  */
 TEST_F(raw, a_raw_event_runs_on_each_hart_that_its_task_moves_to)
 {
@@ -89,17 +90,17 @@ TEST_F(raw, a_raw_event_runs_on_each_hart_that_its_task_moves_to)
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	fd = pmu_open(&attr);
 	ASSERT_LE(0, fd);
-	/* Beside the others on the first hart, alone on the second, and alone on the first. */
+	/* On the first hart with the other events, on the second alone, on the first alone. */
 	for (int i = 0; i < 3; i++) {
 		ASSERT_TRUE(run_on(i % 2));
 		if (i == 2) {
 			close(busy[0]);
 			close(busy[1]);
 		}
-		/* Half: other tasks may have the hart meanwhile. */
-		took = raw_now();
+		/* Expect half of the time, because other tasks may run on the hart meanwhile. */
+		took = now_ns();
 		ASSERT_EQ(0, pmu_run(fd, 0, pmu_loop, 20 * N));
-		took = raw_now() - took;
+		took = now_ns() - took;
 		ASSERT_EQ((ssize_t)sizeof(it), read(fd, &it, sizeof(it)));
 		EXPECT_EQ(it.enabled, it.running);
 		EXPECT_LE(ran + took / 2, it.running);
@@ -114,8 +115,8 @@ FIXTURE(moving) {
 	struct perf_event_attr attr;
 	cpu_set_t all;
 	int cpus;
-	int on[MAX_CPUS];	/* the task's event on each CPU */
-	int whole;		/* the task's event wherever it runs */
+	int per_cpu[MAX_CPUS];	/* the task's event on each CPU */
+	int all_cpus;		/* the task's event wherever it runs */
 };
 
 FIXTURE_SETUP(moving)
@@ -124,7 +125,7 @@ FIXTURE_SETUP(moving)
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof(self->all), &self->all));
 	self->cpus = CPU_COUNT(&self->all);
 	if (self->cpus < 2 || self->cpus > MAX_CPUS)
-		SKIP(return, "needs two CPUs, and not more than 16");
+		SKIP(return, "needs 2 to 16 CPUs");
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		ASSERT_TRUE(CPU_ISSET(cpu, &self->all));
 }
@@ -132,21 +133,24 @@ FIXTURE_SETUP(moving)
 FIXTURE_TEARDOWN(moving)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		close(self->on[cpu]);
-	close(self->whole);
+		close(self->per_cpu[cpu]);
+	close(self->all_cpus);
 }
 
-/* All are enabled while the task does not run, so that they begin together. */
+/*
+ * Opens an event for each CPU and one for all CPUs, and enables all of them while the task is
+ * stopped, so that they start at the same time. Returns 0, -errno or -1.
+ */
 static int open_moving(FIXTURE_DATA(moving) *self, pid_t pid)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
-		self->on[cpu] = pmu_open_on(&self->attr, pid, cpu, -1);
-		if (self->on[cpu] < 0)
-			return self->on[cpu];
+		self->per_cpu[cpu] = pmu_open_on(&self->attr, pid, cpu, -1);
+		if (self->per_cpu[cpu] < 0)
+			return self->per_cpu[cpu];
 	}
-	self->whole = pmu_open_on(&self->attr, pid, -1, -1);
-	if (self->whole < 0)
-		return self->whole;
+	self->all_cpus = pmu_open_on(&self->attr, pid, -1, -1);
+	if (self->all_cpus < 0)
+		return self->all_cpus;
 
 	return prctl(PR_TASK_PERF_EVENTS_ENABLE);
 }
@@ -156,7 +160,7 @@ static int64_t sum_of_cpus(FIXTURE_DATA(moving) *self)
 	int64_t sum = 0;
 
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		sum += pmu_read(self->on[cpu]);
+		sum += pmu_read(self->per_cpu[cpu]);
 	return sum;
 }
 
@@ -172,21 +176,21 @@ static void body_move(long arg)
 	}
 }
 
-/* Each CPU has its part: MOVES / cpus loops of 100 000. */
-TEST_F(moving, a_task_counts_what_it_counts_on_each_hart_together)
+/* The task executes MOVES / cpus loops of 100 000 instructions on each CPU. */
+TEST_F(moving, the_count_of_a_moving_task_is_the_sum_of_all_harts)
 {
 	pid_t pid = spawn_stopped(body_move, N / 10);
 
 	ASSERT_LT(0, pid);
 	ASSERT_EQ(0, open_moving(self, pid));
 	ASSERT_TRUE(run_to_end(pid));
-	EXPECT_LE(pmu_least(MOVES * N / 10), pmu_read(self->whole));
-	EXPECT_EQ(sum_of_cpus(self), pmu_read(self->whole));
+	EXPECT_LE(pmu_least(MOVES * N / 10), pmu_read(self->all_cpus));
+	EXPECT_EQ(sum_of_cpus(self), pmu_read(self->all_cpus));
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		EXPECT_LE(pmu_least(MOVES / self->cpus * N / 10), pmu_read(self->on[cpu]));
+		EXPECT_LE(pmu_least(MOVES / self->cpus * N / 10), pmu_read(self->per_cpu[cpu]));
 }
 
-static bool push_around(pid_t pid, int cpus)
+static bool move_until_exit(pid_t pid, int cpus)
 {
 	int status = 0;
 
@@ -197,33 +201,33 @@ static bool push_around(pid_t pid, int cpus)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-/* Not where it asks for it, but in the middle of whatever it does. */
-TEST_F(moving, a_task_that_is_moved_while_it_runs_loses_nothing)
+/* Another task changes the affinity, so the task moves at any point of its execution. */
+TEST_F(moving, a_task_moved_by_another_task_loses_no_instructions)
 {
 	pid_t pid = spawn_stopped(pmu_loop, 200 * N);
-	int moved = 0;
+	int used = 0;
 
 	ASSERT_LT(0, pid);
 	ASSERT_EQ(0, open_moving(self, pid));
 	kill(pid, SIGCONT);
-	ASSERT_TRUE(push_around(pid, self->cpus));
-	EXPECT_LE(pmu_least(200 * N), pmu_read(self->whole));
-	EXPECT_EQ(sum_of_cpus(self), pmu_read(self->whole));
+	ASSERT_TRUE(move_until_exit(pid, self->cpus));
+	EXPECT_LE(pmu_least(200 * N), pmu_read(self->all_cpus));
+	EXPECT_EQ(sum_of_cpus(self), pmu_read(self->all_cpus));
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		moved += pmu_read(self->on[cpu]) > 0;
-	EXPECT_EQ(self->cpus, moved);
+		used += pmu_read(self->per_cpu[cpu]) > 0;
+	EXPECT_EQ(self->cpus, used);
 }
 
-/* --- harts that come and go --- */
+/* --- CPU hotplug --- */
 
 #define ONLINE		"/sys/devices/system/cpu/cpu%d/online"
-/* RISCV_PMU_HOTPLUG_ROUNDS says otherwise. */
+/* Default number of rounds, if RISCV_PMU_HOTPLUG_ROUNDS is not set. */
 #define ROUNDS		20
 #define SAMPLE_PERIOD	100000
 
 /*
- * A hart that stops is "stop pending" for a while (SBI, HSM extension), which
- * Linux does not wait for, and can not be started then. A second is plenty.
+ * A hart that is stopping is "stop pending" for some time (SBI, HSM extension), during which it
+ * cannot be started. Linux does not wait for its end. One second is more than enough for that.
  */
 static bool set_online(int cpu, int online)
 {
@@ -238,7 +242,7 @@ static bool set_online(int cpu, int online)
 	return false;
 }
 
-/* To a hart that there may not be: then it stays where it is. */
+/* Moves from CPU to CPU forever. If a CPU is offline, the task stays on its current one. */
 static void body_move_forever(long arg)
 {
 	int cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -250,32 +254,32 @@ static void body_move_forever(long arg)
 }
 
 /*
- * One for each hart that moves all the time and is sampled. What a hart loses when it
- * goes down, or counts twice when it is back, is missing from the sum of the CPUs, or
- * too much in it.
+ * One task for each hart, which moves all the time and is sampled. If a hart loses instructions
+ * when it goes offline, or counts some twice when it is online again, then the sum of the CPUs'
+ * counts is too low or too high.
  */
-struct churn {
+struct load {
 	int workers;
 	pid_t pid[MAX_CPUS];
 	int sampled[MAX_CPUS];
 	struct pmu_ring ring[MAX_CPUS];
 };
 
-static bool start_worker(FIXTURE_DATA(moving) *self, struct churn *churn, int i)
+static bool start_worker(FIXTURE_DATA(moving) *self, struct load *load, int i)
 {
 	struct perf_event_attr attr = self->attr;
 
-	churn->pid[i] = spawn_stopped(body_move_forever, N / 10);
+	load->pid[i] = spawn_stopped(body_move_forever, N / 10);
 	attr.disabled = 0;
 	attr.sample_type = PMU_RING_SAMPLE;
 	attr.sample_period = SAMPLE_PERIOD;
-	churn->sampled[i] = pmu_can_sample() ? pmu_open_on(&attr, churn->pid[i], -1, -1) : -1;
-	return churn->pid[i] > 0 && (!pmu_can_sample() ||
-	       (churn->sampled[i] >= 0 && !pmu_ring_map(&churn->ring[i], churn->sampled[i])));
+	load->sampled[i] = pmu_can_sample() ? pmu_open_on(&attr, load->pid[i], -1, -1) : -1;
+	return load->pid[i] > 0 && (!pmu_can_sample() ||
+	       (load->sampled[i] >= 0 && !pmu_ring_map(&load->ring[i], load->sampled[i])));
 }
 
-/* All but the first, down and up; how many would not. */
-static int turn_harts(int cpus)
+/* Takes all harts but the first one offline, then online. Returns the number of failures. */
+static int offline_and_online_harts(int cpus)
 {
 	int failed = 0;
 
@@ -286,39 +290,39 @@ static int turn_harts(int cpus)
 	return failed;
 }
 
-TEST_F_TIMEOUT(moving, harts_go_down_and_come_back_under_load, 600)
+TEST_F_TIMEOUT(moving, harts_go_offline_and_online_under_load, 600)
 {
 	const char *rounds = getenv("RISCV_PMU_HOTPLUG_ROUNDS");
-	struct churn churn = { .workers = self->cpus };
+	struct load load = { .workers = self->cpus };
 	int failed = 0;
 
-	for (int i = 0; i < churn.workers; i++)
-		ASSERT_TRUE(start_worker(self, &churn, i));
-	/* The first is counted in two ways. */
-	ASSERT_EQ(0, open_moving(self, churn.pid[0]));
-	for (int i = 0; i < churn.workers; i++)
-		kill(churn.pid[i], SIGCONT);
+	for (int i = 0; i < load.workers; i++)
+		ASSERT_TRUE(start_worker(self, &load, i));
+	/* The first task is counted in two ways. */
+	ASSERT_EQ(0, open_moving(self, load.pid[0]));
+	for (int i = 0; i < load.workers; i++)
+		kill(load.pid[i], SIGCONT);
 	for (int i = rounds ? atoi(rounds) : ROUNDS; i && !failed; i--) {
-		failed = turn_harts(self->cpus);
-		for (int j = 0; j < churn.workers && pmu_can_sample(); j++)
-			pmu_ring_drain(&churn.ring[j], NULL, NULL);
+		failed = offline_and_online_harts(self->cpus);
+		for (int j = 0; j < load.workers && pmu_can_sample(); j++)
+			pmu_ring_drain(&load.ring[j], NULL, NULL);
 	}
 	EXPECT_EQ(0, failed);
-	for (int i = 0; i < churn.workers; i++)
-		pmu_kill(churn.pid[i]);
+	for (int i = 0; i < load.workers; i++)
+		pmu_kill(load.pid[i]);
 
-	EXPECT_LT(0, pmu_read(self->whole));
-	EXPECT_EQ(sum_of_cpus(self), pmu_read(self->whole));
-	for (int i = 0; i < churn.workers && pmu_can_sample(); i++) {
-		pmu_ring_drain(&churn.ring[i], NULL, NULL);
-		EXPECT_LT(0, churn.ring[i].samples);
-		EXPECT_FALSE(churn.ring[i].broken);
-		pmu_ring_unmap(&churn.ring[i]);
-		close(churn.sampled[i]);
+	EXPECT_LT(0, pmu_read(self->all_cpus));
+	EXPECT_EQ(sum_of_cpus(self), pmu_read(self->all_cpus));
+	for (int i = 0; i < load.workers && pmu_can_sample(); i++) {
+		pmu_ring_drain(&load.ring[i], NULL, NULL);
+		EXPECT_LT(0, load.ring[i].samples);
+		EXPECT_FALSE(load.ring[i].broken);
+		pmu_ring_unmap(&load.ring[i]);
+		close(load.sampled[i]);
 	}
 }
 
-/* A group is on the same hart as a whole, or off. */
+/* All events of a group run on the same hart, or none of them runs. */
 TEST_F(moving, the_members_of_a_group_move_together)
 {
 	pid_t pid = spawn_stopped(body_move, N / 10);
@@ -338,11 +342,11 @@ TEST_F(moving, the_members_of_a_group_move_together)
 	for (int i = 0; i < 3; i++)
 		close(fd[i]);
 	for (int cpu = 0; cpu < self->cpus; cpu++)
-		self->on[cpu] = -1;
-	self->whole = -1;
+		self->per_cpu[cpu] = -1;
+	self->all_cpus = -1;
 }
 
-/* Where there is a hart that can be taken down, its firmware is called for that. */
+/* Taking a hart offline needs firmware calls, so they are allowed if there are several harts. */
 PMU_TEST_AT_LAST(sysconf(_SC_NPROCESSORS_CONF) > 1 ? PMU_MAY_CALL : PMU_MAKES_NO_CALL)
 
 TEST_HARNESS_MAIN
