@@ -147,7 +147,7 @@ static void body_wake_cpu1(long times)
 
 /*
  * With AIA the kernel would send IPIs by IMSIC and without the firmware, but QEMU's virt machine
- * has none.
+ * has no IMSIC.
  */
 TEST_F(firmware, moving_a_task_to_another_hart_sends_an_ipi)
 {

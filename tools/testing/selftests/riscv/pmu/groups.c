@@ -39,7 +39,7 @@ TEST_F(groups, all_identical_events_of_a_group_count)
 struct fill {
 	int possible;	/* events that can be opened alone */
 	int accepted;	/* events that were opened in the group */
-	int wrong;	/* events with another error than -EINVAL, or than when opened alone */
+	int wrong;	/* events that failed neither with -EINVAL nor as when opened alone */
 };
 
 /*

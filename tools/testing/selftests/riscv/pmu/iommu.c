@@ -39,9 +39,9 @@
  * Without -icount the device runs in its own thread and may poll an empty queue, so the number of
  * its requests varies.
  */
-#define NEEDS_ICOUNT()								\
-do {										\
-	if (!pmu_is_icount())							\
+#define NEEDS_ICOUNT()									\
+do {											\
+	if (!pmu_is_icount())								\
 		SKIP(return, "the number of requests is exact only under -icount");	\
 } while (0)
 
@@ -89,7 +89,7 @@ TEST_F(iommu, each_new_address_causes_one_miss)
 {
 	NEEDS_ICOUNT();
 	if (!disk_is_translated())
-		SKIP(return, "the disk's addresses are let through as they are");
+		SKIP(return, "the IOMMU does not translate the disk's addresses");
 
 	EXPECT_EQ(READS * MISSES(1), COUNT(EVENT_MISSES, 1, READS));
 	EXPECT_EQ(READS * MISSES(LARGE), COUNT(EVENT_MISSES, LARGE, READS));
@@ -99,7 +99,7 @@ TEST_F(iommu, each_miss_walks_all_levels)
 {
 	NEEDS_ICOUNT();
 	if (!disk_is_translated())
-		SKIP(return, "the disk's addresses are let through as they are");
+		SKIP(return, "the IOMMU does not translate the disk's addresses");
 
 	EXPECT_EQ(READS * MISSES(1) * LEVELS, COUNT(EVENT_WALKS, 1, READS));
 	EXPECT_EQ(READS * MISSES(LARGE) * LEVELS, COUNT(EVENT_WALKS, LARGE, READS));
@@ -130,8 +130,8 @@ TEST_F(iommu, cycles_match_the_elapsed_time)
 	outer = (after.tv_sec - before.tv_sec) * 1000000000LL + after.tv_nsec - before.tv_nsec;
 	count = pmu_read(fd);
 	/*
-	 * The clock that Linux reads has 10 MHz here, and Linux adjusts its rate: allow one period
-	 * of the clock, 100 ns, at each end.
+	 * The clock that Linux reads runs at 10 MHz here, and Linux adjusts its rate: allow one
+	 * period of the clock, 100 ns, at each end.
 	 */
 	EXPECT_LE(inner - 200, count);
 	EXPECT_GE(outer + 200, count);
@@ -198,7 +198,7 @@ TEST_F_TIMEOUT(iommu, more_events_than_counters_are_multiplexed, 60)
 
 /*
  * Counts the same requests with one event for each filter, in one group: the device may poll its
- * queue a different number of times in each run, so separate runs could not be compared. Returns
+ * queue a different number of times in each run, so separate runs cannot be compared. Returns
  * 0, or an error.
  */
 static int count_filters(int disk, void *data, uint64_t id, const uint64_t *filter,
@@ -257,7 +257,7 @@ TEST_F(iommu, events_can_be_filtered_by_upper_bits_of_device_id)
 TEST_F(iommu, events_can_be_filtered_by_guest_number)
 {
 	if (!disk_is_translated())
-		SKIP(return, "the disk's addresses are let through as they are");
+		SKIP(return, "the IOMMU does not translate the disk's addresses");
 
 	EXPECT_FILTERED(EVENT_MISSES, IDT | DID(0), IDT | DID(1), IDT | DID(0xffff));
 }
@@ -311,7 +311,7 @@ TEST_F(iommu, overflows_do_not_change_the_count)
 		EXPECT_LE(1, hpm_interrupts());
 }
 
-/* --- bad input --- */
+/* --- refused events --- */
 
 TEST_F(iommu, undefined_config_bits_get_einval)
 {
@@ -451,7 +451,7 @@ TEST_F(iommu, events_move_when_their_cpu_goes_offline)
 
 	NEEDS_ICOUNT();
 	if (!disk_is_translated())
-		SKIP(return, "the disk's addresses are let through as they are");
+		SKIP(return, "the IOMMU does not translate the disk's addresses");
 	ASSERT_LE(0, fd);
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "needs a second CPU to move the events to");

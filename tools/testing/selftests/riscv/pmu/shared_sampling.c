@@ -76,9 +76,9 @@ static void sampler_close(struct sampler *sampler)
 }
 
 /*
- * Each period that ends causes one sample, at once or late, but never early. So n events cause n /
- * period samples, or one less if the last sample was still pending at the end. If counts are not
- * exact, whole periods may be skipped: then the macro expects at least @least samples.
+ * Each period that ends causes one sample, at once or late, but never early. So n events cause
+ * n / period samples, or one less if the last sample was still pending at the end. If counts are
+ * not exact, whole periods may be skipped: then the macro expects at least @least samples.
  */
 #define EXPECT_SAMPLES(sampler, least)						\
 do {										\

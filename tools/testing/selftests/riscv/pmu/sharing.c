@@ -503,7 +503,7 @@ TEST_F(sharing, finding_the_number_of_counters_by_opening_events_ends)
 		fd[nr] = pmu_open(&attr);
 		ASSERT_LE(0, fd[nr]);
 		nr++;
-		/* Two ticks: an event that has no counter first is scheduled at the second tick. */
+		/* Two ticks: an event without a counter is scheduled at the second tick. */
 		pmu_run_all(pmu_loop, 10 * N);
 		for (int i = 0; i < nr; i++) {
 			struct count it;

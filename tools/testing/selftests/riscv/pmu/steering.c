@@ -148,8 +148,8 @@ TEST_F_TIMEOUT(steering, ioc_period_changes_a_frequency, 120)
 
 /*
  * The limit is 500 samples a second, or two in a tick of 4 ms (HZ=250). There are twenty periods of
- * PERIOD in a tick, so perf throttles the event until the next tick. Setting a longer period, 10
- * ms, unthrottles the event at once, and the event is never throttled with it.
+ * PERIOD in a tick, so perf throttles the event until the next tick. A period of 10 ms
+ * unthrottles the event at once, and perf never throttles it with that period.
  */
 TEST_F(steering, ioc_period_unthrottles_an_event)
 {
