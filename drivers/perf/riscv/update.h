@@ -54,6 +54,7 @@ int riscv_pmu_user_idx(struct perf_event *event);
  * @event:	an event of any PMU
  *
  * Context: any.
+ * Return: true if it is.
  */
 static inline bool riscv_pmu_owns(const struct perf_event *event)
 {
