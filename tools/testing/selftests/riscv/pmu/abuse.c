@@ -114,7 +114,7 @@ TEST_F_TIMEOUT(abuse, a_family_of_a_hundred_is_counted_while_events_rotate, 240)
 	}
 	EXPECT_TURNS(&self->all);
 	bundle_close(&self->all, 0);
-	EXPECT_EQ(self->held, pmu_events_held());
+	EXPECT_EQ(self->attached, pmu_events_attached());
 }
 
 #define STORM	5
@@ -142,7 +142,7 @@ TEST_F_TIMEOUT(abuse, a_storm_of_children_that_are_killed_leaves_nothing, 240)
 	EXPECT_LE(pmu_least(STORM * 4 * 100000), count);
 	EXPECT_TURNS(&self->all);
 	bundle_close(&self->all, 0);
-	EXPECT_EQ(self->held, pmu_events_left());
+	EXPECT_EQ(self->attached, pmu_events_left());
 	EXPECT_GE(0, pmu_ctrs_left());
 }
 
@@ -315,7 +315,7 @@ TEST_F(abuse, four_that_do_whatever_comes_to_mind_leave_nothing)
 			TH_LOG("seed %u: exit status %d", SEED + i, WEXITSTATUS(status));
 	}
 	pmu_limits_restore(&limits);
-	EXPECT_EQ(self->held, pmu_events_left());
+	EXPECT_EQ(self->attached, pmu_events_left());
 	EXPECT_GE(0, pmu_ctrs_left());
 	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
 	ASSERT_EQ(0, pmu_run(self->all.fd[0], 0, pmu_loop, N));

@@ -35,7 +35,7 @@ FIXTURE_SETUP(delegated)
 	if (!pmu_is_delegated())
 		SKIP(return, "the firmware has not delegated the counters (caps/backend)");
 
-	/* pmu_ctrs_held() returns the counters of one hart, so the tests run on one. */
+	/* pmu_ctrs_configured() returns the counters of one hart, so the tests run on one. */
 	sched_getaffinity(0, sizeof(self->all), &self->all);
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
@@ -132,7 +132,7 @@ TEST_F_TIMEOUT(delegated, counting_and_sampling_need_no_firmware_calls, 60)
 
 	if (calls < 0)
 		SKIP(return, "the driver does not count firmware calls (debugfs)");
-	if (pmu_sleeps_deeply())
+	if (pmu_idle_loses_ctrs())
 		SKIP(return, "idle harts lose their counters and make calls when they resume");
 
 	pmu_limits_save(&limits);
@@ -245,7 +245,7 @@ static bool event_uses_ctr(const struct perf_event_attr *like, uint64_t config, 
 	fd = pmu_open(&attr);
 	if (fd < 0)
 		return false;
-	gets = !pmu_run(fd, 0, pmu_loop, N) && pmu_ctrs_held(0) >> ctr & 1;
+	gets = !pmu_run(fd, 0, pmu_loop, N) && pmu_ctrs_configured(0) >> ctr & 1;
 	close(fd);
 	return gets;
 }
@@ -254,7 +254,7 @@ TEST_F(delegated, an_event_uses_the_counter_that_config2_selects)
 {
 	const struct perf_event_attr any = pmu_attr(PERF_TYPE_RAW, 0);
 
-	if (pmu_ctrs_held(0) < 0 || !pmu_is_qemu())
+	if (pmu_ctrs_configured(0) < 0 || !pmu_is_qemu())
 		SKIP(return, "not QEMU, or debugfs does not have the configs of counters");
 
 	/*
@@ -298,7 +298,7 @@ TEST(a_resuming_hart_makes_calls_for_counters_in_use_only)
 	long calls;
 	int fd;
 
-	if (!pmu_is_delegated() || !pmu_sleeps_deeply())
+	if (!pmu_is_delegated() || !pmu_idle_loses_ctrs())
 		SKIP(return, "needs delegated counters and an idle state that loses them (--idle)");
 
 	/* Counters that still run are stopped after a second. */

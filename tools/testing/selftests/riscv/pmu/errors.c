@@ -165,7 +165,7 @@ TEST_F(raw, an_event_opens_where_closed_events_have_left_configs)
 {
 	for (int i = 0; i < 5; i++)
 		close(self->fd[i]);
-	EXPECT_EQ(self->ctrs, self->ctrs & pmu_ctrs_held(0));
+	EXPECT_EQ(self->ctrs, self->ctrs & pmu_ctrs_configured(0));
 	EXPECT_EQ(0, try_config(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 1)));
 	EXPECT_EQ(-ENOENT, try_config(PERF_TYPE_RAW, PMU_RAW(0x1234)));
 }

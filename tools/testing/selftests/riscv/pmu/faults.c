@@ -33,7 +33,7 @@
 
 FIXTURE(faults) {
 	struct perf_event_attr attr;
-	long held;
+	long attached;
 };
 
 static bool write_text(const char *path, const char *text)
@@ -61,7 +61,7 @@ FIXTURE_SETUP(faults)
 	if (!access(FAIL_FIRMWARE "verbose", W_OK))
 		ASSERT_TRUE(write_text(FAIL_FIRMWARE "verbose", "0"));
 	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-	self->held = pmu_events_held();
+	self->attached = pmu_events_attached();
 }
 
 FIXTURE_TEARDOWN(faults)
@@ -125,7 +125,7 @@ do {								\
 	EXPECT_LT(0, it.failed);				\
 	EXPECT_EQ(0, it.wrong);					\
 	EXPECT_TRUE(it.whole);					\
-	EXPECT_EQ(self->held, pmu_events_left());		\
+	EXPECT_EQ(self->attached, pmu_events_left());		\
 } while (0)
 
 static int op_open(const void *arg)
@@ -234,7 +234,7 @@ TEST_F(faults, events_count_after_the_failures)
 
 FIXTURE(firmware_faults) {
 	struct perf_event_attr attr;
-	long held;
+	long attached;
 };
 
 /* Makes the n-th firmware call from now on fail, and no other. */
@@ -262,7 +262,7 @@ FIXTURE_SETUP(firmware_faults)
 		SKIP(return, "no " FAIL_FIRMWARE ": no CONFIG_RISCV_PMU_FAULT_INJECTION");
 
 	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-	self->held = pmu_events_held();
+	self->attached = pmu_events_attached();
 }
 
 FIXTURE_TEARDOWN(firmware_faults)
@@ -303,7 +303,7 @@ static int fail_each_call(struct __test_metadata *_metadata, FIXTURE_DATA(firmwa
 		EXPECT_LE(pmu_least(N), live(&self->attr)) {
 			TH_LOG("after a failure of call %d", nth);
 		}
-		EXPECT_EQ(self->held, pmu_events_left());
+		EXPECT_EQ(self->attached, pmu_events_left());
 	}
 	EXPECT_FALSE(failed);
 	return nth - 1;

@@ -116,7 +116,7 @@ TEST_F(groups, a_group_has_as_many_distinct_events_as_counters)
 	/* The leader still counts after the other events are closed. */
 	bundle_close(&self->all, 1);
 	ASSERT_EQ(0, ioctl(self->all.fd[0], PERF_EVENT_IOC_ENABLE, 0));
-	EXPECT_GOES_ON(self->all.fd[0]);
+	EXPECT_STILL_COUNTS(self->all.fd[0]);
 }
 
 /* cycle and instret cannot interrupt, so a sampling event needs one of the other counters. */
@@ -250,8 +250,8 @@ TEST_F(groups, a_software_leader_can_have_hardware_siblings)
 	/* After the leader is closed, the hardware events still run, each without a group. */
 	ASSERT_EQ(0, ioctl(fd[0], PERF_EVENT_IOC_ENABLE, 0));
 	bundle_close_one(&self->all, 0);
-	EXPECT_GOES_ON(fd[2]);
-	EXPECT_GOES_ON(fd[3]);
+	EXPECT_STILL_COUNTS(fd[2]);
+	EXPECT_STILL_COUNTS(fd[3]);
 }
 
 #define TRACEPOINT	"/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id"
@@ -277,7 +277,7 @@ TEST_F(groups, a_tracepoint_counts_in_a_hardware_group)
 	ASSERT_EQ(0, pmu_run(fd[0], 0, pmu_loop, N));
 	EXPECT_EQ(read_times(fd[0]).enabled, read_times(fd[0]).running);
 	ASSERT_EQ(0, ioctl(fd[0], PERF_EVENT_IOC_ENABLE, 0));
-	EXPECT_GOES_ON(fd[0]);
+	EXPECT_STILL_COUNTS(fd[0]);
 }
 
 /*
@@ -331,7 +331,7 @@ TEST_F(groups, siblings_still_count_after_their_leader_is_closed)
 		struct times it;
 
 		if (i != 3)
-			EXPECT_GOES_ON(self->all.fd[i]);
+			EXPECT_STILL_COUNTS(self->all.fd[i]);
 		it = read_times(self->all.fd[i]);
 		EXPECT_LE(before[i].value, it.value);
 		EXPECT_LT(before[i].running, it.running);
@@ -346,11 +346,11 @@ TEST_F(groups, a_group_still_counts_after_members_are_closed)
 		bundle_close(&self->all, keep);
 		for (int i = 0; i < keep; i++) {
 			if (i != 3)
-				EXPECT_GOES_ON(self->all.fd[i]);
+				EXPECT_STILL_COUNTS(self->all.fd[i]);
 		}
 	}
 	bundle_close(&self->all, 0);
-	EXPECT_EQ(self->held, pmu_events_held());
+	EXPECT_EQ(self->attached, pmu_events_attached());
 }
 
 PMU_TEST_AT_LAST(PMU_MAY_CALL)

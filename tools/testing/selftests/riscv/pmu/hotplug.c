@@ -41,7 +41,7 @@ FIXTURE(hotplug) {
 	struct perf_event_attr attr;
 	struct bundle all;
 	cpu_set_t cpus;
-	long held;
+	long attached;
 	bool exact;
 };
 
@@ -51,7 +51,7 @@ FIXTURE_SETUP(hotplug)
 		SKIP(return, "no CPU 1 that can go down");
 
 	self->attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS);
-	self->held = pmu_events_held();
+	self->attached = pmu_events_attached();
 	sched_getaffinity(0, sizeof(self->cpus), &self->cpus);
 }
 
@@ -79,7 +79,7 @@ TEST_F(hotplug, a_cpu_wide_event_keeps_its_count_when_its_hart_goes_down)
 	down = read_times(fd);
 	EXPECT_LE(before.value, down.value);
 	EXPECT_LE(before.enabled, down.enabled);
-	EXPECT_EQ(self->held, pmu_events_held());
+	EXPECT_EQ(self->attached, pmu_events_attached());
 	EXPECT_EQ(-ENODEV, pmu_open_on(&self->attr, -1, 1, -1));
 	EXPECT_EQ(0, ioctl(fd, PERF_EVENT_IOC_RESET, 0));
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -90,7 +90,7 @@ TEST_F(hotplug, a_cpu_wide_event_keeps_its_count_when_its_hart_goes_down)
 	fd = bundle_open_on(&self->all, &self->attr, -1, 1, -1);
 	ASSERT_LE(0, fd);
 	move_to(1);
-	EXPECT_GOES_ON(fd);
+	EXPECT_STILL_COUNTS(fd);
 }
 
 /* It is closed only when the hart is there again, without the event. */
@@ -104,12 +104,12 @@ TEST_F(hotplug, an_event_from_before_its_hart_went_down_is_closed_later)
 	ASSERT_TRUE(take_down());
 	ASSERT_TRUE(bring_up());
 	EXPECT_LE(0, read_times(fd).value);
-	EXPECT_EQ(self->held, pmu_events_held());
+	EXPECT_EQ(self->attached, pmu_events_attached());
 	ASSERT_LE(0, bundle_open_on(&self->all, &self->attr, -1, 1, -1));
 	move_to(1);
-	EXPECT_GOES_ON(self->all.fd[1]);
+	EXPECT_STILL_COUNTS(self->all.fd[1]);
 	bundle_close(&self->all, 0);
-	EXPECT_EQ(self->held, pmu_events_held());
+	EXPECT_EQ(self->attached, pmu_events_attached());
 }
 
 TEST_F(hotplug, a_task_is_counted_on_its_hart_before_and_after_it_was_down)
@@ -121,11 +121,11 @@ TEST_F(hotplug, a_task_is_counted_on_its_hart_before_and_after_it_was_down)
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 	for (int i = 0; i < 20; i++) {
 		move_to(1);
-		EXPECT_GOES_ON(fd);
+		EXPECT_STILL_COUNTS(fd);
 		/* The scheduler moves whoever is there to another CPU. */
 		ASSERT_TRUE(take_down());
 		EXPECT_NE(1, sched_getcpu());
-		EXPECT_GOES_ON(fd);
+		EXPECT_STILL_COUNTS(fd);
 		ASSERT_TRUE(bring_up());
 		it = read_times(fd);
 		EXPECT_LE(last.value + 2 * pmu_least(N), it.value);
@@ -178,7 +178,7 @@ TEST_F(hotplug, a_hart_goes_down_in_a_storm_of_samples)
 	pmu_kill(pid);
 	pmu_ring_unmap(&ring);
 	bundle_close(&self->all, 0);
-	EXPECT_EQ(self->held, pmu_events_left());
+	EXPECT_EQ(self->attached, pmu_events_left());
 	pmu_limits_restore(&limits);
 }
 

@@ -47,7 +47,7 @@ TEST_F(limits, what_is_refused_leaves_no_trace)
 						    invalid[i].cpu, invalid[i].leader))
 				TH_LOG("%s", invalid[i].why);
 		}
-		EXPECT_EQ(self->held, pmu_events_held());
+		EXPECT_EQ(self->attached, pmu_events_attached());
 	}
 	EXPECT_GE(0, pmu_ctrs_left());
 	ASSERT_LE(0, bundle_open(&self->all, &self->attr, -1));
@@ -64,9 +64,9 @@ TEST_F(limits, an_event_lives_as_long_as_its_last_descriptor)
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 	bundle_close(&self->all, 0);
-	EXPECT_GOES_ON(other);
+	EXPECT_STILL_COUNTS(other);
 	close(other);
-	EXPECT_EQ(self->held, pmu_events_held());
+	EXPECT_EQ(self->attached, pmu_events_attached());
 	EXPECT_GE(0, pmu_ctrs_left());
 }
 
@@ -130,7 +130,7 @@ TEST_F(limits, three_thousand_events_are_opened_and_closed)
 	EXPECT_EQ(-EMFILE, err);
 	EXPECT_EQ(DESCRIPTORS - first, nr);
 
-	EXPECT_GOES_ON(fd[0]);
+	EXPECT_STILL_COUNTS(fd[0]);
 	it = read_times(fd[0]);
 	EXPECT_EQ(it.enabled, it.running);
 	close(fd[--nr]);
@@ -138,7 +138,7 @@ TEST_F(limits, three_thousand_events_are_opened_and_closed)
 	EXPECT_LE(0, fd[nr++]);
 	while (nr)
 		close(fd[--nr]);
-	EXPECT_EQ(self->held, pmu_events_held());
+	EXPECT_EQ(self->attached, pmu_events_attached());
 	EXPECT_GE(0, pmu_ctrs_left());
 }
 

@@ -21,7 +21,7 @@
 FIXTURE(races) {
 	struct pmu_limits limits;
 	struct perf_event_attr attr;
-	long held;
+	long attached;
 	int cpus;
 	bool exact;
 };
@@ -33,7 +33,7 @@ FIXTURE_SETUP(races)
 		SKIP(return, "this machine does not sample (caps/sampling is none)");
 
 	pmu_limits_save(&self->limits);
-	self->held = pmu_events_held();
+	self->attached = pmu_events_attached();
 	self->exact = pmu_is_exact();
 	self->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (self->cpus > MAX_CPUS)
@@ -238,10 +238,10 @@ TEST_F_TIMEOUT(races, an_overflow_may_meet_whatever_ends_or_moves_its_event, 240
 			EXPECT_EQ(0, status)
 				TH_LOG("%s, on hart %d: status %x", races[i].what, cpu, status);
 		}
-		EXPECT_EQ(self->held, pmu_events_left())
+		EXPECT_EQ(self->attached, pmu_events_left())
 			TH_LOG("%s", races[i].what);
 	}
-	EXPECT_SAMPLES_AS_EVER();
+	EXPECT_SAMPLING_AS_BEFORE();
 }
 
 PMU_TEST_AT_LAST(PMU_MAY_CALL)

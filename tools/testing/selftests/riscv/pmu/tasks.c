@@ -55,7 +55,7 @@ static int64_t count_stopped(const struct perf_event_attr *attr, long arg)
 
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	run_to_end(pid);
-	count = read_whole(fd);
+	count = read_full_time(fd);
 	close(fd);
 	return count;
 }
@@ -147,7 +147,7 @@ TEST_F(task, an_event_can_be_closed_while_its_task_runs)
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 		EXPECT_LT(0, wait_counting(fd));
-		EXPECT_LT(0, read_whole(fd));
+		EXPECT_LT(0, read_full_time(fd));
 		close(fd);
 	}
 	pmu_kill(pid);
@@ -212,7 +212,7 @@ static int64_t count_inherited(struct perf_event_attr attr, pmu_body *body, long
 	attr.inherit = 1;
 	fd = pmu_open(&attr);
 	pmu_run(fd, 0, body, arg);
-	count = read_whole(fd);
+	count = read_full_time(fd);
 	close(fd);
 	return count;
 }
@@ -411,11 +411,11 @@ TEST_F(task, an_event_of_one_thread_counts_no_other_thread)
 	ASSERT_LE(0, fd);
 	ASSERT_LE(0, main_fd);
 	ASSERT_EQ(0, pmu_run_all(body_start_and_join, (long)&starter));
-	EXPECT_LE(pmu_least(5 * N), read_whole(fd));
-	EXPECT_LT(0, read_whole(main_fd));
+	EXPECT_LE(pmu_least(5 * N), read_full_time(fd));
+	EXPECT_LT(0, read_full_time(main_fd));
 	if (self->exact) {
-		EXPECT_GE(5 * N + 1000, read_whole(fd));
-		EXPECT_GE(1000, read_whole(main_fd));
+		EXPECT_GE(5 * N + 1000, read_full_time(fd));
+		EXPECT_GE(1000, read_full_time(main_fd));
 	}
 	close(main_fd);
 	close(fd);
@@ -441,7 +441,7 @@ static void body_beside(long arg)
 /* Returns what the CPU has counted and the two tasks have not, and resets all three events. */
 static int64_t read_rest_and_reset(int wide, int mine, int other)
 {
-	int64_t rest = read_whole(wide) - read_whole(mine) - read_whole(other);
+	int64_t rest = read_full_time(wide) - read_full_time(mine) - read_full_time(other);
 
 	ioctl(wide, PERF_EVENT_IOC_RESET, 0);
 	ioctl(mine, PERF_EVENT_IOC_RESET, 0);
@@ -497,10 +497,10 @@ TEST_F(task, a_task_event_is_exact_while_a_cpu_wide_event_counts)
 	pmu_count(fd, pmu_loop, 2);
 	ioctl(fd, PERF_EVENT_IOC_RESET, 0);
 	ASSERT_EQ(0, pmu_run_all(pmu_loop, 20 * N));
-	EXPECT_COUNT(20 * N, read_whole(fd) - (self->exact ? PMU_WINDOW_INSNS : 0));
-	EXPECT_LE(pmu_least(20 * N), read_whole(wide));
+	EXPECT_COUNT(20 * N, read_full_time(fd) - (self->exact ? PMU_WINDOW_INSNS : 0));
+	EXPECT_LE(pmu_least(20 * N), read_full_time(wide));
 	if (self->filter)
-		EXPECT_LE(read_whole(fd), read_whole(wide));
+		EXPECT_LE(read_full_time(fd), read_full_time(wide));
 	close(fd);
 	close(wide);
 }
@@ -540,11 +540,11 @@ TEST_F(task, counts_are_kept_in_idle_states)
 	}
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
 	EXPECT_LE(usage + IDLE_TIMES / 2, idle_usage(self->cpu));
-	EXPECT_LE(pmu_least(IDLE_TIMES * N), read_whole(fd));
-	EXPECT_LE(read_whole(fd), read_value(wide));
+	EXPECT_LE(pmu_least(IDLE_TIMES * N), read_full_time(fd));
+	EXPECT_LE(read_full_time(fd), read_value(wide));
 	/* The code of this loop, apart from pmu_loop(), is far less than 1 % of it. */
 	if (self->exact)
-		EXPECT_GE(IDLE_TIMES * N + IDLE_TIMES * N / 100, read_whole(fd));
+		EXPECT_GE(IDLE_TIMES * N + IDLE_TIMES * N / 100, read_full_time(fd));
 	close(fd);
 	close(wide);
 }

@@ -50,7 +50,7 @@ FIXTURE(throttling) {
 	struct perf_event_attr attr;
 	struct hart hart[MAX_CPUS];
 	double unloaded;	/* response time of a command without load, in s */
-	long held;
+	long attached;
 	int cpus;
 	bool exact;
 };
@@ -62,7 +62,7 @@ FIXTURE_SETUP(throttling)
 		SKIP(return, "this machine does not sample (caps/sampling is none)");
 
 	pmu_limits_save(&self->limits);
-	self->held = pmu_events_held();
+	self->attached = pmu_events_attached();
 	self->exact = pmu_is_exact();
 	self->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (self->cpus > MAX_CPUS)
@@ -262,7 +262,7 @@ do {										\
 	EXPECT_RESPONSIVE();							\
 	EXPECT_SAMPLES_ON_ALL_HARTS();						\
 	end_load(self);								\
-	EXPECT_SAMPLES_AS_EVER();						\
+	EXPECT_SAMPLING_AS_BEFORE();						\
 } while (0)
 
 TEST_F_TIMEOUT(throttling, a_period_of_1_leaves_time_to_tasks, 120)
@@ -326,7 +326,7 @@ TEST_F_TIMEOUT(throttling, a_hart_goes_offline_and_online_under_load, 120)
 		EXPECT_TRUE(bring_up());
 		end_load(self);
 	}
-	EXPECT_SAMPLES_AS_EVER();
+	EXPECT_SAMPLING_AS_BEFORE();
 }
 
 /* --- load of long duration --- */
@@ -466,9 +466,9 @@ TEST_F_TIMEOUT(throttling, sixteen_events_on_each_hart_sample_for_a_long_time, 3
 			close(soak.event[i].fd);
 		}
 		end_load(self);
-		EXPECT_EQ(self->held, pmu_events_left());
+		EXPECT_EQ(self->attached, pmu_events_left());
 	}
-	EXPECT_SAMPLES_AS_EVER();
+	EXPECT_SAMPLING_AS_BEFORE();
 }
 
 /* --- without perf's limits: these tests are last, because they may hang a machine --- */

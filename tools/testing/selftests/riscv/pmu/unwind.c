@@ -175,12 +175,12 @@ static void check_regs(const struct pmu_record *record, void *arg)
 	}
 	check->wrong += is_user(record) && reg[PC] != record->ip;
 	check->wrong += is_kernel_address(reg[PC]);
-	if (!is_between(reg[PC], pmu_held_begin, pmu_held_end))
+	if (!is_between(reg[PC], pmu_regs_begin, pmu_regs_end))
 		return;
 
 	check->inside++;
-	check->wrong += reg[S2] != PMU_HELD + 18 || reg[S5] != PMU_HELD + 21 ||
-			reg[T3] != PMU_HELD + 28;
+	check->wrong += reg[S2] != PMU_REGS_VALUE + 18 || reg[S5] != PMU_REGS_VALUE + 21 ||
+			reg[T3] != PMU_REGS_VALUE + 28;
 	check->wrong += reg[SP] >= check->stack_address || reg[SP] + 65536 < check->stack_address;
 }
 
@@ -190,7 +190,7 @@ TEST_F_TIMEOUT(unwind, user_registers_have_the_values_of_the_loop, 120)
 
 	self->attr.sample_type |= PERF_SAMPLE_REGS_USER;
 	self->attr.sample_regs_user = REGS;
-	ASSERT_EQ(0, sample(self, pmu_held_loop, N, check_regs, &check));
+	ASSERT_EQ(0, sample(self, pmu_regs_loop, N, check_regs, &check));
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.missing);
@@ -207,7 +207,7 @@ TEST_F_TIMEOUT(unwind, all_user_registers_and_no_others_can_be_sampled, 120)
 
 	self->attr.sample_type |= PERF_SAMPLE_REGS_USER;
 	self->attr.sample_regs_user = BIT(PERF_REG_RISCV_MAX) - 1;
-	ASSERT_EQ(0, sample(self, pmu_held_loop, N, NULL, &check));
+	ASSERT_EQ(0, sample(self, pmu_regs_loop, N, NULL, &check));
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	close_mapped(self);
@@ -273,12 +273,12 @@ static void check_stack(const struct pmu_record *record, void *arg)
 		check->missing++;
 		return;
 	}
-	if (!is_between(record->user_regs[PC], pmu_held_begin, pmu_held_end))
+	if (!is_between(record->user_regs[PC], pmu_regs_begin, pmu_regs_end))
 		return;
 
 	memcpy(&top, record->stack, sizeof(top));
 	check->inside++;
-	check->wrong += top != PMU_HELD + 64;
+	check->wrong += top != PMU_REGS_VALUE + 64;
 }
 
 TEST_F_TIMEOUT(unwind, the_user_stack_is_copied_from_its_top, 120)
@@ -288,7 +288,7 @@ TEST_F_TIMEOUT(unwind, the_user_stack_is_copied_from_its_top, 120)
 	self->attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	self->attr.sample_regs_user = REGS;
 	self->attr.sample_stack_user = STACK;
-	ASSERT_EQ(0, sample(self, pmu_held_loop, N, check_stack, &check));
+	ASSERT_EQ(0, sample(self, pmu_regs_loop, N, check_stack, &check));
 	EXPECT_RING_WHOLE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.missing);

@@ -55,7 +55,7 @@ struct times read_times(int fd);
 int64_t count_between_reads(int fd, long arg);
 void body_loop_forever(long arg);
 
-#define EXPECT_GOES_ON(fd)							\
+#define EXPECT_STILL_COUNTS(fd)							\
 do {										\
 	if (self->exact) {							\
 		EXPECT_EQ(N + PMU_WINDOW_INSNS, count_between_reads(fd, N));	\
@@ -81,7 +81,7 @@ do {										\
 FIXTURE(name) {								\
 	struct perf_event_attr attr;					\
 	struct bundle all;						\
-	long held;							\
+	long attached;							\
 	bool exact;							\
 };									\
 									\
@@ -89,7 +89,7 @@ FIXTURE_SETUP(name)							\
 {									\
 	self->attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS);		\
 	self->exact = pmu_can_filter() && pmu_is_exact();		\
-	self->held = pmu_events_held();					\
+	self->attached = pmu_events_attached();				\
 }									\
 									\
 FIXTURE_TEARDOWN(name)							\

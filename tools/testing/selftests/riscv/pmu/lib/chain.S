@@ -51,13 +51,13 @@ pmu_chain_in_c:
 	.size	chain_c, . - chain_c
 
 /*
- * void pmu_held_loop(long n): n instructions, as pmu_loop(), during which s2 to
- * s5, t3 and the 8 bytes at sp hold PMU_HELD + 18 ... 21, + 28 and + 64: the
- * number of the register in the ISA, and one that is none.
+ * void pmu_regs_loop(long n): executes n instructions, like pmu_loop(), with known register
+ * values: s2 to s5, t3 and the 8 bytes at sp are PMU_REGS_VALUE + 18 ... 21, + 28 and + 64. The
+ * offset is the number of the register in the ISA, or 64 for the stack.
  */
-#define PMU_HELD	0x5eed5eed00
+#define PMU_REGS_VALUE	0x5eed5eed00
 
-	.macro	restore_held
+	.macro	restore_regs
 	ld	s2, 16(sp)
 	ld	s3, 24(sp)
 	ld	s4, 32(sp)
@@ -65,15 +65,15 @@ pmu_chain_in_c:
 	addi	sp, sp, 48
 	.endm
 
-	.globl	pmu_held_loop, pmu_held_begin, pmu_held_end
-	.type	pmu_held_loop, @function
-pmu_held_loop:
+	.globl	pmu_regs_loop, pmu_regs_begin, pmu_regs_end
+	.type	pmu_regs_loop, @function
+pmu_regs_loop:
 	addi	sp, sp, -48
 	sd	s2, 16(sp)
 	sd	s3, 24(sp)
 	sd	s4, 32(sp)
 	sd	s5, 40(sp)
-	li	t3, PMU_HELD
+	li	t3, PMU_REGS_VALUE
 	addi	s2, t3, 18
 	addi	s3, t3, 19
 	addi	s4, t3, 20
@@ -81,13 +81,13 @@ pmu_held_loop:
 	addi	t4, t3, 64
 	sd	t4, 0(sp)
 	addi	t3, t3, 28
-pmu_held_begin:
+pmu_regs_begin:
 	addi	a0, a0, -2
-	bgtz	a0, pmu_held_begin
-pmu_held_end:
-	restore_held
+	bgtz	a0, pmu_regs_begin
+pmu_regs_end:
+	restore_regs
 	ret
-	.size	pmu_held_loop, . - pmu_held_loop
+	.size	pmu_regs_loop, . - pmu_regs_loop
 
 /*
  * void pmu_split_loop(long turns): of each turn's PMU_SPLIT_TURN instructions

@@ -66,14 +66,14 @@ void pmu_illegal_loop(long times);
 long pmu_window(const struct pmu_call *on, pmu_body *body, long arg, const struct pmu_call *off);
 
 /* Whose samples are known, in lib/chain.S. */
-#define PMU_HELD		0x5eed5eed00ULL
+#define PMU_REGS_VALUE		0x5eed5eed00ULL
 #define PMU_SPLIT_LARGE		3000
 #define PMU_SPLIT_TURN		4004
 
 void pmu_chain(long instructions);
 extern const char pmu_chain_in_a[], pmu_chain_in_b[], pmu_chain_in_c[];
-void pmu_held_loop(long instructions);
-extern const char pmu_held_begin[], pmu_held_end[];
+void pmu_regs_loop(long instructions);
+extern const char pmu_regs_begin[], pmu_regs_end[];
 void pmu_split_loop(long turns);
 extern const char pmu_split_large[], pmu_split_small[], pmu_split_end[];
 
@@ -190,8 +190,11 @@ bool pmu_hart_has(const char *extension);
 bool pmu_is_legacy(void);
 /* S-mode writes the counters itself (Ssccfg). */
 bool pmu_is_delegated(void);
-/* Idle harts may lose their counters (cpuidle): delegated ones are the firmware's to restore. */
-bool pmu_sleeps_deeply(void);
+/*
+ * Returns whether harts may lose their counters in an idle state (cpuidle). Restoring delegated
+ * counters then needs firmware calls.
+ */
+bool pmu_idle_loses_ctrs(void);
 /* QEMU's virt machine, whose selectors are known. */
 bool pmu_is_qemu(void);
 /* Sscofpmf brings filters and the overflow interrupt, through the SBI. */
@@ -257,16 +260,16 @@ void pmu_limits_restore(const struct pmu_limits *limits);
  */
 int pmu_lock_takes(const char *outer, const char *inner);
 /* Events that are attached to counters now, on all harts; -1 without the driver's debugfs. */
-long pmu_events_held(void);
+long pmu_events_attached(void);
 /* Calls of the firmware's PMU since boot, of all harts; -1 where the driver does not say. */
 long pmu_calls_made(void);
 /* Those since this program began. */
 long pmu_calls_since_start(void);
 /* Those of one function (debugfs: "cfg_match"), of all harts; -1 likewise. */
 long pmu_calls_of(const char *function);
-/* Mask of the counters of one hart that hold a config; -1 without the driver's debugfs. */
-long pmu_ctrs_held(long cpu);
-/* pmu_events_held() after killed tasks have exited; waits for them for at most a second. */
+/* Mask of the counters of one hart that have a config; -1 without the driver's debugfs. */
+long pmu_ctrs_configured(long cpu);
+/* pmu_events_attached() after killed tasks have exited; waits for them for at most a second. */
 long pmu_events_left(void);
 /* Hardware counters that run and can be stopped, of all harts; -1 if the driver does not say. */
 long pmu_ctrs_running(void);
@@ -283,13 +286,13 @@ long pmu_ctrs_left(void);
 
 #define PMU_TEST_AT_LAST(may_call)						\
 FIXTURE(at_last) {								\
-	long held;								\
+	long attached;								\
 };										\
 										\
 FIXTURE_SETUP(at_last)								\
 {										\
-	self->held = pmu_events_held();						\
-	if (self->held < 0)							\
+	self->attached = pmu_events_attached();					\
+	if (self->attached < 0)							\
 		SKIP(return, "no riscv_pmu in debugfs: not mounted, or not this driver"); \
 }										\
 										\
@@ -300,7 +303,7 @@ FIXTURE_TEARDOWN(at_last)							\
 TEST_F(at_last, no_event_is_left)						\
 {										\
 	EXPECT_EQ(0, pmu_events_left());					\
-	if (!(may_call) && pmu_is_delegated() && !pmu_sleeps_deeply()) {	\
+	if (!(may_call) && pmu_is_delegated() && !pmu_idle_loses_ctrs()) {	\
 		EXPECT_EQ(0, pmu_calls_since_start());				\
 	}									\
 }

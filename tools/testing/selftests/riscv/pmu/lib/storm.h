@@ -15,7 +15,7 @@ void body_command_on(long cpu);
 #define WINDOW	10000000L
 
 /* A new event takes as many samples as before the load, and no other event is left. */
-#define EXPECT_SAMPLES_AS_EVER()						\
+#define EXPECT_SAMPLING_AS_BEFORE()						\
 do {										\
 	struct perf_event_attr attr = self->attr;				\
 	struct pmu_ring ring;							\
@@ -35,7 +35,7 @@ do {										\
 	EXPECT_SAMPLES_SEEN(pmu_read(fd), 200000, ring.samples);		\
 	pmu_ring_unmap(&ring);							\
 	close(fd);								\
-	EXPECT_EQ(self->held, pmu_events_left());				\
+	EXPECT_EQ(self->attached, pmu_events_left());				\
 } while (0)
 
 #endif

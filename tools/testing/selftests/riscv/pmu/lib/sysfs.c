@@ -113,7 +113,7 @@ bool pmu_is_delegated(void)
 	return sysfs_is_backend("ssccfg");
 }
 
-bool pmu_sleeps_deeply(void)
+bool pmu_idle_loses_ctrs(void)
 {
 	/* The first state is WFI. */
 	return !access("/sys/devices/system/cpu/cpu0/cpuidle/state1", F_OK);
@@ -255,7 +255,7 @@ static long sysfs_debug(const char *name)
 	return sum;
 }
 
-long pmu_events_held(void)
+long pmu_events_attached(void)
 {
 	return sysfs_debug("events");
 }
@@ -285,7 +285,7 @@ long pmu_calls_since_start(void)
 	return pmu_calls_made() - sysfs_calls_at_start;
 }
 
-long pmu_ctrs_held(long cpu)
+long pmu_ctrs_configured(long cpu)
 {
 	return sysfs_debug_of(cpu, "counters_programmed", 16);
 }
@@ -297,11 +297,11 @@ long pmu_ctrs_held(long cpu)
  */
 long pmu_events_left(void)
 {
-	long left = pmu_events_held();
+	long left = pmu_events_attached();
 
 	for (int i = 0; i < 100 && left; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
-		left = pmu_events_held();
+		left = pmu_events_attached();
 	}
 
 	return left;

@@ -24,7 +24,7 @@ int64_t read_value(int fd)
 	return read(fd, &count, sizeof(count)) > 0 ? count.value : -1;
 }
 
-int64_t read_whole(int fd)
+int64_t read_full_time(int fd)
 {
 	struct count count;
 

@@ -18,8 +18,11 @@ struct perf_event_attr instructions(void);
 
 /* The count, whether the times come with it or not. */
 int64_t read_value(int fd);
-/* What fd has counted, and that it did so for all of the time that it was enabled. */
-int64_t read_whole(int fd);
+/*
+ * Returns the count of an event; -2 if it was not running for all of the time that it was enabled,
+ * -1 after an error.
+ */
+int64_t read_full_time(int fd);
 /*
  * Until the event has counted something: a task that is on a hart may yet have
  * to wait there for long, where the host has fewer CPUs than that.
