@@ -90,7 +90,8 @@ TEST_F(ebb, enabling_on_another_page_starts_stopped_events)
 	ASSERT_NE(NULL, ebb_page());
 	ASSERT_EQ(0, ebb_enable());
 	pmu_loop(N);
-	EXPECT_LE(frozen + pmu_least(N), pmu_read(fd));
+	/* At the end of the period that has begun, it stops again: this page has no handler. */
+	EXPECT_LE(frozen + PERIOD, pmu_read(fd));
 	EXPECT_EQ(0, branches);
 	close(fd);
 }
