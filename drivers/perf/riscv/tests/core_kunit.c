@@ -290,6 +290,14 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 	interrupt(fake);
 	KUNIT_EXPECT_EQ(test, sampling->samples, 1);
 	KUNIT_EXPECT_EQ(test, count_of(counting), 1000);
+
+	/* What is counted until the counter stops is not lost. */
+	begin(fake);
+	this_hart(fake)->reload |= C(3);
+	this_hart(fake)->dirty |= C(3);
+	fake->reload_gap = 7;
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, count_of(counting), 1007);
 	sched_out(test, counting);
 	sched_out(test, sampling);
 }

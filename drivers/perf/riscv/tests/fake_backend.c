@@ -286,6 +286,7 @@ static int fake_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *
 	fake->log[fake->nr_batches++ % FAKE_LOG_SIZE] = (struct fake_batch){
 		.stop = BIT_ULL(ctr), .start = BIT_ULL(ctr), .load = BIT_ULL(ctr),
 	};
+	fake_advance(fake, fake->reload_gap);
 	fake_stop(fake, ctr);
 	*was = fake->ctr[ctr].value;
 	return fake_start(fake, ctr, &value);

@@ -63,6 +63,7 @@ struct fake_batch {
  * @wide:	counters that have 64 bits even if the PMU's width is smaller
  * @absent:	event_idx of an event that no counter can hold
  * @fixed_cycles: only the fixed counter can count cycles
+ * @reload_gap:	ticks from a call of &riscv_pmu_ops.reload until it stops the counter
  * @log:	the last batches; the next one is written to @nr_batches modulo its size
  * @nr_batches:	number of batches
  * @nr_reads:	number of counter reads
@@ -79,6 +80,7 @@ struct fake_pmu {
 	u64			wide;
 	u32			absent;
 	bool			fixed_cycles;
+	u64			reload_gap;
 	struct fake_batch	log[FAKE_LOG_SIZE];
 	unsigned int		nr_batches;
 	unsigned int		nr_reads;
