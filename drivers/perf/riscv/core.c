@@ -40,12 +40,12 @@ static void core_enable_type(struct pmu *p)
  * interrupts were off, just before the event was stopped: its sample is still
  * due, at once.
  */
-static __always_inline u64 core_reload(struct riscv_pmu_event *ev)
+static __always_inline u64 core_reload(struct perf_event *event, struct riscv_pmu_event *ev)
 {
-	if (!local64_read(ev->left))
-		local64_set(ev->left, riscv_pmu_event_period(ev->event));
+	if (!local64_read(&event->hw.period_left))
+		local64_set(&event->hw.period_left, riscv_pmu_event_period(event));
 
-	return riscv_pmu_event_period_left(ev);
+	return riscv_pmu_event_limit_period(ev, local64_read(&event->hw.period_left));
 }
 
 /* Starts the second part of a split event. perf asks for a new period by the first one only. */
@@ -76,7 +76,8 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 		core_start_split(hart, ev->split,
 				 flags & PERF_EF_RELOAD && !local64_read(ev->left));
 	if (ev->sampling)
-		left = flags & PERF_EF_RELOAD ? core_reload(ev) : riscv_pmu_event_period_left(ev);
+		left = flags & PERF_EF_RELOAD ? core_reload(event, ev) :
+						riscv_pmu_event_period_left(ev);
 	event->hw.state = 0;
 	riscv_pmu_event_start(hart, ev, left);
 	if (unlikely(ev->user))
@@ -265,7 +266,7 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 		return core_add(pmu, hart, event, flags);
 
 	riscv_pmu_event_attach(hart, ev);
-	riscv_pmu_event_start(hart, ev, ev->sampling ? core_reload(ev) : 0);
+	riscv_pmu_event_start(hart, ev, ev->sampling ? core_reload(event, ev) : 0);
 	event->hw.state = 0;
 	return 0;
 }
@@ -310,7 +311,8 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE || ev->slow_stop))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
 
-	riscv_pmu_event_add_delta(event, ev, riscv_pmu_event_take_delta(ev, ev->counter->count));
+	riscv_pmu_event_add_whole_delta(event, ev,
+					riscv_pmu_event_take_delta(ev, ev->counter->count));
 	riscv_pmu_event_stop(hart, ev);
 	core_detach(hart, event);
 }

@@ -73,6 +73,18 @@ static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event
 	return event->pmu_private;
 }
 
+static inline void __riscv_pmu_event_add_delta(struct perf_event *event,
+					       struct riscv_pmu_event *ev, local64_t *left,
+					       u64 delta)
+{
+	local64_add(delta, &event->count);
+	if (!ev->sampling)
+		return;
+
+	local64_sub(delta, left);
+	ev->period_count += delta;
+}
+
 /**
  * riscv_pmu_event_add_delta() - add to an event's count
  * @event:	the event
@@ -82,12 +94,33 @@ static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event
 static inline void riscv_pmu_event_add_delta(struct perf_event *event, struct riscv_pmu_event *ev,
 					     u64 delta)
 {
-	local64_add(delta, &event->count);
-	if (!ev->sampling)
-		return;
+	__riscv_pmu_event_add_delta(event, ev, ev->left, delta);
+}
 
-	local64_sub(delta, ev->left);
-	ev->period_count += delta;
+/**
+ * riscv_pmu_event_add_whole_delta() - add to the count of an event that is not split
+ * @event:	the event
+ * @ev:		what the driver knows of it
+ * @delta:	what it has counted since the last time
+ *
+ * For context switches: it does not load &riscv_pmu_event.left.
+ */
+static inline void riscv_pmu_event_add_whole_delta(struct perf_event *event,
+						   struct riscv_pmu_event *ev, u64 delta)
+{
+	__riscv_pmu_event_add_delta(event, ev, &event->hw.period_left, delta);
+}
+
+/**
+ * riscv_pmu_event_limit_period() - make a distance to the next overflow point long enough
+ * @ev:		a sampling event
+ * @left:	events until the end of its period; 0 or less: it has ended
+ *
+ * Return: at least 1, and at least the event's minimum period.
+ */
+static inline u64 riscv_pmu_event_limit_period(const struct riscv_pmu_event *ev, s64 left)
+{
+	return max3(left, (s64)ev->min_period, 1LL);
 }
 
 /**
@@ -98,7 +131,7 @@ static inline void riscv_pmu_event_add_delta(struct perf_event *event, struct ri
  */
 static inline u64 riscv_pmu_event_period_left(const struct riscv_pmu_event *ev)
 {
-	return max3((s64)local64_read(ev->left), (s64)ev->min_period, 1LL);
+	return riscv_pmu_event_limit_period(ev, local64_read(ev->left));
 }
 
 /**
