@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads that nobody causes on purpose: families of which children are killed while their
- * events take turns, and processes that make random requests at the same time. Each time
- * another event must count right, and at the end no event may be left.
+ * Stress tests: process trees whose children are killed while their events are multiplexed, and
+ * processes that make random requests at the same time. Another event has to count correctly
+ * meanwhile or afterwards, and no event may be left at the end.
  */
 
 #define _GNU_SOURCE
@@ -20,9 +20,13 @@
 
 BUNDLE_FIXTURE(abuse)
 
-/* --- rotation, while families live and die --- */
+/* --- multiplexing while child processes start and exit --- */
 
-/* Twenty-two do not fit into sixteen counters: they take turns. The first one does not. */
+/*
+ * Opens one pinned event and, if there are firmware counters, 22 firmware events. These are
+ * multiplexed, because they do not fit into 16 counters; the pinned event always has a counter.
+ * Returns 0, or -1 on failure.
+ */
 static int open_family(struct bundle *all, struct perf_event_attr attr)
 {
 	attr.inherit = 1;
@@ -43,7 +47,10 @@ static int open_family(struct bundle *all, struct perf_event_attr attr)
 
 #define CHILDREN	100
 
-/* A victim stops itself: it is killed without another instruction. */
+/*
+ * Runs a child to its end. If @victim, the child stops itself after its loop and is then killed,
+ * so that it executes no further instruction.
+ */
 static void run_child(long arg, bool victim)
 {
 	pid_t pid = fork();
@@ -61,13 +68,16 @@ static void run_child(long arg, bool victim)
 	waitpid(pid, NULL, 0);
 }
 
-static void body_family(long arg)
+static void body_run_children(long arg)
 {
 	for (int i = 0; i < CHILDREN; i++)
 		run_child(arg, i % 4 == 0);
 }
 
-/* Fresh events each time: no reset takes away what dead children have counted. */
+/*
+ * Returns the count of the pinned event for body(arg), or -1. It opens new events each time,
+ * because PERF_EVENT_IOC_RESET does not reset the counts of children that have exited.
+ */
 static int64_t count_family(struct bundle *all, const struct perf_event_attr *attr,
 			    pmu_body *body, long arg)
 {
@@ -79,10 +89,11 @@ static int64_t count_family(struct bundle *all, const struct perf_event_attr *at
 }
 
 /*
- * Which events have a turn in families that live for less than a tick is
- * perf's affair; but more events than counters can not run all the time.
+ * The test does not check which events run, because perf's core determines that for processes
+ * that exit within a tick. But if there are more events than counters, not all can run all the
+ * time.
  */
-#define EXPECT_TURNS(all)							\
+#define EXPECT_MULTIPLEXED(all)							\
 do {										\
 	int64_t waited = 0;							\
 										\
@@ -97,30 +108,30 @@ do {										\
 		EXPECT_LT(0, waited);						\
 } while (0)
 
-/* The debug kernel, on a host with better things to do, takes a while for these. */
-TEST_F_TIMEOUT(abuse, a_family_of_a_hundred_is_counted_while_events_rotate, 240)
+/* The long timeout is for debug kernels on a busy host. */
+TEST_F_TIMEOUT(abuse, counts_of_100_children_are_exact_with_multiplexing, 240)
 {
 	int64_t empty = 0, count;
 
 	if (self->exact) {
-		count_family(&self->all, &self->attr, body_family, 0);
-		empty = count_family(&self->all, &self->attr, body_family, 0);
+		count_family(&self->all, &self->attr, body_run_children, 0);
+		empty = count_family(&self->all, &self->attr, body_run_children, 0);
 	}
-	count = count_family(&self->all, &self->attr, body_family, 100000);
+	count = count_family(&self->all, &self->attr, body_run_children, 100000);
 	if (self->exact) {
 		EXPECT_EQ(CHILDREN * 100000L, count - empty);
 	} else {
 		EXPECT_LE(pmu_least(CHILDREN * 100000L), count);
 	}
-	EXPECT_TURNS(&self->all);
+	EXPECT_MULTIPLEXED(&self->all);
 	bundle_close(&self->all, 0);
 	EXPECT_EQ(self->attached, pmu_events_attached());
 }
 
-#define STORM	5
+#define KILL_ROUNDS	5
 
-/* Eight at a time; every other one is killed wherever it may be by then. */
-static void body_storm(long rounds)
+/* Starts eight children at a time, and kills every other one at an arbitrary point. */
+static void body_kill_children(long rounds)
 {
 	pid_t pid[8];
 
@@ -134,24 +145,24 @@ static void body_storm(long rounds)
 	}
 }
 
-TEST_F_TIMEOUT(abuse, a_storm_of_children_that_are_killed_leaves_nothing, 240)
+TEST_F_TIMEOUT(abuse, killed_children_leave_no_event, 240)
 {
-	int64_t count = count_family(&self->all, &self->attr, body_storm, STORM);
+	int64_t count = count_family(&self->all, &self->attr, body_kill_children, KILL_ROUNDS);
 
-	/* Four of each eight live to their end. */
-	EXPECT_LE(pmu_least(STORM * 4 * 100000), count);
-	EXPECT_TURNS(&self->all);
+	/* Four of each eight children run to their end. */
+	EXPECT_LE(pmu_least(KILL_ROUNDS * 4 * 100000), count);
+	EXPECT_MULTIPLEXED(&self->all);
 	bundle_close(&self->all, 0);
 	EXPECT_EQ(self->attached, pmu_events_left());
 	EXPECT_GE(0, pmu_ctrs_left());
 }
 
-/* --- everybody at once --- */
+/* --- random requests by several processes --- */
 
 #define WORKERS		4
 #define WORKER_FDS	12
 #define WORKER_STEPS	1000
-#define WORKER_TIME	2.5	/* at most, where the hart is slow */
+#define WORKER_TIME	2.5	/* in s: a limit for slow harts */
 #define SEED		20240917u
 
 /*
@@ -195,7 +206,7 @@ static struct perf_event_attr worker_attr(struct worker *worker)
  * Returns 0 for the errors that random requests can cause: unsupported filters or sampling, no
  * free counter, a leader with another context, an offline CPU. Returns any other errno.
  */
-static int worker_check(int fd)
+static int worker_unexpected_errno(int fd)
 {
 	switch (fd) {
 	case -EINVAL:
@@ -214,14 +225,14 @@ static int worker_open(struct worker *worker, int i)
 	int leader = worker_random(worker, 3) ? -1 : worker->fd[worker_random(worker, WORKER_FDS)];
 	bool of_cpu = !worker_random(worker, 3);
 
-	/* Not its own, which is closed now, nor one that failed. */
+	/* Neither a descriptor that failed to open nor fd[i], which is closed here. */
 	if (leader < 0 || leader == worker->fd[i])
 		leader = -1;
 	pmu_ring_unmap(&worker->ring[i]);
 	close(worker->fd[i]);
 	worker->fd[i] = pmu_open_on(&attr, of_cpu ? -1 : 0,
 				    of_cpu ? (int)worker_random(worker, worker->cpus) : -1, leader);
-	return worker_check(worker->fd[i]);
+	return worker_unexpected_errno(worker->fd[i]);
 }
 
 static void worker_map(struct worker *worker, int i)
@@ -296,8 +307,11 @@ static void body_worker(long seed)
 	}
 }
 
-/* perf's limit is for each event: at 250 a second, even all 48 leave time for something else. */
-TEST_F(abuse, four_that_do_whatever_comes_to_mind_leave_nothing)
+/*
+ * The limit of the sample rate applies to each event. With 250 samples per second, even all 48
+ * events leave enough CPU time for other work.
+ */
+TEST_F(abuse, random_requests_of_four_processes_leave_no_event)
 {
 	struct pmu_limits limits;
 	pid_t pid[WORKERS];
@@ -322,6 +336,6 @@ TEST_F(abuse, four_that_do_whatever_comes_to_mind_leave_nothing)
 	EXPECT_COUNTED(read_times(self->all.fd[0]));
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every bit of what perf_event_open() is given: it has a meaning, or it is refused.
- * The table is that of Documentation/admin-guide/perf/riscv-pmu.rst.
+ * Tests that each bit of perf_event_attr either has a meaning, or is refused with an error.
+ * The expected results are those in Documentation/admin-guide/perf/riscv-pmu.rst.
  */
 
 #include <errno.h>
@@ -15,29 +15,28 @@
 #define ATTR_SIZE	136
 #define CONFIG3		128
 
-/* What a bit may do. */
-enum verdict {
-	TAKEN,		/* opens */
-	DEPENDS,	/* opens, or the machine lacks it: ENOENT, EOPNOTSUPP */
+/* The expected outcome of perf_event_open() with a bit flipped. */
+enum outcome {
+	ACCEPTED,	/* success */
+	DEPENDS,	/* success; ENOENT or EOPNOTSUPP if the machine does not support it */
 	INVALID,	/* EINVAL */
-	NO_GUEST,	/* opens; without filters EINVAL if there can be guests (KVM) */
-	UNKNOWN,	/* ENOENT: another PMU's */
+	NO_GUEST,	/* success; without filters EINVAL if there can be guests (KVM) */
+	UNKNOWN,	/* ENOENT: an event of another PMU */
 	UNSUPPORTED,	/* EOPNOTSUPP */
-	/* What perf's core says of it is perf's: opens or not. */
-	CORE,
+	CORE,		/* success or any error: perf's core checks the bit, not the driver */
 };
 
 struct row {
 	const char *name;
 	uint32_t type;
 	uint64_t config;
-	size_t offset;		/* of the word that the bits are set in */
+	size_t offset;		/* of the word whose bits are flipped */
 	unsigned int first, last;
-	enum verdict verdict;
+	enum outcome outcome;
 };
 
 #define WORD(field)	offsetof(struct perf_event_attr, field)
-/* The word of flags, which begins with disabled. */
+/* The word of the flags, of which disabled is the first. */
 #define FLAGS		(WORD(read_format) + sizeof(uint64_t))
 
 #define HW		PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS
@@ -46,7 +45,7 @@ struct row {
 #define FW		PERF_TYPE_RAW, PMU_FW(PMU_FW_SET_TIMER)
 
 static const struct row rows[] = {
-	/* 1 + 2^3 is ref-cycles, 1 + 2^0 ... other events; from 16 on there are none. */
+	/* Configs 1, 2, 4 and 8 are hardware events; from 16 on there are none. */
 	{ "config, hardware",	HW_NONE,	WORD(config),	0, 3,	DEPENDS },
 	{ "config, hardware",	HW_NONE,	WORD(config),	4, 31,	INVALID },
 	{ "config, cache",	PERF_TYPE_HW_CACHE, 0, WORD(config), 3, 7, INVALID },
@@ -68,15 +67,15 @@ static const struct row rows[] = {
 	{ "precise_ip",		HW,		FLAGS,		15, 16,	UNSUPPORTED },
 	{ "exclude_host",	HW,		FLAGS,		19, 19,	DEPENDS },
 	{ "exclude_guest",	HW,		FLAGS,		20, 20,	NO_GUEST },
-	{ "disabled",		HW,		FLAGS,		0, 0,	TAKEN },
-	{ "inherit",		HW,		FLAGS,		1, 1,	TAKEN },
-	{ "pinned",		HW,		FLAGS,		2, 2,	TAKEN },
-	{ "exclusive",		HW,		FLAGS,		3, 3,	TAKEN },
+	{ "disabled",		HW,		FLAGS,		0, 0,	ACCEPTED },
+	{ "inherit",		HW,		FLAGS,		1, 1,	ACCEPTED },
+	{ "pinned",		HW,		FLAGS,		2, 2,	ACCEPTED },
+	{ "exclusive",		HW,		FLAGS,		3, 3,	ACCEPTED },
 	{ "reserved flags",	HW,		FLAGS,		39, 63,	CORE },
-	{ "sample_type",	HW,		WORD(sample_type), 0, 10, TAKEN },
+	{ "sample_type",	HW,		WORD(sample_type), 0, 10, ACCEPTED },
 	{ "sample_type",	HW,		WORD(sample_type), 12, 24, CORE },
 	{ "sample_type",	HW,		WORD(sample_type), 25, 63, INVALID },
-	{ "read_format",	HW,		WORD(read_format), 0, 4, TAKEN },
+	{ "read_format",	HW,		WORD(read_format), 0, 4, ACCEPTED },
 	{ "read_format",	HW,		WORD(read_format), 5, 63, INVALID },
 };
 
@@ -85,10 +84,10 @@ static bool guests_cannot_be_excluded(void)
 	return !pmu_can_filter() && !access("/dev/kvm", F_OK);
 }
 
-static bool agrees(enum verdict verdict, int err)
+static bool is_expected(enum outcome outcome, int err)
 {
-	switch (verdict) {
-	case TAKEN: return !err;
+	switch (outcome) {
+	case ACCEPTED: return !err;
 	case DEPENDS: return !err || err == -ENOENT || err == -EOPNOTSUPP;
 	case INVALID: return err == -EINVAL;
 	case NO_GUEST: return !err || (err == -EINVAL && guests_cannot_be_excluded());
@@ -110,8 +109,8 @@ static int try_bit(const struct row *row, unsigned int bit)
 	return pmu_try(&it.attr);
 }
 
-/* Whether the machine has what a row starts from. */
-static bool applies(const struct row *row)
+/* Returns whether the machine supports the kind of event whose bits a row flips. */
+static bool base_is_supported(const struct row *row)
 {
 	struct perf_event_attr attr = pmu_attr(row->type, row->config);
 
@@ -122,25 +121,25 @@ static bool applies(const struct row *row)
 	return row->type != PERF_TYPE_RAW || !pmu_try(&attr);
 }
 
-TEST(each_bit_has_its_meaning_or_is_refused)
+TEST(each_bit_has_the_documented_result)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *row = &rows[i];
 
-		if (!applies(row))
+		if (!base_is_supported(row))
 			continue;
 		for (unsigned int bit = row->first; bit <= row->last; bit++) {
 			int err = try_bit(row, bit);
 
-			EXPECT_TRUE(agrees(row->verdict, err)) {
+			EXPECT_TRUE(is_expected(row->outcome, err)) {
 				TH_LOG("%s, bit %u: %d", row->name, bit, err);
 			}
 		}
 	}
 }
 
-/* A branch stack is nothing that these harts have, whatever is asked of it. */
-TEST(each_kind_of_branch_is_refused)
+/* The harts have no branch stack, so it is refused with any branch_sample_type. */
+TEST(each_bit_of_branch_sample_type_is_refused)
 {
 	for (unsigned int bit = 0; bit < 64; bit++) {
 		struct perf_event_attr attr = pmu_attr(HW);
@@ -150,21 +149,21 @@ TEST(each_kind_of_branch_is_refused)
 		attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
 		attr.branch_sample_type = 1ULL << bit;
 		err = pmu_try(&attr);
-		/* perf's core knows 20 bits, and wants more than a privilege level. */
+		/* perf's core knows 20 bits, and requires more than a privilege level. */
 		EXPECT_TRUE(err == -EOPNOTSUPP || err == -EINVAL) {
 			TH_LOG("bit %u: %d", bit, err);
 		}
 	}
 }
 
-/* An attribute that is refused with some field is taken without. */
-TEST(what_is_tried_here_opens_without_it)
+/* The attribute that is refused with another bit set has to open without it. */
+TEST(the_unchanged_attribute_opens)
 {
 	struct perf_event_attr attr = pmu_attr(HW);
 
 	EXPECT_EQ(0, pmu_try(&attr));
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is counted: every instruction of the task and of what belongs to it,
- * once.
+ * Tests that every instruction of a task, of its children if the event is inherited, or of a CPU
+ * is counted once.
  *
- * Where the rig makes counts exact (pmu_is_exact()), a loop of n instructions
- * counts n more than an empty one. Elsewhere only the least that it may count
- * is known (pmu_least()).
+ * If counts are exact (pmu_is_exact()), a loop of n instructions counts n more than an empty
+ * loop. Otherwise only the minimum of its count is known (pmu_least()).
  */
 
 #define _GNU_SOURCE
@@ -42,7 +41,7 @@ FIXTURE_VARIANT_ADD(counting, instructions) {
 	.config = PERF_COUNT_HW_INSTRUCTIONS,
 };
 
-/* User only, where the hart can filter: only then is a count not disturbed by the kernel's. */
+/* User mode only, if the hart can filter: otherwise kernel instructions disturb the count. */
 FIXTURE_SETUP(counting)
 {
 	bool filter = pmu_can_filter();
@@ -64,11 +63,14 @@ do {							\
 	if (self->exact) {				\
 		EXPECT_EQ(n, count);			\
 	} else {					\
-		EXPECT_LE(pmu_least(n), count);			\
+		EXPECT_LE(pmu_least(n), count);		\
 	}						\
 } while (0)
 
-/* Unfiltered, the kernel's own instructions vary from one window to the next by more than this. */
+/*
+ * Without a filter, the number of kernel instructions varies between windows by more than the
+ * length of a short loop.
+ */
 TEST_F(counting, a_loop_of_n_instructions_counts_n)
 {
 	static const long lengths[] = { 2, 1000, 100000, 10000000, 100000000 };
@@ -85,7 +87,7 @@ TEST_F(counting, a_loop_of_n_instructions_counts_n)
 TEST_F(counting, an_empty_window_counts_its_own_instructions)
 {
 	if (!self->exact)
-		SKIP(return, "needs filters, -icount and one hart: else the count is not known");
+		SKIP(return, "needs filters, -icount and one hart: otherwise counts are not exact");
 
 	pmu_count(self->fd, pmu_loop, 0);
 	EXPECT_EQ(PMU_WINDOW_INSNS, pmu_count(self->fd, pmu_loop, 0));
@@ -125,7 +127,7 @@ TEST_F(counting, two_identical_events_of_a_task_count_the_same)
 	close(fd);
 }
 
-/* Eight need more counters than there are, unless the same counter serves them. */
+/* Eight events need more counters than there are, unless they share one counter. */
 TEST_F(counting, eight_identical_events_count_the_whole_time)
 {
 	int64_t value[3];
@@ -150,8 +152,12 @@ static void body_fork_loop(long arg)
 	waitpid(pmu_spawn(pmu_loop, arg), NULL, 0);
 }
 
-/* A fresh event each time: no reset takes away what dead children have counted. */
-static int64_t count_family(const struct perf_event_attr *attr, long arg)
+/*
+ * Returns the count of a new event while a child runs a loop of @arg instructions. The event is
+ * new each time, because PERF_EVENT_IOC_RESET does not reset the counts of children that have
+ * exited.
+ */
+static int64_t count_child(const struct perf_event_attr *attr, long arg)
 {
 	int fd = pmu_open(attr);
 	int64_t count = pmu_count(fd, body_fork_loop, arg);
@@ -165,21 +171,22 @@ TEST_F(counting, an_inherited_event_counts_the_child_too)
 	int64_t empty, count;
 
 	self->attr.inherit = 1;
-	count_family(&self->attr, 0);
-	empty = count_family(&self->attr, 0);
-	count = count_family(&self->attr, N);
+	count_child(&self->attr, 0);
+	empty = count_child(&self->attr, 0);
+	count = count_child(&self->attr, N);
 	EXPECT_COUNT(N, self->exact ? count - empty : count);
 }
 
-TEST_F(counting, an_event_that_is_not_inherited_leaves_the_child_out)
+TEST_F(counting, an_event_without_inherit_does_not_count_the_child)
 {
 	if (!self->exact)
-		SKIP(return, "needs filters, -icount and one hart: else the count is not known");
+		SKIP(return, "needs filters, -icount and one hart: otherwise counts are not exact");
 
 	EXPECT_EQ(0, pmu_count_net(self->fd, body_fork_loop, N));
 }
 
-static void exec_sibling(const char *name, bool with_argument)
+/* Executes a program in the directory of this one. */
+static void exec_program(const char *name, bool with_argument)
 {
 	char path[PATH_MAX] = "", file[PATH_MAX + 32];
 	char *const argv[] = { file, with_argument ? "long" : NULL, NULL };
@@ -191,7 +198,7 @@ static void exec_sibling(const char *name, bool with_argument)
 	_exit(127);
 }
 
-/* Counts exec_loop from its first instruction to its last; false if it can not be run. */
+/* Counts exec_loop from its first instruction to its last. Returns false if it cannot run. */
 static bool count_exec(struct perf_event_attr *attr, bool with_argument, int64_t *count)
 {
 	int go[2], fd, status = -1;
@@ -204,7 +211,7 @@ static bool count_exec(struct perf_event_attr *attr, bool with_argument, int64_t
 	if (!pid) {
 		if (read(go[0], &byte, 1) != 1)
 			_exit(125);
-		exec_sibling("exec_loop", with_argument);
+		exec_program("exec_loop", with_argument);
 	}
 	fd = pmu_open_on(attr, pid, -1, -1);
 	if (write(go[1], &byte, 1) == 1)
@@ -220,36 +227,36 @@ static bool count_exec(struct perf_event_attr *attr, bool with_argument, int64_t
  * exec_loop.S: 5 instructions up to the branch (a "li" of 1 000 000 is two),
  * one more without an argument, 2 or 1 000 000 in the loop, 3 with the ecall.
  */
-TEST_F(counting, enable_on_exec_counts_just_the_new_program)
+TEST_F(counting, enable_on_exec_counts_exactly_the_new_program)
 {
-	int64_t little, much;
+	int64_t short_count, long_count;
 
 	self->attr.enable_on_exec = 1;
-	ASSERT_TRUE(count_exec(&self->attr, false, &little));
-	ASSERT_TRUE(count_exec(&self->attr, true, &much));
+	ASSERT_TRUE(count_exec(&self->attr, false, &short_count));
+	ASSERT_TRUE(count_exec(&self->attr, true, &long_count));
 	if (!self->exact) {
-		EXPECT_LE(pmu_least(N), much);
+		EXPECT_LE(pmu_least(N), long_count);
 		return;
 	}
-	EXPECT_EQ(5 + 1 + 2 + 3, little);
-	EXPECT_EQ(5 + N + 3, much);
+	EXPECT_EQ(5 + 1 + 2 + 3, short_count);
+	EXPECT_EQ(5 + N + 3, long_count);
 }
 
-/* Of five runs: another task may be woken for a moment in some of them. */
-static int64_t least_count(int fd, long arg)
+/* Returns the minimum of five runs, because another task may wake for a moment in some of them. */
+static int64_t minimum_count(int fd, long arg)
 {
-	int64_t least = INT64_MAX;
+	int64_t minimum = INT64_MAX;
 
 	for (int i = 0; i < 5; i++) {
 		int64_t count = pmu_count(fd, pmu_loop, arg);
 
-		least = count < least ? count : least;
+		minimum = count < minimum ? count : minimum;
 	}
 
-	return least;
+	return minimum;
 }
 
-TEST_F(counting, a_cpu_wide_event_counts_what_runs_there)
+TEST_F(counting, a_cpu_wide_event_counts_the_tasks_of_its_cpu)
 {
 	cpu_set_t all, one;
 	int cpu, fd;
@@ -261,12 +268,12 @@ TEST_F(counting, a_cpu_wide_event_counts_what_runs_there)
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
 	fd = pmu_open_on(&self->attr, -1, cpu, -1);
 	ASSERT_LE(0, fd);
-	EXPECT_COUNT(N, least_count(fd, N) - (self->exact ? least_count(fd, 0) : 0));
+	EXPECT_COUNT(N, minimum_count(fd, N) - (self->exact ? minimum_count(fd, 0) : 0));
 	close(fd);
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
-TEST_F(counting, a_cpu_wide_event_on_an_idle_cpu_counts_none_of_it)
+TEST_F(counting, a_cpu_wide_event_does_not_count_another_cpu)
 {
 	cpu_set_t all, one;
 	int fd;
@@ -282,8 +289,8 @@ TEST_F(counting, a_cpu_wide_event_on_an_idle_cpu_counts_none_of_it)
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
 	fd = pmu_open_on(&self->attr, -1, 1, -1);
 	ASSERT_LE(0, fd);
-	/* Whatever daemon wakes there for a moment has a tenth of our loop, or not each time. */
-	EXPECT_GE(10 * N / 10, least_count(fd, 10 * N));
+	/* A daemon that wakes there executes less than a tenth of the loop, or not in each run. */
+	EXPECT_GE(10 * N / 10, minimum_count(fd, 10 * N));
 	close(fd);
 	sched_setaffinity(0, sizeof(all), &all);
 }
@@ -304,7 +311,7 @@ static void body_loop_on_each_cpu(long arg)
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
-TEST_F(counting, a_task_that_moves_between_cpus_is_counted_on_each)
+TEST_F(counting, an_event_counts_on_each_cpu_that_its_task_runs_on)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int64_t count;
@@ -316,7 +323,10 @@ TEST_F(counting, a_task_that_moves_between_cpus_is_counted_on_each)
 	EXPECT_LE(pmu_least(cpus * N), count);
 }
 
-/* Both are off for the same time, so what it misses on one hart shows. */
+/*
+ * If the event did not count in each time slice of its task, on each hart that the task runs on,
+ * the count would be too small.
+ */
 TEST_F(counting, an_event_follows_its_task_through_context_switches)
 {
 	int64_t count;
@@ -330,7 +340,7 @@ TEST_F(counting, an_event_follows_its_task_through_context_switches)
 	}
 	fd = pmu_open(&self->attr);
 	ASSERT_LE(0, fd);
-	/* On one CPU the two take turns; 20 million instructions are five ticks at least. */
+	/* On one CPU, the two tasks alternate; 20 million instructions are at least five ticks. */
 	count = pmu_count_net(fd, pmu_loop, 20 * N);
 	EXPECT_COUNT(20 * N, count);
 	close(fd);
@@ -359,6 +369,6 @@ TEST(cycles_equal_instructions_under_icount)
 	close(leader);
 }
 
-PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_CALLS_NO_SBI)
 
 TEST_HARNESS_MAIN

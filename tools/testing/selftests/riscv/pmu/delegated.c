@@ -322,6 +322,6 @@ TEST(a_resuming_hart_makes_calls_for_counters_in_use_only)
 	close(fd);
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

@@ -238,6 +238,6 @@ static void yield_loop(long n)
 #include "ebb/tracer.c"
 #include "ebb/versus.c"
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How perf_event_open() refuses: -EINVAL for what is malformed, -ENOENT for
- * what this machine does not have, -EOPNOTSUPP for what it has, but not this
- * way.
+ * Tests the errors of perf_event_open(): -EINVAL for a malformed event, -ENOENT for an event
+ * that this machine does not have, and -EOPNOTSUPP for an event that it has, but not with the
+ * requested filter or sampling.
  */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define NOBODY	65534
 
-/* 0 or -errno of opening an event with nothing but these two set. */
+/* Opens an event with only its type and config set. Returns 0 or -errno. */
 static int try_config(uint32_t type, uint64_t config)
 {
 	struct perf_event_attr attr = pmu_attr(type, config);
@@ -29,7 +29,7 @@ static struct perf_event_attr attr_instructions(void)
 	return pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 }
 
-TEST(cycles_and_instructions_open_unfiltered_everywhere)
+TEST(cycles_and_instructions_open_without_filters)
 {
 	EXPECT_EQ(0, try_config(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES));
 	EXPECT_EQ(0, try_config(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS));
@@ -37,14 +37,14 @@ TEST(cycles_and_instructions_open_unfiltered_everywhere)
 	EXPECT_EQ(0, try_config(PERF_TYPE_RAW, PMU_STD(2)));
 }
 
-/* QEMU's device tree maps no selector to it, and there is no fixed one. */
-TEST(a_hardware_event_that_the_machine_lacks_is_enoent)
+/* QEMU's device tree maps no selector to bus cycles, and no fixed counter counts them. */
+TEST(an_unsupported_hardware_event_is_enoent)
 {
 	EXPECT_EQ(-ENOENT, try_config(PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES));
 	EXPECT_EQ(-ENOENT, try_config(PERF_TYPE_RAW, PMU_STD(PERF_COUNT_HW_BUS_CYCLES + 1)));
 }
 
-TEST(a_cache_event_that_the_machine_lacks_is_enoent)
+TEST(an_unsupported_cache_event_is_enoent)
 {
 	uint64_t config = PMU_CACHE(PERF_COUNT_HW_CACHE_NODE, PERF_COUNT_HW_CACHE_OP_PREFETCH,
 				    PERF_COUNT_HW_CACHE_RESULT_MISS);
@@ -70,31 +70,31 @@ TEST(cache_bytes_out_of_range_are_einval)
 	EXPECT_EQ(-EINVAL, try_config(PERF_TYPE_HW_CACHE, 1ULL << 31));
 }
 
-/* SBI: type in bits 19:16 (0 hardware, 1 cache), code in 15:0; hardware code 0 is no event. */
-TEST(a_std_event_with_no_meaning_is_einval)
+/* SBI: bits 19:16 are the type (0 hardware, 1 cache), 15:0 the code; hardware code 0 is invalid. */
+TEST(an_invalid_standard_event_is_einval)
 {
-	static const uint64_t junk[] = {
+	static const uint64_t invalid[] = {
 		0,			/* "no event" */
 		PERF_COUNT_HW_MAX + 1,	/* beyond the hardware events */
 		0xffff,
 		0x10038,		/* cache 7 */
 		0x10006,		/* cache operation 3 */
-		0x20000,		/* raw: has a class of its own */
+		0x20000,		/* raw events, which have a separate class */
 		0x30000,
-		0xf0000,		/* firmware: likewise */
-		0x40000,		/* no type */
+		0xf0000,		/* firmware events, which have a separate class */
+		0x40000,		/* a type that is not defined */
 		0x100001,		/* bit 20 */
 		1ULL << 61 | 1,
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(junk); i++) {
-		EXPECT_EQ(-EINVAL, try_config(PERF_TYPE_RAW, PMU_STD(junk[i])))
-			TH_LOG("event_idx 0x%llx", (unsigned long long)junk[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(invalid); i++) {
+		EXPECT_EQ(-EINVAL, try_config(PERF_TYPE_RAW, PMU_STD(invalid[i])))
+			TH_LOG("event_idx 0x%llx", (unsigned long long)invalid[i]);
 	}
 }
 
-/* SBI: platform firmware events, 0xffff, carry their code elsewhere: class 3 here. */
-TEST(a_firmware_event_with_no_meaning_is_einval)
+/* SBI: code 0xffff is for platform firmware events. Their class is 3 in config. */
+TEST(an_invalid_firmware_event_is_einval)
 {
 	EXPECT_EQ(-EINVAL, try_config(PERF_TYPE_RAW, PMU_FW(0xffff)));
 	EXPECT_EQ(-EINVAL, try_config(PERF_TYPE_RAW, PMU_FW(0x10000)));
@@ -107,25 +107,26 @@ TEST(an_undefined_firmware_event_is_enoent)
 	EXPECT_EQ(-ENOENT, try_config(PERF_TYPE_RAW, PMU_FW(0x1234)));
 }
 
-TEST(a_platform_firmware_event_that_the_firmware_lacks_is_enoent)
+TEST(an_unsupported_platform_firmware_event_is_enoent)
 {
 	EXPECT_EQ(-ENOENT, try_config(PERF_TYPE_RAW, PMU_FW_PLATFORM(0x1234)));
 }
 
-/* OpenSBI gives raw selectors to the counters that the device tree maps: QEMU's maps none. */
-TEST(a_raw_selector_that_the_machine_lacks_is_enoent)
+/* OpenSBI accepts the raw selectors that the device tree maps to counters: QEMU's maps none. */
+TEST(an_unsupported_raw_selector_is_enoent)
 {
 	if (pmu_is_delegated())
-		SKIP(return, "QEMU's harts take any selector if no firmware refuses it");
+		SKIP(return, "QEMU's harts accept any selector if no firmware refuses it");
 
 	EXPECT_EQ(-ENOENT, try_config(PERF_TYPE_RAW, PMU_RAW(0x1234)));
 }
 
 /*
- * QEMU's five events, each of which the driver restricts to one programmable counter, 3 to 7.
- * When the events are closed, the counters keep their configs, which no event uses.
+ * Opens QEMU's five events and counts each of them. The driver restricts each to one programmable
+ * counter, 3 to 7. When the events are closed, the counters keep their configs, but no event is
+ * attached to them.
  */
-static void use_counters(struct __test_metadata *_metadata, int fd[5])
+static void count_on_all_counters(struct __test_metadata *_metadata, int fd[5])
 {
 	struct perf_event_attr attr[5] = {
 		pmu_attr_best(PERF_TYPE_RAW, PMU_STD(0x00001)),
@@ -153,15 +154,15 @@ FIXTURE_SETUP(raw)
 	if (!self->ctrs || pmu_is_legacy() || sysconf(_SC_NPROCESSORS_ONLN) > 1)
 		SKIP(return, "needs one hart, and raw events (rig/guest/boot --raw-events)");
 
-	use_counters(_metadata, self->fd);
+	count_on_all_counters(_metadata, self->fd);
 }
 
 FIXTURE_TEARDOWN(raw)
 {
 }
 
-/* The counters still hold the configs of closed events, which the driver may release. */
-TEST_F(raw, an_event_opens_where_closed_events_have_left_configs)
+/* The counters still have the configs of closed events, which the driver may release. */
+TEST_F(raw, a_raw_event_opens_if_closed_events_have_left_configs)
 {
 	for (int i = 0; i < 5; i++)
 		close(self->fd[i]);
@@ -170,8 +171,8 @@ TEST_F(raw, an_event_opens_where_closed_events_have_left_configs)
 	EXPECT_EQ(-ENOENT, try_config(PERF_TYPE_RAW, PMU_RAW(0x1234)));
 }
 
-/* Nothing says that the counters which are in use can not hold it. */
-TEST_F(raw, an_event_opens_while_others_use_its_counters)
+/* The driver cannot find out whether a counter in use supports the event, so it accepts it. */
+TEST_F(raw, a_raw_event_opens_while_its_counters_are_in_use)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 2));
 	int fd;
@@ -189,7 +190,7 @@ TEST_F(raw, an_event_opens_while_others_use_its_counters)
 TEST(a_malformed_raw_selector_is_einval)
 {
 	if (pmu_is_legacy())
-		SKIP(return, "the legacy backend has no raw events: each is ENOENT");
+		SKIP(return, "the legacy backend has no raw events: the error is always ENOENT");
 
 	/* 0 is "no event"; the selector has 48 bits, 56 from SBI 3.0 on. */
 	EXPECT_EQ(-EINVAL, try_config(PERF_TYPE_RAW, PMU_RAW(0)));
@@ -198,7 +199,7 @@ TEST(a_malformed_raw_selector_is_einval)
 }
 
 /* In the kernel, bit 0 of config1 marks KVM's events for its guests: user space gets EINVAL. */
-TEST(bits_of_config1_and_config2_without_a_meaning_are_einval)
+TEST(undefined_bits_of_config1_and_config2_are_einval)
 {
 	struct perf_event_attr attr = attr_instructions();
 
@@ -209,12 +210,12 @@ TEST(bits_of_config1_and_config2_without_a_meaning_are_einval)
 	attr.config1 = 0;
 	attr.config2 = 1ULL << 32;
 	EXPECT_EQ(-EINVAL, pmu_try(&attr));
-	/* Lower bits are counters that the event may have; the time is none. */
+	/* Bits 31:0 are the counters that the event may use; bit 1 is time, which it may not. */
 	attr.config2 = 2;
 	EXPECT_EQ(-EINVAL, pmu_try(&attr));
 }
 
-/* Its offset is ABI (size 136 is PERF_ATTR_SIZE_VER8), but headers before Linux 6.3 lack it. */
+/* config3 has offset 128 (PERF_ATTR_SIZE_VER8 is 136), but headers before Linux 6.3 lack it. */
 TEST(config3_is_einval)
 {
 	union {
@@ -228,8 +229,8 @@ TEST(config3_is_einval)
 	EXPECT_EQ(-EINVAL, pmu_try(&it.attr));
 }
 
-/* The same of config4, which is Linux 7.2's; others do not know the word at all. */
-TEST(config4_is_einval_or_too_big)
+/* config4 is new in Linux 7.2: other kernels return E2BIG if it is not 0. */
+TEST(config4_is_einval_or_e2big)
 {
 	union {
 		struct perf_event_attr attr;
@@ -254,7 +255,7 @@ TEST(exclude_idle_is_eopnotsupp)
 	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&attr));
 }
 
-TEST(precise_samples_are_eopnotsupp)
+TEST(precise_ip_is_eopnotsupp)
 {
 	struct perf_event_attr attr = attr_instructions();
 
@@ -274,7 +275,7 @@ TEST(a_branch_stack_is_eopnotsupp)
 	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&attr));
 }
 
-TEST(sampling_without_interrupt_and_timer_is_eopnotsupp)
+TEST(sampling_without_interrupt_and_polling_is_eopnotsupp)
 {
 	struct perf_event_attr attr = attr_instructions();
 
@@ -285,7 +286,7 @@ TEST(sampling_without_interrupt_and_timer_is_eopnotsupp)
 	EXPECT_EQ(pmu_can_sample() ? 0 : -EOPNOTSUPP, pmu_try(&attr));
 }
 
-TEST(a_filter_where_no_counter_has_one_is_eopnotsupp)
+TEST(an_unsupported_filter_is_eopnotsupp)
 {
 	int expected = pmu_can_filter() ? 0 : -EOPNOTSUPP;
 	struct perf_event_attr attr = attr_instructions();
@@ -300,7 +301,7 @@ TEST(a_filter_where_no_counter_has_one_is_eopnotsupp)
 	EXPECT_EQ(expected, pmu_try(&attr));
 }
 
-/* perf sets exclude_guest unasked; where there are no guests it excludes nothing. */
+/* perf sets exclude_guest by default. It excludes nothing if there are no guests. */
 TEST(exclude_guest_opens_or_is_einval_with_kvm)
 {
 	struct perf_event_attr attr = attr_instructions();
@@ -308,7 +309,7 @@ TEST(exclude_guest_opens_or_is_einval_with_kvm)
 
 	attr.exclude_guest = 1;
 	err = pmu_try(&attr);
-	/* With KVM and no filter there are guests to leave out: perf tries again on EINVAL. */
+	/* With KVM but no filters, guests cannot be excluded: perf tries again after EINVAL. */
 	if (err != -EINVAL || pmu_can_filter() || access("/dev/kvm", F_OK))
 		EXPECT_EQ(0, err);
 }
@@ -331,7 +332,7 @@ TEST(a_firmware_event_can_be_neither_sampled_nor_filtered)
 	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&attr));
 }
 
-TEST(malformed_comes_before_impossible)
+TEST(einval_takes_precedence_over_eopnotsupp)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_MAX);
 
@@ -339,8 +340,11 @@ TEST(malformed_comes_before_impossible)
 	EXPECT_EQ(-EINVAL, pmu_try(&attr));
 }
 
-/* In a child, for the parent keeps its rights: 0 or errno is the exit status. */
-static int try_as_nobody(const struct perf_event_attr *attr)
+/*
+ * Opens an event as the user nobody, in a child process, because the parent has to keep its
+ * privileges. Returns 0 or -errno, or -255 if the call was not possible.
+ */
+static int try_unprivileged(const struct perf_event_attr *attr)
 {
 	int status = -1;
 	pid_t pid = fork();
@@ -371,28 +375,28 @@ FIXTURE_TEARDOWN(paranoid)
 	pmu_write_number(PARANOID, self->before);
 }
 
-TEST_F(paranoid, an_unprivileged_user_may_not_count_the_kernel)
+TEST_F(paranoid, kernel_events_of_unprivileged_users_are_eacces)
 {
 	struct perf_event_attr attr = attr_instructions();
 
-	EXPECT_EQ(-EACCES, try_as_nobody(&attr));
+	EXPECT_EQ(-EACCES, try_unprivileged(&attr));
 	attr.exclude_user = 1;
-	EXPECT_EQ(-EACCES, try_as_nobody(&attr));
+	EXPECT_EQ(-EACCES, try_unprivileged(&attr));
 }
 
-/* No bit may turn exclude_kernel into something less. */
-TEST_F(paranoid, no_bit_of_config1_lets_an_unprivileged_user_see_the_kernel)
+/* No bit of config1 may disable exclude_kernel. */
+TEST_F(paranoid, no_config1_bit_lets_unprivileged_users_count_the_kernel)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 
 	attr.exclude_kernel = 1;
-	EXPECT_EQ(pmu_can_filter() ? 0 : -EOPNOTSUPP, try_as_nobody(&attr));
+	EXPECT_EQ(pmu_can_filter() ? 0 : -EOPNOTSUPP, try_unprivileged(&attr));
 	for (unsigned int bit = 0; bit < 64; bit++) {
 		attr.config1 = 1ULL << bit;
-		EXPECT_EQ(-EINVAL, try_as_nobody(&attr));
+		EXPECT_EQ(-EINVAL, try_unprivileged(&attr));
 	}
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

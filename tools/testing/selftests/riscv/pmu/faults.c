@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Failing allocations and failing firmware calls. The n-th allocation of a system call fails,
- * for n = 1, 2, ... until the call makes fewer than n. Each time the call returns ENOMEM or
- * succeeds without the memory, and leaves no event. The firmware calls of an event fail in the
- * same way; the next event has to count correctly.
+ * Tests failing allocations and failing firmware calls. The n-th allocation of a system call
+ * fails, for n = 1, 2, ... until the call makes fewer than n allocations. Each time, the call
+ * has to return ENOMEM or succeed without the memory, and leave no event. The firmware calls of
+ * an event fail in the same way; the next event has to count correctly.
  *
  * Documentation/fault-injection/fault-injection.rst, "fail-nth", "space".
  */
@@ -28,8 +28,11 @@
 #define SLAB_WAITS	"/sys/kernel/debug/failslab/ignore-gfp-wait"
 #define PAGE_WAITS	"/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait"
 #define PAGE_ORDER	"/sys/kernel/debug/fail_page_alloc/min-order"
-/* Some ten for an event, one for each page of a ring, several hundred for a process. */
-#define MOST		2000
+/*
+ * The most allocations that are tried. An event needs some ten, a ring buffer one for each page,
+ * and a process several hundred.
+ */
+#define MAX_ALLOCATIONS	2000
 
 FIXTURE(faults) {
 	struct perf_event_attr attr;
@@ -50,14 +53,14 @@ FIXTURE_SETUP(faults)
 	if (access(FAIL_NTH, W_OK) || access(SLAB_WAITS, W_OK) || access(PAGE_WAITS, W_OK))
 		SKIP(return, "no fail-nth, failslab or fail_page_alloc: no CONFIG_FAULT_INJECTION");
 
-	/* Allocations that may wait fail, too, and single pages. */
+	/* Allocations that may wait and allocations of single pages fail, too. */
 	ASSERT_TRUE(write_text(SLAB_WAITS, "N"));
 	ASSERT_TRUE(write_text(PAGE_WAITS, "N"));
 	ASSERT_TRUE(write_text(PAGE_ORDER, "0"));
-	/* Each would have its stack in the log. */
+	/* Otherwise each failure writes a stack trace to the log. */
 	ASSERT_TRUE(write_text("/sys/kernel/debug/failslab/verbose", "0"));
 	ASSERT_TRUE(write_text("/sys/kernel/debug/fail_page_alloc/verbose", "0"));
-	/* The driver's own faults heed fail-nth as well, where the run queue is locked. */
+	/* fail-nth applies to the driver's faults, too, and these occur with a locked run queue. */
 	if (!access(FAIL_FIRMWARE "verbose", W_OK))
 		ASSERT_TRUE(write_text(FAIL_FIRMWARE "verbose", "0"));
 	self->attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
@@ -71,7 +74,10 @@ FIXTURE_TEARDOWN(faults)
 	write_text(PAGE_ORDER, "1");
 }
 
-/* The descriptor stays open: to open it is an allocation, too. */
+/*
+ * Makes the n-th allocation from now on fail. @control stays open for the whole test, because
+ * open() allocates memory, too.
+ */
 static void fail_nth(int control, int nth)
 {
 	char text[16];
@@ -81,7 +87,7 @@ static void fail_nth(int control, int nth)
 		perror(FAIL_NTH);
 }
 
-/* Whether the fault was used up; there is none afterwards. */
+/* Returns true if the allocation has failed; in any case no further allocation fails. */
 static bool has_failed(int control)
 {
 	char text[16] = "";
@@ -94,22 +100,23 @@ static bool has_failed(int control)
 typedef int fault_op(const void *arg);
 
 struct fault_result {
-	int failed;		/* calls that failed, as they should */
-	int wrong;		/* another error than ENOMEM */
-	bool whole;		/* in the end it went through without any fault left */
+	int failed;		/* calls that failed with ENOMEM */
+	int wrong;		/* calls that failed with another error */
+	bool complete;		/* the last call made fewer allocations than the one to fail */
 };
 
+/* Calls op(arg) with each of its allocations failing in turn. */
 static struct fault_result fail_each(fault_op *op, const void *arg)
 {
 	struct fault_result result = {};
 	int control = open(FAIL_NTH, O_RDWR | O_CLOEXEC);
 
-	for (int nth = 1; nth < MOST && !result.whole; nth++) {
+	for (int nth = 1; nth < MAX_ALLOCATIONS && !result.complete; nth++) {
 		int err;
 
 		fail_nth(control, nth);
 		err = op(arg);
-		result.whole = !has_failed(control);
+		result.complete = !has_failed(control);
 		result.failed += err == -ENOMEM;
 		result.wrong += err && err != -ENOMEM;
 	}
@@ -117,14 +124,14 @@ static struct fault_result fail_each(fault_op *op, const void *arg)
 	return result;
 }
 
-#define EXPECT_FAILS_WELL(op, arg)				\
+#define EXPECT_FAILS_CLEANLY(op, arg)				\
 do {								\
 	struct fault_result it = fail_each(op, arg);		\
 								\
-	TH_LOG("%d allocations failed it", it.failed);		\
+	TH_LOG("%d failures with ENOMEM", it.failed);		\
 	EXPECT_LT(0, it.failed);				\
 	EXPECT_EQ(0, it.wrong);					\
-	EXPECT_TRUE(it.whole);					\
+	EXPECT_TRUE(it.complete);				\
 	EXPECT_EQ(self->attached, pmu_events_left());		\
 } while (0)
 
@@ -133,25 +140,25 @@ static int op_open(const void *arg)
 	return pmu_try(arg);
 }
 
-TEST_F(faults, an_event_is_opened)
+TEST_F(faults, opening_an_event_fails_cleanly)
 {
-	EXPECT_FAILS_WELL(op_open, &self->attr);
+	EXPECT_FAILS_CLEANLY(op_open, &self->attr);
 }
 
-TEST_F(faults, a_sampling_event_is_opened)
+TEST_F(faults, opening_a_sampling_event_fails_cleanly)
 {
 	if (!pmu_can_sample())
-		SKIP(return, "no sampling here (caps/sampling)");
+		SKIP(return, "the PMU cannot sample (caps/sampling)");
 
 	self->attr.sample_period = 100000;
-	EXPECT_FAILS_WELL(op_open, &self->attr);
+	EXPECT_FAILS_CLEANLY(op_open, &self->attr);
 }
 
-TEST_F(faults, a_raw_event_is_opened)
+TEST_F(faults, opening_a_raw_event_fails_cleanly)
 {
 	self->attr.type = PERF_TYPE_RAW;
 	self->attr.config = PMU_STD(2);
-	EXPECT_FAILS_WELL(op_open, &self->attr);
+	EXPECT_FAILS_CLEANLY(op_open, &self->attr);
 }
 
 static int op_group(const void *arg)
@@ -168,9 +175,9 @@ static int op_group(const void *arg)
 	return fd < 0 ? fd : 0;
 }
 
-TEST_F(faults, a_group_is_opened)
+TEST_F(faults, opening_a_group_fails_cleanly)
 {
-	EXPECT_FAILS_WELL(op_group, &self->attr);
+	EXPECT_FAILS_CLEANLY(op_group, &self->attr);
 }
 
 static int op_map(const void *arg)
@@ -188,9 +195,9 @@ static int op_map(const void *arg)
 	return err;
 }
 
-TEST_F(faults, an_event_is_mapped)
+TEST_F(faults, mapping_an_event_fails_cleanly)
 {
-	EXPECT_FAILS_WELL(op_map, &self->attr);
+	EXPECT_FAILS_CLEANLY(op_map, &self->attr);
 }
 
 static int op_inherit(const void *arg)
@@ -212,13 +219,13 @@ static int op_inherit(const void *arg)
 	return err;
 }
 
-TEST_F_TIMEOUT(faults, a_child_inherits_an_event, 120)
+TEST_F_TIMEOUT(faults, inheriting_an_event_fails_cleanly, 120)
 {
 	self->attr.inherit = 1;
-	EXPECT_FAILS_WELL(op_inherit, &self->attr);
+	EXPECT_FAILS_CLEANLY(op_inherit, &self->attr);
 }
 
-TEST_F(faults, events_count_after_the_failures)
+TEST_F(faults, events_count_after_failed_allocations)
 {
 	int fd = pmu_open(&self->attr);
 
@@ -227,10 +234,10 @@ TEST_F(faults, events_count_after_the_failures)
 	close(fd);
 }
 
-/* --- firmware that fails --- */
+/* --- failing firmware calls --- */
 
-/* More calls than an event makes, from its birth to its end. */
-#define MOST_CALLS	64
+/* More firmware calls than an event makes from open() to close(). */
+#define MAX_CALLS	64
 
 FIXTURE(firmware_faults) {
 	struct perf_event_attr attr;
@@ -248,6 +255,7 @@ static bool fail_call(int nth)
 	       pmu_write_number(FAIL_FIRMWARE "probability", 100);
 }
 
+/* Returns true if the call has failed; in any case no further call fails. */
 static bool call_has_failed(void)
 {
 	bool failed = !pmu_read_number(FAIL_FIRMWARE "times");
@@ -272,7 +280,7 @@ FIXTURE_TEARDOWN(firmware_faults)
 }
 
 /* Opens an event, counts with it and closes it. Returns the count, or 0 if it did not open. */
-static int64_t live(const struct perf_event_attr *attr)
+static int64_t open_count_close(const struct perf_event_attr *attr)
 {
 	int fd = pmu_open(attr);
 	int64_t count;
@@ -295,12 +303,12 @@ static int fail_each_call(struct __test_metadata *_metadata, FIXTURE_DATA(firmwa
 	bool failed = true;
 	int nth = 0;
 
-	while (failed && nth < MOST_CALLS) {
+	while (failed && nth < MAX_CALLS) {
 		EXPECT_TRUE(fail_call(++nth));
-		EXPECT_LE(0, live(attr));
+		EXPECT_LE(0, open_count_close(attr));
 		failed = call_has_failed();
 		EXPECT_EQ(0, pmu_try(attr));
-		EXPECT_LE(pmu_least(N), live(&self->attr)) {
+		EXPECT_LE(pmu_least(N), open_count_close(&self->attr)) {
 			TH_LOG("after a failure of call %d", nth);
 		}
 		EXPECT_EQ(self->attached, pmu_events_left());
@@ -309,12 +317,12 @@ static int fail_each_call(struct __test_metadata *_metadata, FIXTURE_DATA(firmwa
 	return nth - 1;
 }
 
-TEST_F(firmware_faults, an_event_counts)
+TEST_F(firmware_faults, events_count_after_failed_calls_of_a_hardware_event)
 {
 	fail_each_call(_metadata, self, &self->attr);
 }
 
-/* Longer than it takes until a counter that has refused an event is asked again. */
+/* Longer than the time until the driver retries a counter that has refused an event. */
 #define RETRY_NS	300000000LL
 
 static int64_t now_ns(void)
@@ -334,10 +342,10 @@ static void loop_for_a_while(long unused)
 }
 
 /*
- * A counter that refuses an event once, when it is to be programmed or started, does not
- * end it: it stays enabled, does not run, and counts as soon as the counter takes it.
+ * If a counter refuses an event once, when it is programmed or started, the event stays enabled
+ * but does not run. It counts as soon as the counter accepts it.
  */
-TEST_F_TIMEOUT(firmware_faults, an_event_that_is_refused_counts_later, 120)
+TEST_F_TIMEOUT(firmware_faults, event_counts_after_its_counter_has_refused_it_once, 120)
 {
 	struct {
 		int64_t value, enabled, running;
@@ -345,7 +353,7 @@ TEST_F_TIMEOUT(firmware_faults, an_event_that_is_refused_counts_later, 120)
 	bool failed = true;
 
 	self->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	for (int nth = 1; failed && nth < MOST_CALLS; nth++) {
+	for (int nth = 1; failed && nth < MAX_CALLS; nth++) {
 		int fd;
 
 		ASSERT_TRUE(fail_call(nth));
@@ -365,14 +373,14 @@ TEST_F_TIMEOUT(firmware_faults, an_event_that_is_refused_counts_later, 120)
 	EXPECT_FALSE(failed);
 }
 
-/* For an overflow point the firmware has to write the counter, which is one more call. */
-TEST_F(firmware_faults, an_event_is_sampled)
+/* To set an overflow point, the firmware has to write the counter, which is one more call. */
+TEST_F(firmware_faults, events_count_after_failed_calls_of_a_sampling_event)
 {
 	struct perf_event_attr attr = self->attr;
 	int calls;
 
 	if (!pmu_can_sample())
-		SKIP(return, "no sampling here (caps/sampling)");
+		SKIP(return, "the PMU cannot sample (caps/sampling)");
 
 	attr.sample_period = N / 10;
 	calls = fail_each_call(_metadata, self, &attr);
@@ -380,41 +388,42 @@ TEST_F(firmware_faults, an_event_is_sampled)
 		EXPECT_LT(0, calls);
 }
 
-/* It may count nothing: the loop has hardly any. */
-TEST_F(firmware_faults, a_cache_event_counts)
+/* The count may be 0, because the loop causes hardly any iTLB misses. */
+TEST_F(firmware_faults, events_count_after_failed_calls_of_a_cache_event)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HW_CACHE,
 					       PMU_CACHE(PERF_COUNT_HW_CACHE_ITLB, 0, 1));
 
 	if (pmu_try(&attr))
-		SKIP(return, "no iTLB misses to count here");
+		SKIP(return, "the PMU has no event for iTLB misses");
 
 	fail_each_call(_metadata, self, &attr);
 }
 
-TEST_F(firmware_faults, a_firmware_event_counts)
+TEST_F(firmware_faults, events_count_after_failed_calls_of_a_firmware_event)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(PMU_FW_SET_TIMER));
 
 	if (pmu_try(&attr))
-		SKIP(return, "no firmware events here");
+		SKIP(return, "no firmware events");
 
 	EXPECT_LT(0, fail_each_call(_metadata, self, &attr));
 }
 
 /*
- * The tests before have had the driver complain, in add() and in pmu_enable(), where perf's
- * core has the locks of the context and of the run queue. A console may wake a task.
+ * In the tests above, the driver has printed messages in add() and in pmu_enable(), which perf's
+ * core calls with the locks of the context and of the run queue held. A console may wake a task,
+ * which takes the lock of a run queue: so it must not be called with these locks held.
  */
-TEST_F(firmware_faults, no_message_takes_the_console_with_the_run_queue_locked)
+TEST_F(firmware_faults, messages_do_not_lock_the_console_under_scheduler_locks)
 {
-	if (pmu_lock_takes("&ctx->lock", "console") < 0)
+	if (pmu_locks_nest("&ctx->lock", "console") < 0)
 		SKIP(return, "no /proc/lockdep: no CONFIG_PROVE_LOCKING");
 
-	EXPECT_EQ(0, pmu_lock_takes("&ctx->lock", "console"));
-	EXPECT_EQ(0, pmu_lock_takes("&rq->__lock", "console"));
+	EXPECT_EQ(0, pmu_locks_nest("&ctx->lock", "console"));
+	EXPECT_EQ(0, pmu_locks_nest("&rq->__lock", "console"));
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

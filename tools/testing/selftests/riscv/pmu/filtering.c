@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who is counted: user, kernel, both, nobody.
+ * Tests the filters of events: which privilege modes are counted.
  *
- * One event after the other, never two filters at once: QEMU 10.0.2 counts an
- * event on one programmable counter only.
+ * The events count one after the other, never two with different filters at the same time,
+ * because QEMU 10.0.2 counts an event on one programmable counter only.
  */
 
 #include <errno.h>
@@ -45,8 +45,8 @@ FIXTURE_TEARDOWN(filtering)
 
 enum { USER = 1, KERNEL = 2, HV = 4 };
 
-/* body(arg) as an event counts it that leaves out what @exclude says. */
-static int64_t count_without(uint64_t config, unsigned int exclude, pmu_body *body, long arg)
+/* Returns the count for body(arg) of an event that excludes the modes in @exclude, or -errno. */
+static int64_t count_excluding(uint64_t config, unsigned int exclude, pmu_body *body, long arg)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, config);
 	int64_t count;
@@ -64,9 +64,9 @@ static int64_t count_without(uint64_t config, unsigned int exclude, pmu_body *bo
 	return count;
 }
 
-TEST_F(filtering, without_the_kernel_a_system_call_is_three_instructions)
+TEST_F(filtering, exclude_kernel_and_hv_leaves_3_instructions_per_system_call)
 {
-	int64_t count = count_without(variant->config, KERNEL | HV, pmu_syscall_loop, CALLS);
+	int64_t count = count_excluding(variant->config, KERNEL | HV, pmu_syscall_loop, CALLS);
 
 	if (self->exact) {
 		EXPECT_EQ(PMU_SYSCALL_INSNS * CALLS, count);
@@ -75,10 +75,10 @@ TEST_F(filtering, without_the_kernel_a_system_call_is_three_instructions)
 	}
 }
 
-/* exclude_hv is machine mode: it does not run on the user's behalf. */
-TEST_F(filtering, exclude_kernel_alone_counts_the_user)
+/* exclude_hv excludes machine mode, in which nothing of pmu_loop() runs. So it is not needed. */
+TEST_F(filtering, exclude_kernel_alone_counts_user_mode)
 {
-	int64_t count = count_without(variant->config, KERNEL, pmu_loop, 1000000);
+	int64_t count = count_excluding(variant->config, KERNEL, pmu_loop, 1000000);
 
 	if (self->exact) {
 		EXPECT_EQ(1000000, count);
@@ -87,53 +87,59 @@ TEST_F(filtering, exclude_kernel_alone_counts_the_user)
 	}
 }
 
-/* A getppid() takes the kernel 50 instructions at least: entry, exit and all registers. */
-TEST_F(filtering, without_the_user_the_kernels_part_of_a_call_is_left)
+/*
+ * The kernel executes at least 50 instructions for a getppid(): entry, exit, and saving and
+ * restoring all registers.
+ */
+TEST_F(filtering, exclude_user_counts_the_kernel_part_of_system_calls)
 {
-	int64_t count = count_without(variant->config, USER, pmu_syscall_loop, CALLS);
+	int64_t count = count_excluding(variant->config, USER, pmu_syscall_loop, CALLS);
 
 	EXPECT_LE(pmu_least(50 * CALLS), count);
 }
 
 /*
- * What is left are ticks. A kernel with KASAN and lockdep has 100 000
- * instructions in one, of the 4 million between two: a tenth is plenty.
+ * Only ticks are counted. A kernel with KASAN and lockdep executes 100 000 instructions in a
+ * tick, and there are 4 million between two ticks: so the count is less than a tenth.
  */
-TEST_F(filtering, without_the_user_a_loop_of_the_user_is_not_counted)
+TEST_F(filtering, exclude_user_does_not_count_a_loop_in_user_mode)
 {
-	int64_t count = count_without(variant->config, USER, pmu_loop, 100000000);
+	int64_t count = count_excluding(variant->config, USER, pmu_loop, 100000000);
 
 	if (!self->exact)
-		SKIP(return, "needs -icount and one hart: the rest of the host shows in ticks");
+		SKIP(return, "needs -icount and one hart: otherwise ticks may count more");
 
 	EXPECT_LE(0, count);
 	EXPECT_GE(100000000 / 10, count);
 }
 
-/* Ticks fall into the windows by chance, and the unfiltered count has the firmware's part: 5 %. */
-TEST_F(filtering, user_and_kernel_add_up_to_both)
+/*
+ * The number of ticks in a window varies, and only the unfiltered count includes the firmware:
+ * so a difference of 5 % is allowed.
+ */
+TEST_F(filtering, user_count_plus_kernel_count_is_the_unfiltered_count)
 {
-	int64_t user = count_without(variant->config, KERNEL | HV, pmu_syscall_loop, CALLS);
-	int64_t kernel = count_without(variant->config, USER, pmu_syscall_loop, CALLS);
-	int64_t both = count_without(variant->config, 0, pmu_syscall_loop, CALLS);
+	int64_t user = count_excluding(variant->config, KERNEL | HV, pmu_syscall_loop, CALLS);
+	int64_t kernel = count_excluding(variant->config, USER, pmu_syscall_loop, CALLS);
+	int64_t both = count_excluding(variant->config, 0, pmu_syscall_loop, CALLS);
 
 	EXPECT_LT(0, user);
 	EXPECT_LT(0, kernel);
 	EXPECT_LT(user, both);
 	if (!self->exact)
-		SKIP(return, "needs -icount and one hart: the windows are not alike in ticks");
+		SKIP(return, "needs -icount and one hart: the number of ticks in a window varies");
 
 	EXPECT_LE((user + kernel) * 95 / 100, both);
 	EXPECT_GE((user + kernel) * 105 / 100, both);
 }
 
-TEST_F(filtering, without_user_and_kernel_nothing_is_counted)
+TEST_F(filtering, excluding_user_kernel_and_hv_counts_nothing)
 {
-	EXPECT_EQ(0, count_without(variant->config, USER | KERNEL | HV, pmu_syscall_loop, CALLS));
+	EXPECT_EQ(0, count_excluding(variant->config, USER | KERNEL | HV, pmu_syscall_loop, CALLS));
 }
 
-/* exclude_host leaves guests, and none runs. */
-TEST_F(filtering, without_the_host_nothing_is_counted)
+/* With exclude_host only guests are counted, and none runs. */
+TEST_F(filtering, exclude_host_counts_nothing)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, variant->config);
 	int fd;
@@ -146,7 +152,7 @@ TEST_F(filtering, without_the_host_nothing_is_counted)
 	close(fd);
 }
 
-TEST_F(filtering, without_guests_the_host_is_counted)
+TEST_F(filtering, exclude_guest_counts_the_host)
 {
 	struct perf_event_attr attr = pmu_attr_user(PERF_TYPE_HARDWARE, variant->config);
 	int fd;
@@ -162,19 +168,19 @@ TEST_F(filtering, without_guests_the_host_is_counted)
 	close(fd);
 }
 
-/* The next event may get the counter of the last one, with other filters. */
-TEST_F(filtering, a_filter_does_not_stay_behind)
+/* The next event may get the counter of the previous event, with other filters. */
+TEST_F(filtering, the_filters_of_an_event_do_not_affect_the_next_event)
 {
 	if (!self->exact)
-		SKIP(return, "needs -icount and one hart: else the count is not known");
+		SKIP(return, "needs -icount and one hart: otherwise counts are not exact");
 
 	for (int i = 0; i < 5; i++) {
 		EXPECT_LE(50 * CALLS,
-			  count_without(variant->config, USER, pmu_syscall_loop, CALLS));
+			  count_excluding(variant->config, USER, pmu_syscall_loop, CALLS));
 		EXPECT_EQ(PMU_SYSCALL_INSNS * CALLS,
-			  count_without(variant->config, KERNEL | HV, pmu_syscall_loop, CALLS));
-		EXPECT_EQ(0, count_without(variant->config, USER | KERNEL | HV,
-					   pmu_syscall_loop, CALLS));
+			  count_excluding(variant->config, KERNEL | HV, pmu_syscall_loop, CALLS));
+		EXPECT_EQ(0, count_excluding(variant->config, USER | KERNEL | HV,
+					     pmu_syscall_loop, CALLS));
 	}
 }
 
@@ -183,7 +189,7 @@ TEST_F(filtering, a_filter_does_not_stay_behind)
  * filters and starts the counter. What the counter counted with the previous event's filters must
  * not be added to the next event.
  */
-TEST_F(filtering, an_event_that_comes_back_counts_with_its_own_filter_only)
+TEST_F(filtering, a_resumed_event_counts_with_its_own_filters_only)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, variant->config);
 	int all, none;
@@ -205,6 +211,6 @@ TEST_F(filtering, an_event_that_comes_back_counts_with_its_own_filter_only)
 	close(all);
 }
 
-PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_CALLS_NO_SBI)
 
 TEST_HARNESS_MAIN

@@ -343,6 +343,6 @@ TEST(firmware_events_get_enoent_without_firmware_counters)
 	EXPECT_EQ(-ENOENT, open_firmware(PMU_FW_SET_TIMER, 0, -1));
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

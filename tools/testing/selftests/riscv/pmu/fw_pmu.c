@@ -260,6 +260,6 @@ TEST_F(fw, device_id_caps_match_perf_event_open)
 	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&self->attr));
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

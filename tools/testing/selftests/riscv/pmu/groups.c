@@ -353,6 +353,6 @@ TEST_F(groups, a_group_still_counts_after_members_are_closed)
 	EXPECT_EQ(self->attached, pmu_events_attached());
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

@@ -228,12 +228,12 @@ TEST(adding_an_event_takes_no_lock_of_the_interrupt)
 	ASSERT_LE(0, fd);
 	EXPECT_LT(0, pmu_count(fd, pmu_loop, 1000000));
 	close(fd);
-	if (pmu_lock_takes("&ctx->lock", "irq_desc_lock_class") < 0)
+	if (pmu_locks_nest("&ctx->lock", "irq_desc_lock_class") < 0)
 		SKIP(return, "no /proc/lockdep: no CONFIG_PROVE_LOCKING");
 
-	EXPECT_EQ(1, pmu_lock_takes("&rq->__lock", "&ctx->lock"));
-	EXPECT_EQ(0, pmu_lock_takes("&ctx->lock", "irq_desc_lock_class"));
-	EXPECT_EQ(0, pmu_lock_takes("&rq->__lock", "irq_desc_lock_class"));
+	EXPECT_EQ(1, pmu_locks_nest("&rq->__lock", "&ctx->lock"));
+	EXPECT_EQ(0, pmu_locks_nest("&ctx->lock", "irq_desc_lock_class"));
+	EXPECT_EQ(0, pmu_locks_nest("&rq->__lock", "irq_desc_lock_class"));
 }
 
 TEST(without_sampling_there_is_no_interrupt)
@@ -250,6 +250,6 @@ TEST(without_sampling_there_is_no_interrupt)
 	close(fd);
 }
 
-PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_CALLS_NO_SBI)
 
 TEST_HARNESS_MAIN

@@ -537,6 +537,6 @@ TEST_F(iommu, a_module_with_open_events_cannot_be_removed)
 	close(fd);
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

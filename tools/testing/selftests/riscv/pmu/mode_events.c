@@ -102,7 +102,7 @@ TEST_F(mode_events, two_counters_sample_cycles_in_both_modes)
 	pmu_ring_drain(&self->ring, count_mode, &modes);
 	TH_LOG("%ld = %ld + %ld cycles, %ld + %ld samples", (long)count, (long)user, (long)kernel,
 	       (long)modes.user, (long)modes.kernel);
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	EXPECT_SAME_COUNT(count, user + kernel, kernel / PERIOD + 1);
 	EXPECT_LE(N, user);
 	EXPECT_LT(PERIOD, kernel);
@@ -129,7 +129,7 @@ static void check_mode(struct __test_metadata *_metadata, FIXTURE_DATA(mode_even
 	ASSERT_LE(0, raw);
 	ASSERT_EQ(0, pmu_run(self->fd, PERF_IOC_FLAG_GROUP, run_in_both_modes, N));
 	pmu_ring_drain(&self->ring, NULL, NULL);
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	EXPECT_LT(PERIOD, pmu_read(self->fd));
 	EXPECT_SAME_COUNT(pmu_read(self->fd), pmu_read(raw), self->ring.samples);
 	EXPECT_EQ(pmu_read(self->fd) / PERIOD, self->ring.samples);

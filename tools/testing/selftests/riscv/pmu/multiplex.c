@@ -564,6 +564,6 @@ TEST(an_exclusive_event_never_runs_with_other_events)
 	close(fd[1]);
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a user without any privilege may open at each level of
- * kernel.perf_event_paranoid, and that it shows nothing but the user's own user mode.
+ * Tests which events an unprivileged user may open at each level of
+ * kernel.perf_event_paranoid, and that the counts and samples of events with exclude_kernel
+ * contain nothing of the kernel.
  *
  * Documentation/admin-guide/sysctl/kernel.rst, "perf_event_paranoid".
  */
@@ -28,22 +29,25 @@
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define RING_PAGES	64
 
-/* pc is the first of the registers that perf knows (uapi/asm/perf_regs.h). */
+/* Bit 0 of sample_regs_intr is the pc (uapi/asm/perf_regs.h). */
 #define REGS_PC		1ULL
 
-/* Level 3 equals level 2, except in kernels with Debian's patch, where it allows nothing. */
+/* Level 3 is the same as level 2, except in kernels with Debian's patch: they allow no event. */
 #define LEVEL_MIN	-1
-#define LEVEL_CPU	0	/* the last at which all of a CPU may be seen */
-#define LEVEL_KERNEL	1	/* the last at which the kernel may be seen */
-#define LEVEL_USER	2	/* the last at which all kernels show one's own user mode */
+#define LEVEL_CPU	0	/* the highest that allows CPU-wide events */
+#define LEVEL_KERNEL	1	/* the highest that allows events to count the kernel */
+#define LEVEL_USER	2	/* the highest at which all kernels allow user-only events */
 #define LEVEL_MAX	3
 
-/* --- nobody --- */
+/* --- the unprivileged user --- */
 
-typedef int nobody_fn(void *arg);
+typedef int unprivileged_fn(void *arg);
 
-/* In a child, for the parent keeps its rights. What fn() returns, from 0 to -254. */
-static int as_nobody(nobody_fn *fn, void *arg)
+/*
+ * Calls fn(arg) as the user nobody, in a child process, because the parent has to keep its
+ * privileges. Returns what fn() returns, from 0 to -254, or -255 if the call was not possible.
+ */
+static int call_unprivileged(unprivileged_fn *fn, void *arg)
 {
 	int status = -1;
 	pid_t pid = fork();
@@ -104,21 +108,24 @@ FIXTURE_TEARDOWN(privilege)
 #define EXPECT_AT_LEVEL(err, level)					\
 do {									\
 	ASSERT_TRUE(pmu_write_number(PARANOID, level));			\
-	EXPECT_EQ(err, as_nobody(try_target, &self->target))		\
+	EXPECT_EQ(err, call_unprivileged(try_target, &self->target))	\
 		TH_LOG("at perf_event_paranoid=%d", level);		\
 } while (0)
 
-/* --- what can be opened --- */
+/* --- which events may be opened --- */
 
-TEST_F(privilege, one_s_own_user_mode_may_be_seen_up_to_level_2)
+TEST_F(privilege, own_user_mode_is_allowed_up_to_level_2)
 {
 	self->target.attr.exclude_kernel = 1;
 	for (int level = LEVEL_MIN; level <= LEVEL_USER; level++)
 		EXPECT_AT_LEVEL(self->filter ? 0 : -EOPNOTSUPP, level);
 }
 
-/* Whether level 3 allows any event depends on the kernel's patches, not on the PMU. */
-TEST_F(privilege, at_level_3_it_is_as_for_software_events)
+/*
+ * The kernel's patches, not the PMU, determine whether level 3 allows any event. So the test
+ * compares with a software event.
+ */
+TEST_F(privilege, level_3_gives_the_same_result_as_for_software_events)
 {
 	struct target soft = {
 		.attr = pmu_attr_user(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK),
@@ -127,18 +134,18 @@ TEST_F(privilege, at_level_3_it_is_as_for_software_events)
 	int err;
 
 	ASSERT_TRUE(pmu_write_number(PARANOID, LEVEL_MAX));
-	err = as_nobody(try_target, &soft);
+	err = call_unprivileged(try_target, &soft);
 	self->target.attr.exclude_kernel = 1;
 	EXPECT_AT_LEVEL(err ?: self->filter ? 0 : -EOPNOTSUPP, LEVEL_MAX);
 }
 
-TEST_F(privilege, the_kernel_may_be_seen_up_to_level_1)
+TEST_F(privilege, events_of_user_and_kernel_are_allowed_up_to_level_1)
 {
 	FOR_EACH_LEVEL(level)
 		EXPECT_AT_LEVEL(level <= LEVEL_KERNEL ? 0 : -EACCES, level);
 }
 
-TEST_F(privilege, the_kernel_alone_may_be_seen_up_to_level_1)
+TEST_F(privilege, kernel_only_events_are_allowed_up_to_level_1)
 {
 	self->target.attr.exclude_user = 1;
 	FOR_EACH_LEVEL(level) {
@@ -148,7 +155,7 @@ TEST_F(privilege, the_kernel_alone_may_be_seen_up_to_level_1)
 	}
 }
 
-TEST_F(privilege, a_cpu_may_be_seen_up_to_level_0)
+TEST_F(privilege, cpu_wide_events_are_allowed_up_to_level_0)
 {
 	self->target.pid = -1;
 	self->target.cpu = 0;
@@ -157,10 +164,10 @@ TEST_F(privilege, a_cpu_may_be_seen_up_to_level_0)
 }
 
 /* exclude_kernel does not change the level that a CPU-wide event needs. */
-TEST_F(privilege, user_mode_of_a_cpu_may_be_seen_up_to_level_0)
+TEST_F(privilege, cpu_wide_user_only_events_are_allowed_up_to_level_0)
 {
 	if (!self->filter)
-		SKIP(return, "no filters here (caps/filters)");
+		SKIP(return, "the PMU has no filters (caps/filters)");
 
 	self->target.pid = -1;
 	self->target.cpu = 0;
@@ -169,7 +176,7 @@ TEST_F(privilege, user_mode_of_a_cpu_may_be_seen_up_to_level_0)
 		EXPECT_AT_LEVEL(level <= LEVEL_CPU ? 0 : -EACCES, level);
 }
 
-TEST_F(privilege, another_s_process_may_not_be_seen)
+TEST_F(privilege, events_of_another_users_process_get_eacces)
 {
 	self->target.pid = getpid();
 	self->target.attr.exclude_kernel = self->filter;
@@ -177,20 +184,20 @@ TEST_F(privilege, another_s_process_may_not_be_seen)
 		EXPECT_AT_LEVEL(-EACCES, level);
 }
 
-/* Firmware has no modes. */
-TEST_F(privilege, firmware_events_may_be_seen_up_to_level_1)
+/* Firmware events have no privilege modes, so exclude_kernel is EOPNOTSUPP. */
+TEST_F(privilege, firmware_events_are_allowed_up_to_level_1)
 {
-	int there;
+	int privileged_err;
 
 	self->target.attr = pmu_attr(PERF_TYPE_RAW, PMU_FW(PMU_FW_SET_TIMER));
-	there = pmu_try(&self->target.attr);
+	privileged_err = pmu_try(&self->target.attr);
 	FOR_EACH_LEVEL(level)
-		EXPECT_AT_LEVEL(level <= LEVEL_KERNEL ? there : -EACCES, level);
+		EXPECT_AT_LEVEL(level <= LEVEL_KERNEL ? privileged_err : -EACCES, level);
 	self->target.attr.exclude_kernel = 1;
-	EXPECT_AT_LEVEL(there ?: -EOPNOTSUPP, LEVEL_USER);
+	EXPECT_AT_LEVEL(privileged_err ?: -EOPNOTSUPP, LEVEL_USER);
 }
 
-TEST_F(privilege, raw_and_cache_events_may_not_see_the_kernel)
+TEST_F(privilege, raw_and_cache_events_of_the_kernel_get_eacces_at_level_2)
 {
 	self->target.attr = pmu_attr(PERF_TYPE_RAW, PMU_STD(PERF_COUNT_HW_INSTRUCTIONS + 1));
 	EXPECT_AT_LEVEL(-EACCES, LEVEL_USER);
@@ -200,8 +207,8 @@ TEST_F(privilege, raw_and_cache_events_may_not_see_the_kernel)
 	EXPECT_AT_LEVEL(-EACCES, LEVEL_USER);
 }
 
-/* No bit of config to config3 may open an event that counts the kernel. */
-TEST_F(privilege, no_bit_shows_the_kernel_where_it_may_not_be_seen)
+/* Flips each bit of config, and sets each bit of config1 to config3: EACCES must remain. */
+TEST_F(privilege, no_config_bit_allows_a_kernel_event_at_level_2)
 {
 	for (unsigned int i = 0; i < 4 * 64; i++) {
 		struct perf_event_attr attr = pmu_attr(PERF_TYPE_RAW, PMU_STD(2));
@@ -212,91 +219,94 @@ TEST_F(privilege, no_bit_shows_the_kernel_where_it_may_not_be_seen)
 		attr.config2 = i / 64 == 2 ? bit : 0;
 		attr.config3 = i / 64 == 3 ? bit : 0;
 		self->target.attr = attr;
-		ASSERT_EQ(-EACCES, as_nobody(try_target, &self->target))
+		ASSERT_EQ(-EACCES, call_unprivileged(try_target, &self->target))
 			TH_LOG("config%u, bit %u", i / 64, i % 64);
 	}
 }
 
-/* --- what is seen --- */
+/* --- what counts and samples contain --- */
 
-struct sight {
+struct observation {
 	struct perf_event_attr attr;
 	int64_t count, empty;
-	int64_t samples, of_kernel;
+	int64_t samples, with_kernel;
 	bool broken;
 };
 
 static int count_calls(void *arg)
 {
-	struct sight *sight = arg;
-	int fd = pmu_open(&sight->attr);
+	struct observation *observation = arg;
+	int fd = pmu_open(&observation->attr);
 
 	if (fd < 0)
 		return fd;
 
 	pmu_count(fd, pmu_syscall_loop, 1);
-	sight->empty = pmu_count(fd, pmu_syscall_loop, 0);
-	sight->count = pmu_count(fd, pmu_syscall_loop, CALLS);
+	observation->empty = pmu_count(fd, pmu_syscall_loop, 0);
+	observation->count = pmu_count(fd, pmu_syscall_loop, CALLS);
 	close(fd);
 	return 0;
 }
 
-static struct sight *new_sight(const struct perf_event_attr *attr)
+static struct observation *new_observation(const struct perf_event_attr *attr)
 {
-	struct sight *sight = mmap(NULL, sizeof(*sight), PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct observation *observation = mmap(NULL, sizeof(*observation), PROT_READ | PROT_WRITE,
+					       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (sight == MAP_FAILED)
+	if (observation == MAP_FAILED)
 		return NULL;
 
-	sight->attr = *attr;
-	return sight;
+	observation->attr = *attr;
+	return observation;
 }
 
-/* A call is some 100 instructions of the kernel at the very least: they would show. */
-TEST_F(privilege, a_count_has_nothing_of_the_kernel)
+/*
+ * A system call executes at least about 100 kernel instructions: the count would be larger if
+ * they were included.
+ */
+TEST_F(privilege, user_only_count_excludes_kernel_instructions)
 {
-	struct sight *sight;
+	struct observation *observation;
 
 	if (!self->filter)
-		SKIP(return, "no filters here (caps/filters)");
+		SKIP(return, "the PMU has no filters (caps/filters)");
 	if (!pmu_is_exact())
 		SKIP(return, "counts are exact only under -icount with one hart");
 
 	self->target.attr.exclude_kernel = 1;
-	sight = new_sight(&self->target.attr);
-	ASSERT_NE(NULL, sight);
-	ASSERT_EQ(0, as_nobody(count_calls, sight));
-	EXPECT_EQ(CALLS * PMU_SYSCALL_INSNS, sight->count - sight->empty);
+	observation = new_observation(&self->target.attr);
+	ASSERT_NE(NULL, observation);
+	ASSERT_EQ(0, call_unprivileged(count_calls, observation));
+	EXPECT_EQ(CALLS * PMU_SYSCALL_INSNS, observation->count - observation->empty);
 }
 
-static bool is_of_kernel(uint64_t address)
+static bool is_kernel_address(uint64_t address)
 {
 	return (int64_t)address < 0;
 }
 
-static void look(const struct pmu_record *record, void *arg)
+static void check_record(const struct pmu_record *record, void *arg)
 {
-	struct sight *sight = arg;
-	bool seen = is_of_kernel(record->ip) ||
-		    (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	struct observation *observation = arg;
+	bool found = is_kernel_address(record->ip) ||
+		     (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 
-	if (record->intr_abi && is_of_kernel(record->intr_regs[0]))
-		seen = true;
+	if (record->intr_abi && is_kernel_address(record->intr_regs[0]))
+		found = true;
 	for (uint64_t i = 0; i < record->nr_frames; i++) {
-		/* Marks such as PERF_CONTEXT_USER are at the very top. */
-		if (record->frames[i] < PERF_CONTEXT_MAX && is_of_kernel(record->frames[i]))
-			seen = true;
+		/* Markers such as PERF_CONTEXT_USER have the highest values. */
+		if (record->frames[i] < PERF_CONTEXT_MAX && is_kernel_address(record->frames[i]))
+			found = true;
 	}
-	sight->samples++;
-	sight->of_kernel += seen;
+	observation->samples++;
+	observation->with_kernel += found;
 }
 
 static int sample_calls(void *arg)
 {
-	struct sight *sight = arg;
+	struct observation *observation = arg;
 	struct pmu_ring ring = {};
-	int fd = pmu_open(&sight->attr);
+	int fd = pmu_open(&observation->attr);
 
 	if (fd < 0)
 		return fd;
@@ -305,22 +315,25 @@ static int sample_calls(void *arg)
 
 	for (int i = 0; i < 20; i++) {
 		pmu_run(fd, 0, pmu_syscall_loop, CALLS);
-		pmu_ring_records(&ring, &sight->attr, look, sight);
+		pmu_ring_records(&ring, &observation->attr, check_record, observation);
 	}
-	sight->broken = ring.broken;
+	observation->broken = ring.broken;
 	pmu_ring_unmap(&ring);
 	close(fd);
 	return 0;
 }
 
-/* Most of the time goes by in the kernel: an interrupt that comes late comes there. */
-TEST_F(privilege, a_sample_shows_nothing_of_the_kernel)
+/*
+ * The task spends most of its time in the kernel, so an overflow interrupt that is late usually
+ * interrupts the kernel.
+ */
+TEST_F(privilege, user_only_samples_contain_no_kernel_addresses)
 {
 	struct pmu_limits limits;
-	struct sight *sight;
+	struct observation *observation;
 
 	if (!self->filter || !pmu_samples_by_interrupt())
-		SKIP(return, "no filters or no interrupt (caps/filters, caps/sampling)");
+		SKIP(return, "no filters or no overflow interrupt (caps/filters, caps/sampling)");
 
 	self->target.attr.exclude_kernel = 1;
 	self->target.attr.sample_period = 1009;
@@ -328,16 +341,16 @@ TEST_F(privilege, a_sample_shows_nothing_of_the_kernel)
 					PERF_SAMPLE_REGS_INTR;
 	self->target.attr.sample_regs_intr = REGS_PC;
 	self->target.attr.exclude_callchain_kernel = 1;
-	sight = new_sight(&self->target.attr);
-	ASSERT_NE(NULL, sight);
+	observation = new_observation(&self->target.attr);
+	ASSERT_NE(NULL, observation);
 	pmu_limits_save(&limits);
-	EXPECT_EQ(0, as_nobody(sample_calls, sight));
+	EXPECT_EQ(0, call_unprivileged(sample_calls, observation));
 	pmu_limits_restore(&limits);
-	EXPECT_FALSE(sight->broken);
-	EXPECT_LT(0, sight->samples);
-	EXPECT_EQ(0, sight->of_kernel);
+	EXPECT_FALSE(observation->broken);
+	EXPECT_LT(0, observation->samples);
+	EXPECT_EQ(0, observation->with_kernel);
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

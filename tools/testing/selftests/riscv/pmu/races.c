@@ -244,6 +244,6 @@ TEST_F_TIMEOUT(races, an_overflow_may_meet_whatever_ends_or_moves_its_event, 240
 	EXPECT_SAMPLING_AS_BEFORE();
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

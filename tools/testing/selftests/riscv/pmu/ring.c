@@ -286,6 +286,6 @@ TEST_F(ring, the_least_sample_rate_there_is_gives_a_sample_a_tick)
 		EXPECT_LE(ticks - 1, self->ring.samples);
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

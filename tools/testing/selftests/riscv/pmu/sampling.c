@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Samples: one per period, none lost, each complete and where it belongs.
+ * Tests that there is one sample per period, that none is lost, and that each has the right
+ * period, task and address.
  *
- * What is counted beyond the end of a period belongs to the next one, so
- * however late an interrupt comes, n events make n / period samples; one more
- * or less for where the first period begins and the last one is cut. Where
- * counts are not exact (pmu_is_exact()), QEMU takes the interrupt whole
- * periods late and one sample stands for them: then n / period is the most.
+ * Events that are counted after the end of a period belong to the next period. So n events
+ * cause n / period samples, however late the interrupts are; one more or less because the first
+ * period may begin, and the last one end, at any point. If counts are not exact
+ * (pmu_is_exact()), QEMU may deliver an interrupt several periods late, and one sample
+ * represents these periods: then n / period is the maximum.
  */
 
 #define _GNU_SOURCE
@@ -23,7 +24,7 @@
 #include "lib/ring.h"
 #include "lib/task.h"
 
-/* Longer where the interrupt comes late. */
+/* Instructions of a window. More are needed if interrupts are late. */
 #define N	(self->exact ? 10000000L : 200000000L)
 
 FIXTURE(sampling) {
@@ -32,7 +33,7 @@ FIXTURE(sampling) {
 
 FIXTURE_SETUP(sampling)
 {
-	/* A skipped set-up has no teardown: nothing may be changed before. */
+	/* The harness does not tear down a skipped fixture, so SKIP() precedes all changes. */
 	if (!pmu_samples_by_interrupt())
 		SKIP(return, "no overflow interrupt (caps/sampling, or no Sscofpmf)");
 
@@ -47,33 +48,33 @@ FIXTURE_TEARDOWN(sampling)
 	PMU_MAPPED_TEARDOWN(self);
 }
 
-/* Opens self->attr with a ring, and takes away what faulting in the loop may have left. */
+/* Opens self->attr with a ring buffer. Page faults of the loop occur before it is enabled. */
 #define open_mapped(self)	\
 	pmu_mapped_open_warm(&(self)->attr, PMU_RING_PAGES, &(self)->ring, &(self)->fd)
 
-/* @events is what the event itself has counted. */
+/* @events is the event's own count. */
 #define EXPECT_SAMPLES(events, length, ring)				\
 do {									\
-	EXPECT_RING_WHOLE(ring);					\
+	EXPECT_RING_COMPLETE(ring);					\
 	EXPECT_SAMPLES_SEEN(events, length, (ring)->samples);		\
 } while (0)
 
-/* What is true of every sample of pmu_loop(), counted in user mode only. */
+/* The values that samples of pmu_loop() must have, and the numbers of samples that differ. */
 struct check {
 	uint64_t period;
 	pid_t	 pid;
 	bool	 exact;
 	int64_t	 wrong_period;
 	int64_t	 wrong_task;
-	int64_t	 outside;
-	int64_t	 kernel;
+	int64_t	 outside;	/* the address is not in the loop */
+	int64_t	 kernel;	/* not taken in user mode */
 };
 
 static void check_sample(const struct pmu_sample *sample, void *arg)
 {
 	struct check *check = arg;
 
-	/* One that is late stands for several. */
+	/* A late sample represents several periods. */
 	if (check->exact)
 		check->wrong_period += sample->period != check->period;
 	else
@@ -87,7 +88,7 @@ static void check_sample(const struct pmu_sample *sample, void *arg)
 
 static const long periods[] = { 1000, 10000, 100000, 1000000 };
 
-/* A sample takes a debug kernel on four harts half a millisecond, and there are 50 000 or more. */
+/* On a debug kernel with four harts, each of 50 000 or more samples takes half a millisecond. */
 TEST_F_TIMEOUT(sampling, n_instructions_make_n_over_period_samples, 180)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
@@ -114,11 +115,11 @@ TEST_F_TIMEOUT(sampling, n_cycles_make_n_over_period_samples, 180)
 }
 
 /*
- * Where the kernel takes no interrupts for longer than a period, one sample
- * stands for several. So the period is longer than that: with KASAN and
- * lockdep, some of 100 000 and 200 000 were missing, none of 400 000.
+ * If the kernel disables interrupts for longer than a period, one sample represents several
+ * periods. So the period is longer than that: with KASAN and lockdep, samples were missing with
+ * periods of 100 000 and 200 000, but not with 400 000.
  */
-TEST_F(sampling, an_event_that_counts_the_kernel_too_samples_it)
+TEST_F(sampling, an_event_without_exclude_kernel_samples_the_kernel)
 {
 	struct check check = { .period = 400000, .pid = getpid(), .exact = self->exact };
 
@@ -132,7 +133,7 @@ TEST_F(sampling, an_event_that_counts_the_kernel_too_samples_it)
 	EXPECT_LT(0, check.kernel);
 }
 
-TEST_F(sampling, every_sample_says_its_period_its_task_and_where_it_was)
+TEST_F(sampling, samples_have_the_right_period_task_and_address)
 {
 	struct check check = { .period = 10000, .pid = getpid(), .exact = self->exact };
 
@@ -143,10 +144,10 @@ TEST_F(sampling, every_sample_says_its_period_its_task_and_where_it_was)
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.wrong_period);
 	EXPECT_EQ(0, check.wrong_task);
-	/* An interrupt that is late may find the kernel. */
+	/* A late interrupt may occur in the kernel. */
 	if (self->exact) {
 		EXPECT_EQ(0, check.kernel);
-		/* The first and the last may be taken at the loop's edge. */
+		/* The first and the last sample may be just before or after the loop. */
 		EXPECT_GE(2, check.outside);
 	}
 }
@@ -170,10 +171,10 @@ TEST_F(sampling, a_disabled_event_takes_no_samples)
 }
 
 /* 50 windows of 21 009 instructions, none of which reaches the end of a period of 100 000. */
-TEST_F(sampling, a_period_goes_on_where_it_was_disabled)
+TEST_F(sampling, a_period_continues_after_the_event_was_disabled)
 {
 	if (!self->exact)
-		SKIP(return, "needs -icount and one hart: else interrupts are too late");
+		SKIP(return, "needs -icount and one hart: otherwise interrupts are too late");
 
 	ASSERT_EQ(0, open_mapped(self));
 	for (int i = 0; i < 50; i++)
@@ -182,8 +183,11 @@ TEST_F(sampling, a_period_goes_on_where_it_was_disabled)
 	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
 }
 
-/* QEMU must not add the excess of a distant overflow point to the next one (LONGEST). */
-TEST_F(sampling, the_longest_period_does_not_delay_the_next)
+/*
+ * QEMU must not add the excess of a distant overflow point to the next overflow point (see
+ * LONGEST in lib/bundle.h).
+ */
+TEST_F(sampling, the_longest_period_does_not_delay_the_next_event)
 {
 	self->attr.sample_period = INT64_MAX;
 	ASSERT_EQ(0, open_mapped(self));
@@ -199,7 +203,7 @@ TEST_F(sampling, the_longest_period_does_not_delay_the_next)
 	EXPECT_SAMPLES(pmu_read(self->fd), 100000, &self->ring);
 }
 
-TEST_F(sampling, ioc_period_changes_the_rate)
+TEST_F(sampling, ioc_period_changes_the_period_of_a_disabled_event)
 {
 	uint64_t period = 10000;
 	int64_t first;
@@ -217,7 +221,7 @@ TEST_F(sampling, ioc_period_changes_the_rate)
 	EXPECT_SAMPLES(pmu_read(self->fd) - first, 10000, &self->ring);
 }
 
-TEST_F(sampling, ioc_period_changes_the_rate_of_a_running_event)
+TEST_F(sampling, ioc_period_changes_the_period_of_a_running_event)
 {
 	uint64_t period = 10000;
 
@@ -248,8 +252,11 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		signals_other++;
 }
 
-/* A real-time signal, for those are queued: one for each overflow. */
-static int want_signals(int fd)
+/*
+ * Requests a signal for each overflow. It is a real-time signal, because only these are queued.
+ * Returns 0 on success.
+ */
+static int request_signals(int fd)
 {
 	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 
@@ -260,12 +267,12 @@ static int want_signals(int fd)
 }
 
 /* perf sends POLL_HUP instead of POLL_IN for the last overflow of a refresh. */
-TEST_F(sampling, a_refresh_of_five_gives_five_overflows_and_stops)
+TEST_F(sampling, ioc_refresh_5_disables_the_event_after_5_overflows)
 {
 	int64_t count;
 
 	ASSERT_EQ(0, open_mapped(self));
-	ASSERT_EQ(0, want_signals(self->fd));
+	ASSERT_EQ(0, request_signals(self->fd));
 	for (int round = 1; round <= 2; round++) {
 		ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_REFRESH, 5));
 		pmu_loop(N);
@@ -278,14 +285,14 @@ TEST_F(sampling, a_refresh_of_five_gives_five_overflows_and_stops)
 	}
 	pmu_ring_drain(&self->ring, NULL, NULL);
 	EXPECT_EQ(10, self->ring.samples);
-	/* Each round stops in its fifth interrupt, which is late by less than a tenth period. */
+	/* The fifth interrupt disables the event. It is late by less than a tenth of a period. */
 	if (self->exact) {
 		EXPECT_LE(1000000, count);
 		EXPECT_GE(1010000, count);
 	}
 }
 
-TEST_F(sampling, a_counting_event_beside_it_counts_the_same)
+TEST_F(sampling, a_counting_and_a_sampling_event_count_the_same)
 {
 	struct perf_event_attr counting = self->attr;
 	int fd;
@@ -303,7 +310,7 @@ TEST_F(sampling, a_counting_event_beside_it_counts_the_same)
 	close(fd);
 }
 
-TEST_F(sampling, two_events_sample_side_by_side)
+TEST_F(sampling, two_different_events_sample_at_the_same_time)
 {
 	struct perf_event_attr cycles = self->attr;
 	struct pmu_ring ring;
@@ -324,8 +331,8 @@ TEST_F(sampling, two_events_sample_side_by_side)
 	close(fd);
 }
 
-/* They share a counter, and each has its own deadline on it. */
-TEST_F(sampling, one_event_sampled_twice_keeps_two_periods)
+/* The events share a counter, and each has its own overflow point on it. */
+TEST_F(sampling, two_equal_events_sample_with_different_periods)
 {
 	struct perf_event_attr other = self->attr;
 	struct pmu_ring ring;
@@ -345,7 +352,7 @@ TEST_F(sampling, one_event_sampled_twice_keeps_two_periods)
 	close(fd);
 }
 
-TEST_F(sampling, a_cpu_wide_event_samples)
+TEST_F(sampling, a_cpu_wide_event_takes_samples)
 {
 	cpu_set_t all, one;
 
@@ -363,16 +370,16 @@ TEST_F(sampling, a_cpu_wide_event_samples)
 }
 
 /*
- * perf steers the period towards the frequency at every tick (4 ms). The
- * first tenth of a second is for finding it; of the next half second, 5 % are
- * allowed for the steps of that control.
+ * perf adjusts the period to the frequency at every tick (4 ms). The test gives it a tenth of a
+ * second to reach the frequency. In the next half second, a deviation of 5 % is allowed for the
+ * steps of the adjustment.
  */
-TEST_F(sampling, a_frequency_of_1000_gives_1000_samples_a_second)
+TEST_F(sampling, a_frequency_of_1000_takes_1000_samples_per_second)
 {
 	double began, took;
 
 	if (!self->exact)
-		SKIP(return, "needs -icount and one hart: else interrupts are too late");
+		SKIP(return, "needs -icount and one hart: otherwise interrupts are too late");
 
 	self->attr.freq = 1;
 	self->attr.sample_freq = 1000;
@@ -389,13 +396,13 @@ TEST_F(sampling, a_frequency_of_1000_gives_1000_samples_a_second)
 	took = now() - began;
 	ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0);
 	pmu_ring_drain(&self->ring, NULL, NULL);
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	EXPECT_LE(0.95 * 1000 * took, self->ring.samples);
 	EXPECT_GE(1.05 * 1000 * took, self->ring.samples);
 }
 
-/* Samples may be late, but they go on: there are fifty of them within ten seconds. */
-TEST_F(sampling, a_frequency_gives_samples_again_and_again)
+/* Samples may be late, but there have to be fifty of them within ten seconds. */
+TEST_F(sampling, an_event_with_a_frequency_continues_to_take_samples)
 {
 	double began = now();
 
@@ -408,15 +415,15 @@ TEST_F(sampling, a_frequency_gives_samples_again_and_again)
 		pmu_ring_drain(&self->ring, NULL, NULL);
 	}
 	EXPECT_LE(50, self->ring.samples);
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 }
 
 /*
- * At most 5 000 samples a second are 20 in a tick of 4 ms (HZ=250); then the
- * event stands still until the next tick. The first tick and the last are cut,
- * and the last may leave it throttled.
+ * The limit of 5 000 samples per second is 20 samples per tick of 4 ms (HZ=250): then the event
+ * is stopped until the next tick. The first and the last tick are not complete, and the event
+ * may still be throttled at the end.
  */
-TEST_F(sampling, too_many_samples_are_throttled_until_the_next_tick)
+TEST_F(sampling, an_event_is_throttled_until_the_next_tick)
 {
 	int64_t ticks;
 	double began;
@@ -443,6 +450,6 @@ TEST_F(sampling, too_many_samples_are_throttled_until_the_next_tick)
 	EXPECT_GE(20 * (ticks + 2), self->ring.samples);
 }
 
-PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_CALLS_NO_SBI)
 
 TEST_HARNESS_MAIN

@@ -324,6 +324,6 @@ TEST_F(shared, four_tasks_sample_one_event_with_different_periods)
 	EXPECT_LT(0, samples);
 }
 
-PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_CALLS_NO_SBI)
 
 TEST_HARNESS_MAIN

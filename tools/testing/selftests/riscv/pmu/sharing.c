@@ -541,6 +541,6 @@ TEST_F(sharing, a_group_of_too_many_identical_events_gets_einval)
 	close_set(fd, nr);
 }
 
-PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_CALLS_NO_SBI)
 
 TEST_HARNESS_MAIN

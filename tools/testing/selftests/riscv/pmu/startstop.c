@@ -292,6 +292,6 @@ TEST_F(group, a_member_still_counts_after_its_leader_is_closed)
 	EXPECT_LE(pmu_least(N), it.member[0].value);
 }
 
-PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_CALLS_NO_SBI)
 
 TEST_HARNESS_MAIN

@@ -63,7 +63,7 @@ TEST_F(steering, periods_of_ten_million_have_the_right_number_of_samples)
 	ASSERT_EQ(0, open_mapped(self));
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, 205000000));
 	pmu_ring_drain(&self->ring, NULL, NULL);
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	EXPECT_SAMPLES(pmu_read(self->fd), 10000000, self->ring.samples);
 	EXPECT_LE(self->ring.periods, pmu_read(self->fd));
 }
@@ -98,7 +98,7 @@ do {									\
 									\
 	EXPECT_LE(0.95 * (expected), rate);				\
 	EXPECT_GE(1.05 * (expected), rate);				\
-	EXPECT_RING_WHOLE(&self->ring);					\
+	EXPECT_RING_COMPLETE(&self->ring);				\
 } while (0)
 
 /*
@@ -228,7 +228,7 @@ TEST_F(steering, sampling_and_counting_events_do_not_affect_each_other)
 		if (self->exact && pmu_can_filter())
 			EXPECT_EQ(N + PMU_WINDOW_INSNS, count);
 		pmu_ring_drain(&ring[i], NULL, NULL);
-		EXPECT_RING_WHOLE(&ring[i]);
+		EXPECT_RING_COMPLETE(&ring[i]);
 		EXPECT_LE(ring[i].periods, count);
 		if (mixed[i].period) {
 			EXPECT_SAMPLES(count, (int64_t)mixed[i].period, ring[i].samples);
@@ -286,7 +286,7 @@ TEST_F(steering, each_period_causes_one_sigtrap)
 	if (self->exact && pmu_can_filter())
 		EXPECT_EQ(0, traps_async);
 	pmu_ring_drain(&self->ring, NULL, NULL);
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	/* In the kernel, a period may end while a signal is pending; both cause one signal. */
 	EXPECT_GE(self->ring.samples, traps);
 	if (self->exact && pmu_can_filter())
@@ -375,7 +375,7 @@ TEST_F(steering, an_event_disabled_in_its_signal_handler_does_not_sample)
 		EXPECT_EQ(self->exact ? round : 0, self->ring.samples);
 		EXPECT_EQ(count, pmu_read(self->fd));
 	}
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 }
 
 /* --- output --- */
@@ -428,7 +428,7 @@ TEST_F(steering, nothing_is_written_while_output_is_paused)
 	ASSERT_EQ(0, open_mapped(self));
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N));
 	pmu_ring_drain(&self->ring, NULL, NULL);
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	count = read_value(self->fd);
 	EXPECT_SAMPLES(count, PERIOD, self->ring.samples);
 
@@ -487,7 +487,7 @@ TEST_F_TIMEOUT(steering, samples_are_distributed_like_the_instructions, 240)
 	ASSERT_EQ(0, open_mapped_pages(self, 2 * PMU_RING_PAGES));
 	ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_split_loop, SAMPLES * period / PMU_SPLIT_TURN));
 	pmu_ring_drain(&self->ring, check_split, &check);
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	/*
 	 * A hundred samples may be in the 4 instructions of each iteration that are outside the two
 	 * parts, or outside the loop.
@@ -500,6 +500,6 @@ TEST_F_TIMEOUT(steering, samples_are_distributed_like_the_instructions, 240)
 	TH_LOG("%ld large, %ld small", (long)check.large, (long)check.small);
 }
 
-PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_CALLS_NO_SBI)
 
 TEST_HARNESS_MAIN

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What /sys/bus/event_source/devices/cpu promises is kept by perf_event_open(). */
+/* Tests that perf_event_open() agrees with /sys/bus/event_source/devices/cpu. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,12 +11,12 @@
 #include "../../kselftest_harness.h"
 #include "lib/pmu.h"
 
-TEST(the_pmu_has_the_type_of_raw_events)
+TEST(the_type_of_the_pmu_is_perf_type_raw)
 {
 	EXPECT_EQ(PERF_TYPE_RAW, pmu_read_number(PMU_SYSFS "/type"));
 }
 
-TEST(the_fields_of_config_are_where_the_abi_has_them)
+TEST(format_files_have_the_bits_of_the_abi)
 {
 	char text[PMU_TEXT];
 	const char *event = pmu_sysfs("format/event", text);
@@ -28,7 +28,7 @@ TEST(the_fields_of_config_are_where_the_abi_has_them)
 	EXPECT_STREQ("config:62", pmu_sysfs("format/std", text));
 }
 
-TEST(cpus_lists_every_possible_cpu)
+TEST(cpus_lists_all_possible_cpus)
 {
 	char possible[PMU_TEXT], text[PMU_TEXT];
 
@@ -36,7 +36,7 @@ TEST(cpus_lists_every_possible_cpu)
 	EXPECT_STREQ(possible, pmu_sysfs("cpus", text));
 }
 
-TEST(the_backend_has_a_name)
+TEST(caps_backend_is_a_known_name)
 {
 	char text[PMU_TEXT];
 	const char *backend = pmu_sysfs("caps/backend", text);
@@ -46,8 +46,8 @@ TEST(the_backend_has_a_name)
 		TH_LOG("caps/backend is \"%s\"", backend);
 }
 
-/* The oracle is the hart's own word in /proc/cpuinfo, and what was asked for at boot. */
-TEST(sampling_is_by_interrupt_where_the_hart_has_sscofpmf)
+/* The expected value follows from the extensions in /proc/cpuinfo and the module's parameter. */
+TEST(caps_sampling_is_right_for_the_hart_and_the_parameter)
 {
 	char text[PMU_TEXT], polled[PMU_TEXT];
 
@@ -58,7 +58,7 @@ TEST(sampling_is_by_interrupt_where_the_hart_has_sscofpmf)
 }
 
 /* Privileged ISA: cycle and instret are fixed, and there are 29 hpmcounters at most. */
-TEST(the_numbers_of_counters_are_possible)
+TEST(numbers_and_width_of_counters_are_in_the_valid_range)
 {
 	EXPECT_EQ(2, pmu_caps_number("fixed_counters"));
 	EXPECT_LE(0, pmu_caps_number("programmable_counters"));
@@ -78,12 +78,12 @@ TEST(the_legacy_backend_has_fixed_counters_only)
 	EXPECT_EQ(0, pmu_caps_number("firmware_counters"));
 }
 
-TEST(no_sample_is_precise)
+TEST(caps_max_precise_is_0)
 {
 	EXPECT_EQ(0, pmu_caps_number("max_precise"));
 }
 
-/* The first bit of "config:LOW-HIGH" or "config:LOW"; -1 if it is neither. */
+/* Returns LOW of a format file with "config:LOW-HIGH" or "config:LOW", or -1. */
 static int format_shift(const char *field)
 {
 	char name[64], text[PMU_TEXT];
@@ -93,7 +93,10 @@ static int format_shift(const char *field)
 	return sscanf(pmu_sysfs(name, text), "config:%d", &low) == 1 ? low : -1;
 }
 
-/* As perf does: each "field=value" goes where format/field says. */
+/*
+ * Parses an event as perf does: shifts the value of each "field=value" to the bits in
+ * format/field. Returns false if the event cannot be parsed.
+ */
 static bool parse_event(char *text, uint64_t *config)
 {
 	*config = 0;
@@ -121,7 +124,7 @@ struct events {
 	char	 name[MAX_EVENTS][64];
 };
 
-/* Everything in events/; false if one can not be understood. */
+/* Reads all files in events/. Returns false if one cannot be parsed. */
 static bool read_events(struct events *events)
 {
 	DIR *dir = opendir(PMU_SYSFS "/events");
@@ -167,7 +170,7 @@ TEST(every_event_in_sysfs_opens)
 	static struct events events;
 
 	ASSERT_TRUE(read_events(&events));
-	/* Cycles and instructions are everywhere. */
+	/* All harts have cycles and instructions. */
 	EXPECT_LE(2, events.nr);
 	for (int i = 0; i < events.nr; i++) {
 		EXPECT_EQ(0, try_raw(events.config[i]))
@@ -184,7 +187,7 @@ TEST(cycles_and_instructions_are_in_sysfs)
 }
 
 /* SBI: hardware events are 1 to 10. */
-TEST(a_hardware_event_opens_just_if_sysfs_has_it)
+TEST(hardware_events_open_exactly_if_they_are_in_sysfs)
 {
 	static struct events events;
 
@@ -201,7 +204,7 @@ TEST(a_hardware_event_opens_just_if_sysfs_has_it)
 }
 
 /* SBI: 0x10000 | cache << 3 | operation << 1 | result. */
-TEST(a_cache_event_opens_just_if_sysfs_has_it)
+TEST(cache_events_open_exactly_if_they_are_in_sysfs)
 {
 	static struct events events;
 
@@ -221,7 +224,7 @@ TEST(a_cache_event_opens_just_if_sysfs_has_it)
 	}
 }
 
-TEST(a_firmware_event_opens_just_if_sysfs_has_it)
+TEST(firmware_events_open_exactly_if_they_are_in_sysfs)
 {
 	static struct events events;
 
@@ -232,6 +235,6 @@ TEST(a_firmware_event_opens_just_if_sysfs_has_it)
 	}
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

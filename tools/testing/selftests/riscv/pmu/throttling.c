@@ -513,6 +513,6 @@ TEST_F_TIMEOUT(throttling, a_period_of_1_with_the_kernel_and_no_limits_leaves_ti
 	EXPECT_USABLE_UNDER_LOAD();
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

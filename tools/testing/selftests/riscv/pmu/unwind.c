@@ -73,7 +73,7 @@ TEST_F_TIMEOUT(unwind, a_call_chain_has_the_callers, 120)
 
 	self->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	ASSERT_EQ(0, sample(self, pmu_chain, N, check_chain, &check));
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_LT(0, check.in_loop);
@@ -143,7 +143,7 @@ TEST_F_TIMEOUT(unwind, sample_max_stack_limits_a_call_chain, 120)
 	self->attr.sample_max_stack = 2;
 	self->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	ASSERT_EQ(0, sample(self, pmu_chain, N, check_chain, &check));
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	/* The limit of 2 does not include the context marker PERF_CONTEXT_USER. */
 	EXPECT_EQ(3, check.max_length);
@@ -191,7 +191,7 @@ TEST_F_TIMEOUT(unwind, user_registers_have_the_values_of_the_loop, 120)
 	self->attr.sample_type |= PERF_SAMPLE_REGS_USER;
 	self->attr.sample_regs_user = REGS;
 	ASSERT_EQ(0, sample(self, pmu_regs_loop, N, check_regs, &check));
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.missing);
 	EXPECT_EQ(0, check.wrong);
@@ -208,7 +208,7 @@ TEST_F_TIMEOUT(unwind, all_user_registers_and_no_others_can_be_sampled, 120)
 	self->attr.sample_type |= PERF_SAMPLE_REGS_USER;
 	self->attr.sample_regs_user = BIT(PERF_REG_RISCV_MAX) - 1;
 	ASSERT_EQ(0, sample(self, pmu_regs_loop, N, NULL, &check));
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	close_mapped(self);
 	self->attr.sample_regs_user = BIT(PERF_REG_RISCV_MAX);
@@ -289,13 +289,13 @@ TEST_F_TIMEOUT(unwind, the_user_stack_is_copied_from_its_top, 120)
 	self->attr.sample_regs_user = REGS;
 	self->attr.sample_stack_user = STACK;
 	ASSERT_EQ(0, sample(self, pmu_regs_loop, N, check_stack, &check));
-	EXPECT_RING_WHOLE(&self->ring);
+	EXPECT_RING_COMPLETE(&self->ring);
 	EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.missing);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_LT(0, check.inside);
 }
 
-PMU_TEST_AT_LAST(PMU_MAKES_NO_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_CALLS_NO_SBI)
 
 TEST_HARNESS_MAIN

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters that a process reads itself, through the mapping of its event: what it reads is
- * right, also while the task moves, events take turns and samples are taken. Where an event
- * can not be read so, its mapping says it. user_access.c has the tests of who may read.
+ * Tests reads of counters from user mode, through the mapped page of an event. The values must be
+ * correct, also while the task migrates between CPUs, events are multiplexed and samples are taken.
+ * The page of an event that cannot be read must show that. user_access.c tests which tasks may
+ * read a counter.
  */
 
 #define _GNU_SOURCE
@@ -14,13 +15,16 @@
 #include "lib/user.h"
 
 #define READS		1000000L
-/* What a read may take, of instructions. */
+/* The most instructions that a read may take. */
 #define READ_INSNS	60
 
 /* --- mapped events --- */
 
-/* The count, one way or the other; how many were read without a call. */
-static uint64_t count_of(int fd, const struct perf_event_mmap_page *page, long *direct)
+/*
+ * Returns the count, which it reads from the counter if that is possible, otherwise by read().
+ * Adds 1 to *direct for a read from the counter.
+ */
+static uint64_t read_count(int fd, const struct perf_event_mmap_page *page, long *direct)
 {
 	uint64_t count;
 
@@ -31,15 +35,15 @@ static uint64_t count_of(int fd, const struct perf_event_mmap_page *page, long *
 	return pmu_read(fd);
 }
 
-TEST(a_narrow_counter_without_interrupt_has_index_0)
+TEST(a_narrow_counter_without_interrupt_is_not_readable)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	struct perf_event_mmap_page *page;
 	uint64_t count;
 	int fd;
 
-	if (!wraps_unseen())
-		SKIP(return, "counters are wide, or interrupt (caps/counter_width, caps/sampling)");
+	if (!wraps_without_interrupt())
+		SKIP(return, "64-bit counters or interrupts (caps/counter_width, caps/sampling)");
 
 	attr.disabled = 0;
 	fd = pmu_open(&attr);
@@ -55,9 +59,9 @@ TEST(a_narrow_counter_without_interrupt_has_index_0)
 
 USER_FIXTURE(user)
 
-/* --- what is read is right --- */
+/* --- correct values --- */
 
-TEST_F(user, a_read_lies_between_two_calls)
+TEST_F(user, user_read_is_between_two_system_calls)
 {
 	for (int i = 0; i < 1000; i++) {
 		uint64_t before = pmu_read(self->fd), count;
@@ -68,9 +72,12 @@ TEST_F(user, a_read_lies_between_two_calls)
 	}
 }
 
-/* What is read to have happened between two reads; the same code, whatever the number. */
-static uint64_t __attribute__((noipa)) between(const struct perf_event_mmap_page *page,
-					       long instructions)
+/*
+ * Returns the difference of two reads with a loop between them. It is not inlined, so that its
+ * own instructions are the same for every length of the loop.
+ */
+static uint64_t __attribute__((noipa)) count_between(const struct perf_event_mmap_page *page,
+						     long instructions)
 {
 	uint64_t before = 0, after = 0;
 
@@ -80,14 +87,14 @@ static uint64_t __attribute__((noipa)) between(const struct perf_event_mmap_page
 	return after - before;
 }
 
-TEST_F(user, what_lies_between_two_reads_is_counted_exactly)
+TEST_F(user, difference_of_two_reads_is_exact)
 {
 	if (!pmu_is_exact() || !pmu_can_filter())
 		SKIP(return, "counts repeat only with -icount, one hart and filters");
 
-	/* The first reads fault the code and the page in. */
-	between(self->page, 0);
-	EXPECT_EQ((uint64_t)N, between(self->page, N) - between(self->page, 0));
+	/* The first reads cause the page faults of the code and of the page. */
+	count_between(self->page, 0);
+	EXPECT_EQ((uint64_t)N, count_between(self->page, N) - count_between(self->page, 0));
 }
 
 static uint64_t __attribute__((noipa)) read_once(const struct perf_event_mmap_page *page)
@@ -98,7 +105,7 @@ static uint64_t __attribute__((noipa)) read_once(const struct perf_event_mmap_pa
 	return count;
 }
 
-TEST_F(user, a_read_is_short)
+TEST_F(user, user_read_takes_few_instructions)
 {
 	uint64_t first = 0, second = 0;
 
@@ -114,7 +121,7 @@ TEST_F(user, a_read_is_short)
 	EXPECT_GE(READ_INSNS, second - first);
 }
 
-TEST_F(user, a_disabled_event_has_index_0)
+TEST_F(user, disabled_event_has_index_0)
 {
 	uint64_t count;
 
@@ -130,8 +137,8 @@ TEST_F(user, a_disabled_event_has_index_0)
 	EXPECT_LE(count, (uint64_t)pmu_read(self->fd));
 }
 
-/* cap_user_rdpmc of an event that does not count yet; -1 if it can not be opened. */
-static int cap_of(const struct perf_event_attr *attr, int cpu)
+/* Returns cap_user_rdpmc of an event before it counts, or -1 if it cannot be opened. */
+static int read_cap_user_rdpmc(const struct perf_event_attr *attr, int cpu)
 {
 	struct perf_event_mmap_page *page;
 	int cap = -1, fd = pmu_open_on(attr, cpu < 0 ? 0 : -1, cpu, -1);
@@ -147,8 +154,11 @@ static int cap_of(const struct perf_event_attr *attr, int cpu)
 	return cap;
 }
 
-/* A program looks at cap_user_rdpmc once. */
-TEST_F(user, a_mapping_says_at_once_whether_it_can_be_read)
+/*
+ * A program reads cap_user_rdpmc only once, maybe before it enables the event. It is 0 for
+ * CPU-wide events, if the sysctl does not allow reads, and for sampling events.
+ */
+TEST_F(user, cap_user_rdpmc_is_valid_while_the_event_is_disabled)
 {
 	struct perf_event_attr attr = self->attr;
 	struct perf_event_mmap_page *page;
@@ -172,34 +182,38 @@ TEST_F(user, a_mapping_says_at_once_whether_it_can_be_read)
 	unmap(page);
 	close(fd);
 
-	EXPECT_EQ(0, cap_of(&attr, 0));
+	EXPECT_EQ(0, read_cap_user_rdpmc(&attr, 0));
 	ASSERT_TRUE(pmu_write_number(ACCESS, 0));
-	EXPECT_EQ(0, cap_of(&attr, -1));
+	EXPECT_EQ(0, read_cap_user_rdpmc(&attr, -1));
 	ASSERT_TRUE(pmu_write_number(ACCESS, 1));
 	attr.sample_period = N;
-	EXPECT_GE(0, cap_of(&attr, -1));
+	EXPECT_GE(0, read_cap_user_rdpmc(&attr, -1));
 }
 
-TEST_F(user, a_reset_while_it_counts_starts_at_zero)
+TEST_F(user, reset_of_a_running_event_restarts_at_zero)
 {
 	uint64_t count;
 
 	pmu_loop(N);
 	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_RESET, 0));
 	ASSERT_TRUE(riscv_pmu_read(self->page, &count));
-	/* The way back from the call, or what the host's clock makes of it. */
+	/* It includes the return from ioctl(), which QEMU counts by the host's clock if inexact. */
 	EXPECT_GT(pmu_is_exact() ? (uint64_t)N : 1000 * (uint64_t)N, count);
 	EXPECT_LE(count, (uint64_t)pmu_read(self->fd));
 }
 
-/* Reads for as long as asked; never less than before. */
-static long read_on(int fd, const struct perf_event_mmap_page *page, long reads, long *direct)
+/*
+ * Reads the count @reads times. Returns how many of the values are less than the value before,
+ * plus 1 if the last value is more than read() returns afterwards.
+ */
+static long read_repeatedly(int fd, const struct perf_event_mmap_page *page, long reads,
+			    long *direct)
 {
 	uint64_t last = 0;
 	long wrong = 0;
 
 	for (long i = 0; i < reads; i++) {
-		uint64_t count = count_of(fd, page, direct);
+		uint64_t count = read_count(fd, page, direct);
 
 		wrong += count < last;
 		last = count;
@@ -209,8 +223,8 @@ static long read_on(int fd, const struct perf_event_mmap_page *page, long reads,
 	return wrong;
 }
 
-/* An event that wants the PMU for itself takes turns with the mapped one. */
-TEST_F_TIMEOUT(user, reads_are_monotonic_while_events_take_turns, 300)
+/* The mapped event is multiplexed with an exclusive event. */
+TEST_F_TIMEOUT(user, reads_are_monotonic_while_events_are_multiplexed, 300)
 {
 	struct perf_event_attr attr = self->attr;
 	long direct = 0;
@@ -220,13 +234,13 @@ TEST_F_TIMEOUT(user, reads_are_monotonic_while_events_take_turns, 300)
 	attr.config = PERF_COUNT_HW_CPU_CYCLES;
 	fd = pmu_open(&attr);
 	ASSERT_LE(0, fd);
-	EXPECT_EQ(0, read_on(self->fd, self->page, READS / 4, &direct));
+	EXPECT_EQ(0, read_repeatedly(self->fd, self->page, READS / 4, &direct));
 	EXPECT_LT(0, direct);
 	EXPECT_LT(direct, READS / 4);
 	close(fd);
 }
 
-static void body_wander(long pid)
+static void body_migrate(long pid)
 {
 	for (unsigned int i = 0;; i++) {
 		cpu_set_t one;
@@ -239,16 +253,16 @@ static void body_wander(long pid)
 	}
 }
 
-TEST_F_TIMEOUT(user, reads_are_monotonic_while_the_reader_moves, 300)
+TEST_F_TIMEOUT(user, reads_are_monotonic_while_the_task_migrates, 300)
 {
 	long direct = 0;
 	pid_t pid;
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		SKIP(return, "one hart: nowhere to move to");
+		SKIP(return, "needs two CPUs");
 
-	pid = pmu_spawn(body_wander, getpid());
-	EXPECT_EQ(0, read_on(self->fd, self->page, READS, &direct));
+	pid = pmu_spawn(body_migrate, getpid());
+	EXPECT_EQ(0, read_repeatedly(self->fd, self->page, READS, &direct));
 	EXPECT_LT(READS / 2, direct);
 	pmu_kill(pid);
 	sched_setaffinity(0, sizeof(self->all), &self->all);
@@ -266,13 +280,13 @@ static void body_switch_access(long unused)
 	}
 }
 
-TEST_F_TIMEOUT(user, the_sysctl_does_not_kill_who_may_read, 300)
+TEST_F_TIMEOUT(user, changing_the_sysctl_does_not_kill_a_reading_task, 300)
 {
 	long direct = 0;
 	pid_t pid;
 
 	pid = pmu_spawn(body_switch_access, 0);
-	EXPECT_EQ(0, read_on(self->fd, self->page, READS / 4, &direct));
+	EXPECT_EQ(0, read_repeatedly(self->fd, self->page, READS / 4, &direct));
 	EXPECT_LT(0, direct);
 	pmu_kill(pid);
 }
@@ -280,8 +294,9 @@ TEST_F_TIMEOUT(user, the_sysctl_does_not_kill_who_may_read, 300)
 /* --- samples --- */
 
 /*
- * An event that samples is not shown; what counts the same beside it is, on its
- * counter. That starts anew with each period; the count goes on.
+ * A sampling event cannot be read from user mode. A counting event of the same config shares
+ * its counter and can be read. The counter gets a new start value at the beginning of each
+ * period, but the count must not decrease.
  */
 TEST_F(user, reads_are_monotonic_while_samples_are_taken)
 {
@@ -291,17 +306,17 @@ TEST_F(user, reads_are_monotonic_while_samples_are_taken)
 	struct pmu_ring ring = {};
 	long direct = 0;
 	uint64_t count;
-	int fd, twin;
+	int fd, counting;
 
 	if (!pmu_samples_by_interrupt())
 		SKIP(return, "no overflow interrupt (caps/sampling)");
 	/*
-	 * QEMU 10.0.2 looks for overflows in a thread of its own, which changes the
-	 * hart's counters without a lock: once in some hundred thousand reads they
-	 * go back by up to some thousand. With -icount all is done in one thread.
+	 * QEMU 10.0.2 checks for overflows in a separate thread, which changes the
+	 * hart's counters without a lock: once in some hundred thousand reads, they
+	 * decrease by up to some thousand. With -icount, QEMU has one thread only.
 	 */
 	if (pmu_is_qemu() && !pmu_is_icount())
-		SKIP(return, "without -icount a counter of QEMU's that overflows may go back");
+		SKIP(return, "without -icount, a counter of QEMU may decrease when it overflows");
 
 	pmu_limits_save(&limits);
 	attr.sample_period = 20011;
@@ -310,22 +325,22 @@ TEST_F(user, reads_are_monotonic_while_samples_are_taken)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, pmu_ring_map(&ring, fd));
 	attr.sample_period = 0;
-	twin = pmu_open_on(&attr, 0, -1, fd);
-	ASSERT_LE(0, twin);
-	page = map(twin);
+	counting = pmu_open_on(&attr, 0, -1, fd);
+	ASSERT_LE(0, counting);
+	page = map(counting);
 	ASSERT_NE(NULL, page);
 	EXPECT_FALSE(riscv_pmu_read(ring.page, &count));
-	EXPECT_EQ(0, read_on(twin, page, READS / 20, &direct));
+	EXPECT_EQ(0, read_repeatedly(counting, page, READS / 20, &direct));
 	EXPECT_LT(READS / 40, direct);
 	pmu_ring_drain(&ring, NULL, NULL);
 	EXPECT_LT(0, ring.samples);
 	unmap(page);
-	close(twin);
+	close(counting);
 	pmu_ring_unmap(&ring);
 	close(fd);
 	pmu_limits_restore(&limits);
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

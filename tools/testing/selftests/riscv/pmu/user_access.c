@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may read counters from user mode: only a task that has mapped an event of its own,
- * only the counter of that event, and only if the sysctl allows it. A counter must not
+ * Tests which tasks may read counters from user mode: only a task that has mapped an event of
+ * its own, only the counter of that event, and only if the sysctl allows it. A counter must not
  * reveal what other tasks count or with which period they sample.
  */
 
@@ -29,7 +29,7 @@ static void trap_handler(int sig)
 	siglongjmp(trap_env, sig);
 }
 
-/* Whether this thread may not read a counter. */
+/* Returns true if a read of the counter by this thread raises SIGILL. */
 static bool traps(unsigned int ctr)
 {
 	struct sigaction old, act = { .sa_handler = trap_handler };
@@ -44,8 +44,9 @@ static bool traps(unsigned int ctr)
 }
 
 /*
- * Whether this thread can read a counter, and it counts: a read that is skipped gives
- * 0. If the thread is switched out meanwhile the counter starts anew: once more then.
+ * Returns true if this thread can read the counter and the counter counts. A read that the
+ * kernel emulates returns 0. After a context switch between the two reads, the counter may have
+ * been restarted: the function tries again then.
  */
 static bool counts(unsigned int ctr)
 {
@@ -64,7 +65,10 @@ static bool counts(unsigned int ctr)
 	return before && after > before;
 }
 
-/* A new program: told by its environment that it is to try a counter, and no more. */
+/*
+ * If TRY_CTR is in the environment, the program only tries to read that counter. It exits with 1
+ * if the read raises SIGILL, otherwise with 0.
+ */
 static void __attribute__((constructor)) try_ctr_after_exec(void)
 {
 	const char *ctr = getenv("TRY_CTR");
@@ -75,7 +79,7 @@ static void __attribute__((constructor)) try_ctr_after_exec(void)
 
 USER_FIXTURE(user_access)
 
-TEST_F(user_access, the_sysctl_is_obeyed)
+TEST_F(user_access, sysctl_perf_user_access_controls_which_counters_trap)
 {
 	unsigned int ctr = self->page->index - 1;
 	uint64_t count;
@@ -99,28 +103,28 @@ TEST_F(user_access, the_sysctl_is_obeyed)
 	EXPECT_TRUE(riscv_pmu_read(self->page, &count));
 }
 
-/* --- and nobody reads anything else --- */
+/* --- reads that are not allowed --- */
 
-TEST_F(user_access, other_counters_trap)
+TEST_F(user_access, reads_of_counters_of_other_events_trap)
 {
-	unsigned int mine;
+	unsigned int own_ctr;
 
-	/* On one hart, and all the time on the same counter. */
+	/* On one hart, the event stays on the same counter. */
 	ASSERT_EQ(0, pin_to(0));
 	ASSERT_NE(0, (int)self->page->index);
-	mine = self->page->index - 1;
+	own_ctr = self->page->index - 1;
 	for (unsigned int ctr = 0; ctr < 32; ctr++) {
-		if (ctr == mine) {
+		if (ctr == own_ctr) {
 			EXPECT_TRUE(counts(ctr));
 		} else if (ctr != 1) {
-			/* Those that it has had on other harts are skipped. */
+			/* The kernel emulates reads of counters that it had on other harts. */
 			EXPECT_TRUE(traps(ctr) || !riscv_pmu_read_csr(ctr));
 		}
 	}
 	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
-TEST_F(user_access, a_child_traps)
+TEST_F(user_access, reads_by_a_child_process_trap)
 {
 	unsigned int ctr = self->page->index - 1;
 	int status = -1;
@@ -145,7 +149,7 @@ static void *thread_try(void *arg)
 	return NULL;
 }
 
-TEST_F(user_access, another_thread_traps)
+TEST_F(user_access, reads_by_another_thread_trap)
 {
 	struct thread thread = { .ctr = self->page->index - 1 };
 	pthread_t id;
@@ -155,7 +159,7 @@ TEST_F(user_access, another_thread_traps)
 	EXPECT_TRUE(thread.trapped);
 }
 
-TEST_F(user_access, reading_traps_after_munmap)
+TEST_F(user_access, reads_after_munmap_trap)
 {
 	unsigned int ctr;
 
@@ -168,8 +172,11 @@ TEST_F(user_access, reading_traps_after_munmap)
 	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
-/* The event and its descriptor live on. */
-TEST_F(user_access, a_new_program_traps)
+/*
+ * The descriptor is opened without PERF_FLAG_FD_CLOEXEC, so that the event continues to count
+ * after exec().
+ */
+TEST_F(user_access, reads_after_exec_trap)
 {
 	unsigned int ctr = self->page->index - 1;
 	char text[32];
@@ -197,7 +204,7 @@ TEST_F(user_access, a_new_program_traps)
 	EXPECT_EQ(1, WEXITSTATUS(status));
 }
 
-/* The index of an event's mapping while it counts; -1 if it can not be opened. */
+/* Returns the index in an event's page while it counts, or -1 if the event cannot be opened. */
 static int index_of(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	struct perf_event_mmap_page *page;
@@ -228,7 +235,7 @@ TEST_F(user_access, only_events_of_the_calling_task_have_an_index)
 	EXPECT_EQ(0, index_of(&attr, -1, 0));
 	EXPECT_EQ(0, index_of(&attr, 0, sched_getcpu()));
 	EXPECT_EQ(0, index_of(&attr, pid, -1));
-	/* perf does not even map these. */
+	/* perf does not allow inherited events of a task to be mapped. */
 	attr.inherit = 1;
 	EXPECT_EQ(-1, index_of(&attr, 0, -1));
 	attr.inherit = 0;
@@ -240,8 +247,8 @@ TEST_F(user_access, only_events_of_the_calling_task_have_an_index)
 	pmu_kill(pid);
 }
 
-/* A counter runs on for another task that counts the same; it does not show. */
-TEST_F(user_access, what_others_do_meanwhile_does_not_show)
+/* Another task counts the same event on the same counter, which this task must not see. */
+TEST_F(user_access, counts_of_another_task_are_not_visible)
 {
 	uint64_t before, after;
 	int go[2], done[2];
@@ -256,7 +263,7 @@ TEST_F(user_access, what_others_do_meanwhile_does_not_show)
 	ASSERT_EQ(0, pipe(done));
 	pid = fork();
 	if (!pid) {
-		/* Mapped, only to know that it has the same counter. */
+		/* It is mapped only to check that it has the same counter. */
 		struct perf_event_mmap_page *page = map(pmu_open(&self->attr));
 
 		if (!page || page->index - 1 != ctr || read(go[0], &byte, 1) != 1)
@@ -272,15 +279,21 @@ TEST_F(user_access, what_others_do_meanwhile_does_not_show)
 	after = riscv_pmu_read_csr(ctr);
 	waitpid(pid, &status, 0);
 	EXPECT_EQ(0, status);
-	/* Less than half of what the other has done: our own way into the calls and back. */
+	/*
+	 * The difference has only this task's way into the system calls and back: it is less
+	 * than half of the other task's loop.
+	 */
 	EXPECT_GT((int64_t)pmu_least(100 * N) / 2, (int64_t)(after - before));
 	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
-/* --- the periods of others --- */
+/* --- the periods of other tasks --- */
 
-/* Another's period would show in the value that the counter starts from. */
-TEST_F(user_access, a_counter_that_others_sample_with_is_for_read)
+/*
+ * The start value of a counter that samples reveals the period, so such a counter is not
+ * readable from user mode. A read of the count has to be correct in any case.
+ */
+TEST_F(user_access, count_is_right_while_the_counter_is_used_for_sampling)
 {
 	struct perf_event_attr attr = self->attr;
 	uint64_t count;
@@ -289,7 +302,7 @@ TEST_F(user_access, a_counter_that_others_sample_with_is_for_read)
 	if (!pmu_samples_by_interrupt())
 		SKIP(return, "no overflow interrupt (caps/sampling)");
 
-	/* An event that does not count on the fixed counter, which does not interrupt. */
+	/* The sampling event does not use the fixed counter, which cannot interrupt. */
 	ASSERT_EQ(0, pin_to(0));
 	attr.sample_period = 1000000;
 	fd = pmu_open_on(&attr, -1, 0, -1);
@@ -306,8 +319,8 @@ TEST_F(user_access, a_counter_that_others_sample_with_is_for_read)
 	EXPECT_TRUE(riscv_pmu_read(self->page, &count));
 }
 
-/* The counter's value, as riscv_pmu_read() takes it. */
-static int64_t raw_of(const struct perf_event_mmap_page *page)
+/* Returns the value of the event's counter, sign-extended as in riscv_pmu_read(). */
+static int64_t read_ctr_value(const struct perf_event_mmap_page *page)
 {
 	unsigned int unused = 64 - page->pmc_width;
 
@@ -315,36 +328,36 @@ static int64_t raw_of(const struct perf_event_mmap_page *page)
 }
 
 /*
- * The period of another process. A counter that was started for it is between -period and 0;
- * one that was started for no sampling event is below -2^(width - 2) for long. Without -icount
- * QEMU counts some instructions in each nanosecond: 2^30 of them take a third of a second or
- * more, so that even at the lowest sample rate, one sample in each tick, perf does not
- * throttle the event.
+ * Returns the period with which the other process samples. A counter that was started for that
+ * event is between -period and 0. A counter that was started for no sampling event is below
+ * -2^(width - 2) for a long time. Without -icount, QEMU counts some instructions in each
+ * nanosecond: 2^30 of them take a third of a second or more, so that even at the lowest sample
+ * rate, one sample in each tick, perf does not throttle the event.
  */
-static int64_t others_period(void)
+static int64_t sampler_period(void)
 {
 	long width = pmu_caps_number("counter_width");
 
 	return 1LL << (width < 33 ? width - 3 : 30);
 }
 
-/* Another process, and what it has opened, in that process and in this one. */
+/* Another process that samples. */
 struct sampler {
 	pid_t pid;
-	int theirs;
-	int fd;
+	int fd_in_process;	/* its event's descriptor in that process */
+	int fd;			/* the same event's descriptor in this process */
 };
 
 static int sampler_pipe[2];
 
-/* Samples a process, or, for -1, hart 0. */
+/* Samples the process @pid, or hart 0 if @pid is -1. */
 static void body_sample(long pid)
 {
 	struct perf_event_attr attr = pmu_attr_best(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	int fd;
 
 	attr.disabled = 0;
-	attr.sample_period = others_period();
+	attr.sample_period = sampler_period();
 	fd = pmu_open_on(&attr, pid, pid < 0 ? 0 : -1, -1);
 	if (fd < 0 || write(sampler_pipe[1], &fd, sizeof(fd)) != sizeof(fd))
 		_exit(1);
@@ -352,33 +365,39 @@ static void body_sample(long pid)
 		pause();
 }
 
-/* This process gets the descriptor, too: it can stop the event without leaving the hart. */
-static bool sampler_start(struct sampler *sampler, pid_t whom)
+/*
+ * Starts a process that samples. This process gets a copy of the event's descriptor, so that it
+ * can disable the event without a context switch. Returns false on failure.
+ */
+static bool sampler_start(struct sampler *sampler, pid_t target)
 {
 	int pidfd;
-	bool told;
+	bool received;
 
 	if (pipe(sampler_pipe))
 		return false;
-	sampler->pid = pmu_spawn(body_sample, whom);
+	sampler->pid = pmu_spawn(body_sample, target);
 	close(sampler_pipe[1]);
-	told = read(sampler_pipe[0], &sampler->theirs, sizeof(int)) == sizeof(int);
+	received = read(sampler_pipe[0], &sampler->fd_in_process, sizeof(int)) == sizeof(int);
 	close(sampler_pipe[0]);
 	pidfd = syscall(__NR_pidfd_open, sampler->pid, 0);
-	sampler->fd = told ? syscall(__NR_pidfd_getfd, pidfd, sampler->theirs, 0) : -1;
+	sampler->fd = received ? syscall(__NR_pidfd_getfd, pidfd, sampler->fd_in_process, 0) : -1;
 	close(pidfd);
 	return sampler->fd >= 0;
 }
 
-static void sampler_end(struct sampler *sampler)
+static void sampler_stop(struct sampler *sampler)
 {
 	pmu_kill(sampler->pid);
 	close(sampler->fd);
 }
 
-/* While another process samples, the index is 0; afterwards the counter has been restarted. */
-static void expect_untold(struct __test_metadata *_metadata, const struct perf_event_attr *like,
-			  pid_t whom)
+/*
+ * While the other process samples, the index has to be 0. After its event was disabled, the
+ * index is not 0, and the counter must have been restarted.
+ */
+static void expect_period_hidden(struct __test_metadata *_metadata,
+				 const struct perf_event_attr *like, pid_t target)
 {
 	struct perf_event_attr attr = *like;
 	struct perf_event_mmap_page *page;
@@ -389,46 +408,47 @@ static void expect_untold(struct __test_metadata *_metadata, const struct perf_e
 		SKIP(return, "no overflow interrupt (caps/sampling)");
 
 	/*
-	 * The sampler is first, and cycle and instret are not for the event: so it has to
-	 * share the sampler's counter, for QEMU counts an event on one other counter only.
+	 * The sampling event is opened first, and config2 does not allow cycle and instret. So
+	 * the event has to share the counter of the sampling event, because QEMU counts an event
+	 * on one programmable counter only.
 	 */
 	attr.config2 = 0xfffffff8;
 	ASSERT_EQ(0, pin_to(0));
-	ASSERT_TRUE(sampler_start(&sampler, whom));
+	ASSERT_TRUE(sampler_start(&sampler, target));
 	fd = pmu_open(&attr);
 	page = map(fd);
 	ASSERT_NE(NULL, page);
 	pmu_loop(N);
 	EXPECT_EQ(0, (int)page->index);
 	ASSERT_EQ(0, ioctl(sampler.fd, PERF_EVENT_IOC_DISABLE, 0));
-	/* At once. */
+	/* Immediately after the event was disabled. */
 	ASSERT_NE(0, (int)page->index);
-	EXPECT_GT(-others_period(), raw_of(page));
-	sampler_end(&sampler);
+	EXPECT_GT(-sampler_period(), read_ctr_value(page));
+	sampler_stop(&sampler);
 	unmap(page);
 	close(fd);
 }
 
-TEST_F(user_access, a_sampler_of_the_hart_does_not_reveal_its_period)
+TEST_F(user_access, period_of_a_cpu_wide_sampling_event_is_hidden)
 {
 	unmap(self->page);
 	self->page = NULL;
 	close(self->fd);
 	self->fd = -1;
-	expect_untold(_metadata, &self->attr, -1);
+	expect_period_hidden(_metadata, &self->attr, -1);
 	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
-TEST_F(user_access, a_sampler_of_the_task_does_not_reveal_its_period)
+TEST_F(user_access, period_of_a_sampling_event_of_the_task_is_hidden)
 {
 	unmap(self->page);
 	self->page = NULL;
 	close(self->fd);
 	self->fd = -1;
-	expect_untold(_metadata, &self->attr, getpid());
+	expect_period_hidden(_metadata, &self->attr, getpid());
 	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
-PMU_TEST_AT_LAST(PMU_MAY_CALL)
+PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Opening events, and counting what happens in a window. */
+/* Opens events, and counts a window of known instructions. */
 
 #include <errno.h>
 #include <signal.h>
@@ -93,7 +93,7 @@ int64_t pmu_count_net(int fd, pmu_body *body, long arg)
 {
 	int64_t empty;
 
-	/* The first run faults the code in. */
+	/* The first run causes the page faults of the code. */
 	pmu_count(fd, body, 0);
 	empty = pmu_count(fd, body, 0);
 	return pmu_count(fd, body, arg) - empty;
@@ -123,7 +123,7 @@ static void skip_instruction(int sig, siginfo_t *info, void *context)
 	user->uc_mcontext.__gregs[REG_PC] += 4;
 }
 
-/* All zeroes is illegal (Unprivileged ISA, 1.5). */
+/* An instruction of zeroes only is illegal (Unprivileged ISA, 1.5). */
 void pmu_illegal_loop(long times)
 {
 	struct sigaction act = { .sa_sigaction = skip_instruction, .sa_flags = SA_SIGINFO };

@@ -188,7 +188,7 @@ int64_t pmu_least(int64_t n)
 	return pmu_is_icount() ? n : n / 4;
 }
 
-int64_t pmu_latest(void)
+int64_t pmu_max_sample_delay(void)
 {
 	return pmu_samples_by_poll() ? 100000 : 0;
 }
@@ -308,7 +308,7 @@ long pmu_events_left(void)
 }
 
 /* A class has a line with its "FD:" count and its name at the end, then one for each "->". */
-int pmu_lock_takes(const char *outer, const char *inner)
+int pmu_locks_nest(const char *outer, const char *inner)
 {
 	FILE *file = fopen("/proc/lockdep", "r");
 	bool in_outer = false;

@@ -18,7 +18,7 @@ void unmap(struct perf_event_mmap_page *page)
 	munmap(page, sysconf(_SC_PAGESIZE));
 }
 
-bool wraps_unseen(void)
+bool wraps_without_interrupt(void)
 {
 	return pmu_caps_number("counter_width") < 64 && !pmu_samples_by_interrupt();
 }

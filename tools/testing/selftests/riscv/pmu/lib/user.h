@@ -19,7 +19,7 @@ struct perf_event_mmap_page *map(int fd);
 void unmap(struct perf_event_mmap_page *page);
 
 /* Whether counters wrap without an interrupt: user space, which extends the sign, needs one. */
-bool wraps_unseen(void);
+bool wraps_without_interrupt(void);
 
 int pin_to(int cpu);
 
@@ -39,7 +39,7 @@ FIXTURE_SETUP(name)								\
 	ASSERT_LE(0, self->access);						\
 	if (pmu_is_legacy())							\
 		SKIP(return, "no counter can be given a value (caps/backend)");	\
-	if (wraps_unseen())							\
+	if (wraps_without_interrupt())							\
 		SKIP(return, "counters are narrow and do not interrupt (caps/counter_width)"); \
 										\
 	ASSERT_TRUE(pmu_write_number(ACCESS, 1));				\
