@@ -21,8 +21,8 @@
 /* Enough of them for 10 samples in the kernel. */
 #define CALLS		5000
 /*
- * A sampling event stops at the begin of the overflow interrupt, counting members of its group when
- * the driver reads their counters: some 300 cycles later, or 700 on a kernel with KASAN and lockdep.
+ * A sampling event stops at the begin of the overflow interrupt, counting members of its group
+ * when the driver reads their counters: some 300 cycles later, or 700 with KASAN and lockdep.
  */
 #define PAUSE		1000
 #define EXPECT_SAME_COUNT(event, raw, samples)		\
@@ -40,7 +40,7 @@ FIXTURE_SETUP(mode_events)
 	const char *core = getenv("RISCV_PMU_CORE");
 
 	if (!core || strcmp(core, "x60"))
-		SKIP(return, "needs a core whose raw events count one mode (rig/guest/boot --core x60)");
+		SKIP(return, "needs a core whose raw events count one mode (boot --core x60)");
 
 	PMU_MAPPED_SETUP(self, pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES));
 	self->attr.sample_type = PMU_RING_SAMPLE;
