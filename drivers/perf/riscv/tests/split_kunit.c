@@ -130,7 +130,7 @@ static void a_new_period_is_that_of_both_parts(struct kunit *test)
 }
 
 /* perf compares the period of the first part only with the one that the frequency asks for. */
-static void a_much_shorter_period_is_that_of_both_parts(struct kunit *test)
+static void a_shorter_period_is_that_of_both_parts(struct kunit *test)
 {
 	struct split_event *split = new_split(test, C(3) | C(4), 1000);
 	struct fake_pmu *fake = test->priv;
@@ -180,7 +180,7 @@ static void the_kernel_part_does_not_count_the_interrupt(struct kunit *test)
 	sched_out(test, s);
 }
 
-static void an_event_without_a_counter_for_each_part_waits(struct kunit *test)
+static void a_split_event_waits_for_two_counters(struct kunit *test)
 {
 	struct split_event *split = new_split(test, C(3) | C(4), 1000);
 	struct state_event *other = new_event(test, 5, C(4), 0);
@@ -223,9 +223,9 @@ static void a_stopped_event_stops_both_parts(struct kunit *test)
 	KUNIT_CASE(each_part_has_its_own_period),		\
 	KUNIT_CASE(periods_survive_a_context_switch),		\
 	KUNIT_CASE(a_new_period_is_that_of_both_parts),		\
-	KUNIT_CASE(a_much_shorter_period_is_that_of_both_parts),	\
+	KUNIT_CASE(a_shorter_period_is_that_of_both_parts),	\
 	KUNIT_CASE(the_kernel_part_does_not_count_the_interrupt),	\
-	KUNIT_CASE(an_event_without_a_counter_for_each_part_waits),	\
+	KUNIT_CASE(a_split_event_waits_for_two_counters),	\
 	KUNIT_CASE(a_stopped_event_stops_both_parts)
 
 static struct kunit_case split_cases[] = {
