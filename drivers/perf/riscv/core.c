@@ -56,7 +56,7 @@ static void core_start_split(struct riscv_pmu_hart *hart, struct riscv_pmu_event
 	s64 left = local64_read(part->left);
 
 	/* As perf does with the first part when the frequency asks for a much shorter period. */
-	if (renew || !left || left / 8 > (s64)period)
+	if (renew || left / 8 > (s64)period)
 		local64_set(part->left, period);
 	riscv_pmu_event_start(hart, part, riscv_pmu_event_period_left(part));
 }
@@ -413,6 +413,8 @@ static long core_resolve_here(void *data)
 
 	err = riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, args->req);
 	untried = err ? 0 : pmu->ops.untried_ctrs(pmu, &args->req->cfg);
+	if (!err && args->req[1].ctrs)
+		untried |= pmu->ops.untried_ctrs(pmu, &args->req[1].cfg);
 	if (!untried)
 		return err;
 
@@ -476,6 +478,7 @@ static int core_split(struct riscv_pmu_event *ev, const struct riscv_pmu_request
 		return -ENOMEM;
 
 	part->left = &part->own_left;
+	local64_set(part->left, riscv_pmu_event_period(ev->event));
 	part->split = ev;
 	ev->split = part;
 	ev->special = true;

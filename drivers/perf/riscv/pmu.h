@@ -80,6 +80,8 @@ enum riscv_pmu_event_state {
  * @opener:	tgid of the process that opened the event; a reference is held
  * @split:	if two counters sample the event, one in each mode (event.c): the other part. The
  *		perf event's pmu_private is the first part. Otherwise NULL
+ * @split_base:	first part of a split event: sum of both @period_count after the last sample
+ * @split_period: first part: what both parts have counted between the last two samples
  * @event:	the perf event; for the layers above the counters
  *
  * What a context switch uses comes first, in one cache line.
@@ -122,6 +124,8 @@ struct riscv_pmu_event {
 	struct pid		*opener;
 	struct perf_event	*event;
 	struct riscv_pmu_event	*split;
+	u64			split_base;
+	u64			split_period;
 	local64_t		own_left;
 };
 

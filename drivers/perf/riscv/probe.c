@@ -188,7 +188,7 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 			pmu->polled_sampling ? "sampling by a timer, up to a tick late" :
 					       "no sampling (polled_sampling=0)",
 			pmu->no_irq_why);
-	for (unsigned int i = 0; i < pmu->nr_mode_events; i++)
+	for (unsigned int i = 0; pmu->raw_bits && i < pmu->nr_mode_events; i++)
 		pr_info("event 0x%x by mode: raw 0x%llx counts user mode, raw 0x%llx the kernel\n",
 			pmu->mode_events[i].event_idx, pmu->mode_events[i].user,
 			pmu->mode_events[i].kernel);

@@ -56,24 +56,49 @@ static void sample_pause_group(struct riscv_pmu_hart *hart, struct perf_event *e
 
 /*
  * The other part of a split event must not count this interrupt either. It goes on with the next
- * apply, from where it was.
+ * apply, from where it was. If its counter has stopped, this interrupt handles it as well, or has
+ * done so.
  */
 static void sample_pause_split(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct riscv_pmu_event *ev)
 {
-	u64 left;
+	u64 now, left;
 
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 
-	/* If it is in a group, its members have stopped at this count. */
-	if (!hart->latched)
-		riscv_pmu_hart_latch(pmu, hart);
-	left = ev->overflow_point - ev->counter->count;
-	riscv_pmu_event_add_delta(ev->event, ev,
-				  riscv_pmu_event_take_delta(ev, ev->counter->count));
+	/* If the event is in a group, its members have stopped at the latched counts. */
+	now = hart->latched ? ev->counter->count : riscv_pmu_counter_count(pmu, hart, ev->ctr);
+	left = ev->overflow_point - now;
+	riscv_pmu_event_add_delta(ev->event, ev, riscv_pmu_event_take_delta(ev, now));
+	if (!(hart->hw.running & BIT_ULL(ev->ctr)))
+		return;
+
 	riscv_pmu_event_stop(hart, ev);
 	riscv_pmu_event_start(hart, ev, left);
+}
+
+/* What both parts of a split event have counted since their last samples. */
+static u64 sample_split_count(const struct riscv_pmu_event *ev)
+{
+	return ev->period_count + ev->split->period_count;
+}
+
+/*
+ * perf computes the period for a frequency from the time since the last sample, and from
+ * last_period. For a split event, that is the last sample of either part: so is last_period.
+ */
+static bool sample_set_split_period(struct riscv_pmu_event *ev)
+{
+	struct riscv_pmu_event *first = to_riscv_pmu_event(ev->event);
+	u64 count = sample_split_count(ev) - first->split_base;
+
+	if (!riscv_pmu_event_set_period(ev))
+		return false;
+
+	first->split_base = sample_split_count(ev);
+	first->split_period = count;
+	return true;
 }
 
 static bool sample_pauses_group(const struct riscv_pmu_event *ev)
@@ -130,7 +155,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))
 		riscv_pmu_event_add_delta(event, ev,
 					  riscv_pmu_event_take_delta(ev, ev->counter->count));
-	if (!riscv_pmu_event_set_period(ev))
+	if (unlikely(ev->split) ? !sample_set_split_period(ev) : !riscv_pmu_event_set_period(ev))
 		return;
 	if (unlikely(ev->ebb)) {
 		sample_take_ebb(hart, ev);
@@ -141,13 +166,15 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	hart->stats.samples++;
 	hart->stats.merged += hwc->last_period / 2 >= hwc->sample_period;
 	perf_sample_data_init(data, 0, hwc->last_period);
+	if (unlikely(ev->split))
+		hwc->last_period = to_riscv_pmu_event(event)->split_period;
 	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
 	regs = sample_regs(event, regs);
 	stop = regs && perf_event_overflow(event, data, regs);
 	hart->latched = false;
 	/* The next sample stands for the one that can not be shown. */
 	if (!regs)
-		ev->period_count += hwc->last_period;
+		ev->period_count += data->period;
 	if (stop) {
 		hart->stats.stopped++;
 		event->pmu->stop(event, 0);
@@ -171,6 +198,8 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				 struct riscv_pmu_event *ev)
 {
+	if (unlikely(ev->split))
+		sample_pause_split(pmu, hart, ev->split);
 	if (!sample_pauses_group(ev))
 		return;
 

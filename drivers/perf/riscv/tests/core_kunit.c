@@ -270,7 +270,6 @@ static void sample_is_taken_after_the_event_was_switched_out(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* perf changes the period of a stopped event, as for PERF_EVENT_IOC_PERIOD. */
 /* As when a program maps an event whose counter another event samples. */
 static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit *test)
 {
@@ -302,6 +301,7 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 	sched_out(test, sampling);
 }
 
+/* perf changes the period of a stopped event, as for PERF_EVENT_IOC_PERIOD. */
 static void reload_starts_a_new_period(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);

@@ -29,6 +29,7 @@ static struct split_event *new_split(struct kunit *test, u64 ctrs, u64 period)
 	split->part.event = &s->event;
 	split->part.sampling = true;
 	split->part.left = &split->part.own_left;
+	local64_set(split->part.left, period);
 	split->part.split = &s->ev;
 	s->ev.split = &split->part;
 	s->ev.special = true;
@@ -93,6 +94,48 @@ static void each_part_has_its_own_period(struct kunit *test)
 }
 
 /* Each part goes on with what is left of its period. */
+/* Both counters have overflowed: one interrupt takes both samples. */
+static void two_periods_may_end_in_one_interrupt(struct kunit *test)
+{
+	struct split_event *split = new_split(test, C(3) | C(4), 1000);
+	struct fake_pmu *fake = test->priv;
+	struct state_event *s = split->s;
+
+	sched_in(test, s);
+	run(fake, USER, 1001);
+	run(fake, KERNEL, 1002);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->samples, 2);
+	KUNIT_EXPECT_EQ(test, s->sum, 2000);
+	KUNIT_EXPECT_EQ(test, count_of(s), 2003);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, s->ev.ctr), 999);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, split->part.ctr), 998);
+	sched_out(test, s);
+}
+
+/* perf adapts the period to what both parts count in the time between two samples. */
+static void last_period_is_that_of_both_parts(struct kunit *test)
+{
+	struct split_event *split = new_split(test, C(3) | C(4), 1000);
+	struct fake_pmu *fake = test->priv;
+	struct state_event *s = split->s;
+
+	sched_in(test, s);
+	run(fake, KERNEL, 300);
+	run(fake, USER, 1000);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->last_period, 1000);
+	KUNIT_EXPECT_EQ(test, s->event.hw.last_period, 1300);
+	run(fake, KERNEL, 700);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->last_period, 1000);
+	KUNIT_EXPECT_EQ(test, s->event.hw.last_period, 700);
+	run(fake, USER, 1000);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->event.hw.last_period, 1000);
+	sched_out(test, s);
+}
+
 static void periods_survive_a_context_switch(struct kunit *test)
 {
 	struct split_event *split = new_split(test, C(3) | C(4), 1000);
@@ -221,6 +264,8 @@ static void a_stopped_event_stops_both_parts(struct kunit *test)
 #define SPLIT_CASES						\
 	KUNIT_CASE(both_parts_are_counted),			\
 	KUNIT_CASE(each_part_has_its_own_period),		\
+	KUNIT_CASE(two_periods_may_end_in_one_interrupt),	\
+	KUNIT_CASE(last_period_is_that_of_both_parts),		\
 	KUNIT_CASE(periods_survive_a_context_switch),		\
 	KUNIT_CASE(a_new_period_is_that_of_both_parts),		\
 	KUNIT_CASE(a_shorter_period_is_that_of_both_parts),	\
