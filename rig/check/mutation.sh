@@ -9,7 +9,7 @@
 #   TESTS     the tests of every mutant; ROWS=yes adds those that the list names for it
 #   TIMEOUT   seconds that a test may take without a fault; with one, it may take three times as
 #             many as it took, and SPARE seconds, because a fault can make it hang
-#   EVIDENCE  OUT/N.TEST.$EVIDENCE has text if the test has begun
+#   EVIDENCE  a pattern, and the suffix of the file OUT/N.TEST.SUFFIX that has it if the test has run
 #
 # and defines build, and "run_test N TEST SECONDS", which prints TAP.
 
@@ -57,7 +57,7 @@ try_test()
 	limit=$(cat "$OUT/$2.limit" 2>/dev/null) || limit=$TIMEOUT
 	run_test "$1" "$2" "$limit" >"$file.out" 2>"$file.err" </dev/null || status=$?
 	# Not the fault's doing.
-	[ -s "$file.$EVIDENCE" ] || die "mutant $1, $2: the guest did not start; see $(short_path "$file.err")"
+	grep -q -a -e "${EVIDENCE[0]}" "$file.${EVIDENCE[1]}" || die "mutant $1, $2: the guest did not start; see $(short_path "$file.err")"
 	"$TOP/rig/check/judge-tap" "$file.out" "$status" >"$file.tap"
 	[ "$status" != 124 ] || echo "time limit of $limit s" >>"$file.tap"
 	head -n 1 "$file.tap" | grep -Eq '^[0-9]+ [0-9]+ [0-9]+$' ||
