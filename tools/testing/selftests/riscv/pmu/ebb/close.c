@@ -90,8 +90,11 @@ TEST_F(ebb, enabling_on_another_page_starts_stopped_events)
 	ASSERT_NE(NULL, ebb_page());
 	ASSERT_EQ(0, ebb_enable());
 	pmu_loop(N);
-	/* At the end of the period that has begun, it stops again: this page has no handler. */
-	EXPECT_LE(frozen + PERIOD, pmu_read(fd));
+	/*
+	 * At the end of the period that has begun, it stops again: this page has no handler. Where
+	 * interrupts are late, a part of that period is over already.
+	 */
+	EXPECT_LE(frozen + (self->exact ? PERIOD : 1), pmu_read(fd));
 	EXPECT_EQ(0, branches);
 	close(fd);
 }
