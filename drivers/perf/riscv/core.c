@@ -48,19 +48,6 @@ static __always_inline u64 core_reload(struct perf_event *event, struct riscv_pm
 	return riscv_pmu_event_limit_period(ev, local64_read(&event->hw.period_left));
 }
 
-/* Starts the second part of a split event. perf asks for a new period by the first one only. */
-static void core_start_split(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part,
-			     bool renew)
-{
-	u64 period = riscv_pmu_event_period(part->event);
-	s64 left = local64_read(part->left);
-
-	/* As perf does with the first part when the frequency asks for a much shorter period. */
-	if (renew || left / 8 > (s64)period)
-		local64_set(part->left, period);
-	riscv_pmu_event_start(hart, part, riscv_pmu_event_period_left(part));
-}
-
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,
 				       int flags)
 {
@@ -73,8 +60,8 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 		return;
 
 	if (unlikely(ev->split))
-		core_start_split(hart, ev->split,
-				 flags & PERF_EF_RELOAD && !local64_read(ev->left));
+		riscv_pmu_split_start(hart, ev->split,
+				      flags & PERF_EF_RELOAD && !local64_read(ev->left));
 	if (ev->sampling)
 		left = flags & PERF_EF_RELOAD ? core_reload(event, ev) :
 						riscv_pmu_event_period_left(ev);
@@ -142,45 +129,6 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 		riscv_pmu_commit_update(pmu, hart);
 }
 
-/*
- * Other pending events of a counter that has refused their config can not stay on it. They are
- * stopped, and the apply that follows must not program the config again.
- */
-static noinline void core_stop_others(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				      unsigned int ctr)
-{
-	u64 bit = BIT_ULL(ctr);
-
-	riscv_pmu_hart_stop_refused(pmu, hart, bit);
-	hart->dirty &= ~bit;
-	hart->pending &= ~bit;
-	hart->pending_irq &= ~bit;
-	hart->reload &= ~bit;
-}
-
-/*
- * Finds a counter that accepts the event's config. Each refusal leaves one counter less to try.
- * If none is left, print a message: for raw events it may not be known before.
- */
-static int core_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			 struct riscv_pmu_event *ev)
-{
-	int err;
-
-	for (;;) {
-		err = riscv_pmu_event_assign(pmu, hart, ev);
-		if (err || !riscv_pmu_hart_validate(pmu, hart, ev))
-			break;
-		riscv_pmu_event_detach(hart, ev);
-		if (!list_empty(&ev->counter->events))
-			core_stop_others(pmu, hart, ev->ctr);
-	}
-	if (unlikely(err && !ev->candidates))
-		riscv_pmu_warn_refused(ev->req.ctrs, &ev->req.cfg);
-
-	return err;
-}
-
 /* A new event, or its last counter holds another config: validate its config first. */
 static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				struct perf_event *event)
@@ -192,27 +140,12 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 		return -EAGAIN;
 
 	riscv_pmu_hart_init_counters(pmu, hart);
-	err = core_find_ctr(pmu, hart, ev);
+	err = riscv_pmu_event_find_ctr(pmu, hart, ev);
 	if (err)
 		return err;
 
 	event->hw.idx = ev->ctr;
 	return 0;
-}
-
-/* Attaches the second part of a split event. */
-static int core_attach_split(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			     struct riscv_pmu_event *part)
-{
-	if (riscv_pmu_event_can_return(hart, part) && !part->limited) {
-		riscv_pmu_event_attach(hart, part);
-		return 0;
-	}
-	if (hart->shut_down)
-		return -EAGAIN;
-
-	riscv_pmu_hart_init_counters(pmu, hart);
-	return core_find_ctr(pmu, hart, part);
 }
 
 static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -230,7 +163,7 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (err)
 		return err;
 	if (unlikely(ev->split)) {
-		err = core_attach_split(pmu, hart, ev->split);
+		err = riscv_pmu_split_attach(pmu, hart, ev->split);
 		if (err) {
 			riscv_pmu_event_detach(hart, ev);
 			return err;
@@ -452,40 +385,6 @@ static int core_inherit(const struct perf_event *event, struct riscv_pmu_request
 	return 0;
 }
 
-static struct riscv_pmu_event *core_new_event(struct perf_event *event,
-					      const struct riscv_pmu_request *req)
-{
-	struct riscv_pmu_event *ev = kzalloc(sizeof(*ev), GFP_KERNEL);
-
-	if (!ev)
-		return NULL;
-
-	ev->event = event;
-	ev->req = *req;
-	ev->candidates = req->ctrs;
-	ev->ctr = -1;
-	ev->sampling = is_sampling_event(event);
-	ev->left = &event->hw.period_left;
-	return ev;
-}
-
-/* Two parts of an event are sampled by two counters. */
-static int core_split(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
-{
-	struct riscv_pmu_event *part = core_new_event(ev->event, req);
-
-	if (!part)
-		return -ENOMEM;
-
-	part->left = &part->own_left;
-	local64_set(part->left, riscv_pmu_event_period(ev->event));
-	part->split = ev;
-	ev->split = part;
-	ev->special = true;
-	ev->slow_stop = true;
-	return 0;
-}
-
 /**
  * riscv_pmu_event_init() - initialise an event
  * @event:	the event; its attributes are user input
@@ -510,7 +409,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	if (err)
 		return err;
 
-	ev = core_new_event(event, &req[0]);
+	ev = riscv_pmu_event_new(event, &req[0]);
 	if (!ev)
 		return -ENOMEM;
 
@@ -520,7 +419,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	ev->sampling |= ev->ebb;
 	ev->special = ev->ebb;
 	if (req[1].ctrs) {
-		err = core_split(ev, &req[1]);
+		err = riscv_pmu_split_create(ev, &req[1]);
 		if (err)
 			return err;
 		part = ev->split;

@@ -54,53 +54,6 @@ static void sample_pause_group(struct riscv_pmu_hart *hart, struct perf_event *e
 	}
 }
 
-/*
- * The other part of a split event must not count this interrupt either. It goes on with the next
- * apply, from where it was. If its counter has stopped, this interrupt handles it as well, or has
- * done so.
- */
-static void sample_pause_split(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			       struct riscv_pmu_event *ev)
-{
-	u64 now, left;
-
-	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
-		return;
-
-	/* If the event is in a group, its members have stopped at the latched counts. */
-	now = hart->latched ? ev->counter->count : riscv_pmu_counter_count(pmu, hart, ev->ctr);
-	left = ev->overflow_point - now;
-	riscv_pmu_event_add_delta(ev->event, ev, riscv_pmu_event_take_delta(ev, now));
-	if (!(hart->hw.running & BIT_ULL(ev->ctr)))
-		return;
-
-	riscv_pmu_event_stop(hart, ev);
-	riscv_pmu_event_start(hart, ev, left);
-}
-
-/* What both parts of a split event have counted since their last samples. */
-static u64 sample_split_count(const struct riscv_pmu_event *ev)
-{
-	return ev->period_count + ev->split->period_count;
-}
-
-/*
- * perf computes the period for a frequency from the time since the last sample, and from
- * last_period. For a split event, that is the last sample of either part: so is last_period.
- */
-static bool sample_set_split_period(struct riscv_pmu_event *ev)
-{
-	struct riscv_pmu_event *first = to_riscv_pmu_event(ev->event);
-	u64 count = sample_split_count(ev) - first->split_base;
-
-	if (!riscv_pmu_event_set_period(ev))
-		return false;
-
-	first->split_base = sample_split_count(ev);
-	first->split_period = count;
-	return true;
-}
-
 static bool sample_pauses_group(const struct riscv_pmu_event *ev)
 {
 	const struct perf_event *event = ev->event;
@@ -151,11 +104,11 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 
 	sample_latch_group(pmu, hart, ev);
 	if (unlikely(ev->split))
-		sample_pause_split(pmu, hart, ev->split);
+		riscv_pmu_split_pause(pmu, hart, ev->split);
 	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))
 		riscv_pmu_event_add_delta(event, ev,
 					  riscv_pmu_event_take_delta(ev, ev->counter->count));
-	if (unlikely(ev->split) ? !sample_set_split_period(ev) : !riscv_pmu_event_set_period(ev))
+	if (unlikely(ev->split) ? !riscv_pmu_split_set_period(ev) : !riscv_pmu_event_set_period(ev))
 		return;
 	if (unlikely(ev->ebb)) {
 		sample_take_ebb(hart, ev);
@@ -199,7 +152,7 @@ void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 				 struct riscv_pmu_event *ev)
 {
 	if (unlikely(ev->split))
-		sample_pause_split(pmu, hart, ev->split);
+		riscv_pmu_split_pause(pmu, hart, ev->split);
 	if (!sample_pauses_group(ev))
 		return;
 

@@ -25,6 +25,21 @@ int riscv_pmu_commit_txn(struct pmu *pmu);
 void riscv_pmu_cancel_txn(struct pmu *pmu);
 int riscv_pmu_group_validate(struct perf_event *event);
 
+/* attach.c */
+int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     struct riscv_pmu_event *ev);
+
+/* split.c */
+struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
+					    const struct riscv_pmu_request *req);
+int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req);
+int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *part);
+void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part, bool renew);
+void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *ev);
+bool riscv_pmu_split_set_period(struct riscv_pmu_event *ev);
+
 /* sample.c */
 void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				     struct riscv_pmu_event *ev, struct pt_regs *regs);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Split events: two counters sample one perf event, one in each mode (event.c). Each part has a
+ * counter and a period of its own, and their counts add up to the event's.
+ */
+
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+
+#include "counter.h"
+#include "update.h"
+
+/**
+ * riscv_pmu_event_new() - allocate what the driver knows of an event, or of a part of it
+ * @event:	the event
+ * @req:	its config and constraint
+ *
+ * Context: process, may sleep.
+ * Return: NULL: no memory.
+ */
+struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
+					    const struct riscv_pmu_request *req)
+{
+	struct riscv_pmu_event *ev = kzalloc(sizeof(*ev), GFP_KERNEL);
+
+	if (!ev)
+		return NULL;
+
+	ev->event = event;
+	ev->req = *req;
+	ev->candidates = req->ctrs;
+	ev->ctr = -1;
+	ev->sampling = is_sampling_event(event);
+	ev->left = &event->hw.period_left;
+	return ev;
+}
+
+/**
+ * riscv_pmu_split_create() - create the second part of an event
+ * @ev:		the event's first part
+ * @req:	config and constraint of the second part
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
+{
+	struct riscv_pmu_event *part = riscv_pmu_event_new(ev->event, req);
+
+	if (!part)
+		return -ENOMEM;
+
+	part->left = &part->own_left;
+	local64_set(part->left, riscv_pmu_event_period(ev->event));
+	part->split = ev;
+	ev->split = part;
+	ev->special = true;
+	ev->slow_stop = true;
+	return 0;
+}
+
+/**
+ * riscv_pmu_split_attach() - attach the second part of a split event
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @part:	the part
+ *
+ * Context: interrupts off, during an update.
+ * Return: 0, or -EAGAIN as riscv_pmu_event_find_ctr().
+ */
+int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *part)
+{
+	if (riscv_pmu_event_can_return(hart, part) && !part->limited) {
+		riscv_pmu_event_attach(hart, part);
+		return 0;
+	}
+	if (hart->shut_down)
+		return -EAGAIN;
+
+	riscv_pmu_hart_init_counters(pmu, hart);
+	return riscv_pmu_event_find_ctr(pmu, hart, part);
+}
+
+/**
+ * riscv_pmu_split_start() - start the second part of a split event
+ * @hart:	this hart
+ * @part:	the part, attached
+ * @renew:	begin a new period: perf asks for one by the first part only
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part,
+			   bool renew)
+{
+	u64 period = riscv_pmu_event_period(part->event);
+	s64 left = local64_read(part->left);
+
+	/* As perf does with the first part when the frequency asks for a much shorter period. */
+	if (renew || left / 8 > (s64)period)
+		local64_set(part->left, period);
+	riscv_pmu_event_start(hart, part, riscv_pmu_event_period_left(part));
+}
+
+/**
+ * riscv_pmu_split_pause() - keep a part of a split event from counting the other's interrupt
+ * @pmu:	the PMU
+ * @hart:	this hart, in an update
+ * @ev:		the part that takes no sample now
+ *
+ * It goes on with the next apply, from where it was. If its counter has stopped, this interrupt
+ * handles it as well, or has done so.
+ *
+ * Context: hard interrupt.
+ */
+void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *ev)
+{
+	u64 now, left;
+
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
+		return;
+
+	/* If the event is in a group, its members have stopped at the latched counts. */
+	now = hart->latched ? ev->counter->count : riscv_pmu_counter_count(pmu, hart, ev->ctr);
+	left = ev->overflow_point - now;
+	riscv_pmu_event_add_delta(ev->event, ev, riscv_pmu_event_take_delta(ev, now));
+	if (!(hart->hw.running & BIT_ULL(ev->ctr)))
+		return;
+
+	riscv_pmu_event_stop(hart, ev);
+	riscv_pmu_event_start(hart, ev, left);
+}
+
+/* What both parts of a split event have counted since their last samples. */
+static u64 split_count(const struct riscv_pmu_event *ev)
+{
+	return ev->period_count + ev->split->period_count;
+}
+
+/**
+ * riscv_pmu_split_set_period() - riscv_pmu_event_set_period() for a part of a split event
+ * @ev:		the part, its count up to date
+ *
+ * perf computes the period for a frequency from the time since the last sample, and from
+ * last_period. For a split event, that is the last sample of either part: so is last_period, for
+ * which this leaves &riscv_pmu_event.split_period.
+ *
+ * Return: whether a period had ended.
+ */
+bool riscv_pmu_split_set_period(struct riscv_pmu_event *ev)
+{
+	struct riscv_pmu_event *first = to_riscv_pmu_event(ev->event);
+	u64 count = split_count(ev) - first->split_base;
+
+	if (!riscv_pmu_event_set_period(ev))
+		return false;
+
+	first->split_base = split_count(ev);
+	first->split_period = count;
+	return true;
+}
