@@ -414,7 +414,7 @@ static void event_that_failed_to_start_is_tried_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(s), 0);
 	sched_out(test, s);
 
-	/* However slow this machine is, the while has not passed. */
+	/* The time of the next try has not come, however slow this machine is. */
 	s->ev.retry = jiffies + 1000 * HZ;
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(s, PERF_EF_START), -EAGAIN);
