@@ -200,11 +200,11 @@ struct riscv_pmu_stats {
 
 /**
  * struct riscv_pmu_hw - what the counters of a hart hold and do
- * @programmed:	counters that hold &riscv_pmu_counter.cfg; no others are running, armed or paused
+ * @programmed:	counters that hold &riscv_pmu_counter.cfg; no others are running or paused
  * @running:	counters whose count advances
  * @armed:	counters whose overflow flag is clear and that overflow no later than at the nearest
  *		overflow point of their events; all counters with active events that need the
- *		interrupt are armed
+ *		interrupt are armed. After an apply, only running counters are
  * @loaded:	counters whose value is known: written, or read after they were programmed
  * @paused:	counters that run, but whose count does not advance: the next apply stops them.
  *		None of them is in @running, and there are none after an apply
