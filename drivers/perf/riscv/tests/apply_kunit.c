@@ -110,6 +110,25 @@ static void counting_event_is_switched_without_a_batch(struct kunit *test)
 	switch_out(fake, &ev);
 }
 
+/* A counter that has accepted a config is given it again without a batch of its own. */
+static void accepted_config_is_not_validated_again(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+	unsigned int batches;
+
+	init_counting(&a, 5, C(3));
+	init_counting(&b, 6, C(3));
+	switch_in(test, fake, &a, 0);
+	switch_out(fake, &a);
+	switch_in(test, fake, &b, 0);
+	switch_out(fake, &b);
+	batches = fake->nr_batches;
+	switch_in(test, fake, &a, 0);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches + 1);
+	switch_out(fake, &a);
+}
+
 /* Two tasks count the same event: the second one attaches to the counter of the first. */
 static void next_task_uses_the_running_counter(struct kunit *test)
 {
@@ -296,6 +315,24 @@ static void unexpected_overflow_flag_is_cleared(struct kunit *test)
 	switch_out(fake, &ev);
 }
 
+/* In one-call mode the hardware runs until the apply. What it counts from the pause on is not kept. */
+static void paused_counter_continues_from_the_pause(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event ev;
+
+	fake->pmu.one_call = true;
+	init_counting(&ev, 1, C(3));
+	switch_in(test, fake, &ev, 0);
+	fake_advance(fake, 100);
+	begin(fake);
+	riscv_pmu_hart_pause(&fake->pmu, &fake->hart, C(3));
+	fake_advance(fake, 10);
+	finish(fake);
+	fake_advance(fake, 5);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 105);
+}
+
 /* --- narrow counters --------------------------------------------------------- */
 
 struct width_row {
@@ -472,6 +509,7 @@ static struct kunit_case apply_cases[] = {
 	KUNIT_CASE(modes_are_filtered),
 	KUNIT_CASE(firmware_counter_starts_from_a_known_value),
 	KUNIT_CASE(counting_event_is_switched_without_a_batch),
+	KUNIT_CASE(accepted_config_is_not_validated_again),
 	KUNIT_CASE(next_task_uses_the_running_counter),
 	KUNIT_CASE(sampling_event_is_switched_without_a_batch),
 	KUNIT_CASE_PARAM(counter_is_loaded_if_its_overflow_is_too_early_or_late, suit_gen_params),
@@ -479,6 +517,7 @@ static struct kunit_case apply_cases[] = {
 	KUNIT_CASE(group_starts_in_one_batch),
 	KUNIT_CASE(sampling_group_starts_in_one_batch_and_keeps_running),
 	KUNIT_CASE(unexpected_overflow_flag_is_cleared),
+	KUNIT_CASE(paused_counter_continues_from_the_pause),
 	KUNIT_CASE_PARAM(a_counter_wraps_without_loss, width_gen_params),
 	KUNIT_CASE_PARAM(a_polled_counter_wraps_without_loss, width_gen_params),
 	KUNIT_CASE(narrow_counters_are_polled_in_time),

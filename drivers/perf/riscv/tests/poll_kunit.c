@@ -351,6 +351,9 @@ static void polled_event_is_sampled_after_a_move(struct kunit *test)
 	poll(fake, NSEC_PER_SEC);
 	sched_in(test, other);
 	KUNIT_EXPECT_EQ(test, s->ev.ctr, 4);
+	/* The rate is measured from the new counter's count on. */
+	KUNIT_EXPECT_EQ(test, s->ev.polled_count, this_hart(fake)->counter[4].count);
+	KUNIT_EXPECT_NE(test, s->ev.polled_count, 30);
 	/* One event before the end of the period, which the move must not change. */
 	fake_advance(fake, 69);
 	poll(fake, 2 * NSEC_PER_SEC);
@@ -364,6 +367,27 @@ static void polled_event_is_sampled_after_a_move(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->samples, 2);
 	sched_out(test, s);
 	sched_out(test, other);
+}
+
+/* The handler sets the next expiry itself, after all changes that it makes. */
+static void timer_is_not_set_while_its_handler_runs(struct kunit *test)
+{
+	struct state_event *s = new_polled(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_hart *hart = this_hart(fake);
+
+	sched_in(test, s);
+	scoped_guard(irqsave) {
+		hrtimer_cancel(&hart->poll.timer);
+		hart->poll.due = 0;
+		hart->poll.active = true;
+		riscv_pmu_poll_start(&fake->pmu, hart);
+		KUNIT_EXPECT_EQ(test, hart->poll.due, 0);
+		hart->poll.active = false;
+		riscv_pmu_poll_start(&fake->pmu, hart);
+		KUNIT_EXPECT_NE(test, hart->poll.due, 0);
+	}
+	sched_out(test, s);
 }
 
 static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
@@ -397,6 +421,7 @@ static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 	KUNIT_CASE(polled_sample_is_taken_after_the_event_was_switched_out),		\
 	KUNIT_CASE(polled_and_interrupting_events_can_be_mixed),			\
 	KUNIT_CASE(polled_event_is_sampled_after_a_move),				\
+	KUNIT_CASE(timer_is_not_set_while_its_handler_runs),				\
 	KUNIT_CASE(polled_event_stopped_by_perf_stays_stopped)
 
 static struct kunit_case poll_cases[] = {

@@ -80,6 +80,73 @@ static void only_unused_counters_are_released(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 5);
 }
 
+/* A counter that is stopped because it is unused has no overflow point any more. */
+static void unused_counter_is_stopped_and_not_armed(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event ev, other;
+
+	init_sampling(&ev, 1, C(3));
+	init_counting(&other, 2, C(4));
+	switch_in(test, fake, &ev, 1000);
+	switch_out(fake, &ev);
+	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
+	riscv_pmu_hart_stop_unused(&fake->pmu, &fake->hart);
+	KUNIT_EXPECT_EQ(test, fake_running(fake), 0);
+	KUNIT_EXPECT_EQ(test, fake->hart.hw.armed, 0);
+
+	switch_in(test, fake, &other, 0);
+	switch_in(test, fake, &ev, 1000);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 20);
+}
+
+/* The hardware of a fixed counter may run on when it is stopped. */
+static void unused_fixed_counter_is_read_before_its_next_use(struct kunit *test)
+{
+	const struct riscv_pmu_config cycles = { .event_idx = RISCV_PMU_EVENT_CYCLES };
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event ev;
+	u64 rate = fake_rate(&cycles);
+
+	fake_event_init(&ev, cycles, C(0));
+	switch_in(test, fake, &ev, 0);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 10 * rate);
+	riscv_pmu_hart_stop_unused(&fake->pmu, &fake->hart);
+	fake->ctr[0].value += 1000;
+	switch_in(test, fake, &ev, 0);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 10 * rate);
+}
+
+/*
+ * Paused counters whose events were stopped run on. A narrow one stays armed, because its
+ * overflows extend its count; a wide one does not.
+ */
+static void resumed_counter_is_armed_if_it_is_narrow(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event narrow, wide;
+
+	fake->pmu.one_call = true;
+	fake_set_width(fake, C(3), 32);
+	init_sampling(&narrow, 1, C(3));
+	init_sampling(&wide, 1, C(4));
+	switch_in(test, fake, &narrow, 1000);
+	switch_in(test, fake, &wide, 1000);
+	fake_advance(fake, 500);
+	begin(fake);
+	riscv_pmu_hart_pause(&fake->pmu, &fake->hart, C(3) | C(4));
+	KUNIT_EXPECT_EQ(test, del(fake, &narrow), 500);
+	KUNIT_EXPECT_EQ(test, del(fake, &wide), 500);
+	riscv_pmu_hart_resume_unused(&fake->pmu, &fake->hart);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3) | C(4));
+	KUNIT_EXPECT_EQ(test, fake->hart.hw.armed, C(3));
+}
+
 /* --- refusals ---------------------------------------------------------------- */
 
 static void refused_config_fails_the_event(struct kunit *test)
@@ -220,28 +287,32 @@ static void counter_that_failed_is_used_for_another_event(struct kunit *test)
 
 static void restored_counters_lose_no_count(struct kunit *test)
 {
+	const struct riscv_pmu_config cycles = { .event_idx = RISCV_PMU_EVENT_CYCLES };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event a, b, c, gone;
+	struct riscv_pmu_event a, b, c, fixed, gone;
 
 	fake_set_width(fake, C(3), 32);
 	init_counting(&a, 5, C(3));
 	init_sampling(&b, 1, C(4));
 	init_counting(&gone, 9, C(5));
 	fake_event_init(&c, (struct riscv_pmu_config){ .event_idx = 0xf0005 }, C(40));
+	fake_event_init(&fixed, cycles, C(0));
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &b, 100);
 	switch_in(test, fake, &c, 0);
+	switch_in(test, fake, &fixed, 0);
 	switch_in(test, fake, &gone, 0);
 	switch_out(fake, &gone);
 	fake_advance(fake, 10);
 	lose_counters(fake);
 
-	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3) | C(4) | C(40));
+	KUNIT_EXPECT_EQ(test, fake_running(fake), C(0) | C(3) | C(4) | C(40));
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 4), 90);
 	fake_advance(fake, 20);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &a), 150);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &b), 30);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &c), 150);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &fixed), 30 * fake_rate(&cycles));
 }
 
 static void stopped_events_stay_stopped_when_counters_are_restored(struct kunit *test)
@@ -267,6 +338,9 @@ static struct kunit_case stop_cases[] = {
 	KUNIT_CASE(events_with_different_filters_keep_their_counters),
 	KUNIT_CASE(event_does_not_return_to_a_hart_that_was_reset),
 	KUNIT_CASE(only_unused_counters_are_released),
+	KUNIT_CASE(unused_counter_is_stopped_and_not_armed),
+	KUNIT_CASE(unused_fixed_counter_is_read_before_its_next_use),
+	KUNIT_CASE(resumed_counter_is_armed_if_it_is_narrow),
 	KUNIT_CASE(refused_config_fails_the_event),
 	KUNIT_CASE(refused_event_is_tried_on_another_counter),
 	KUNIT_CASE(refused_event_is_tried_on_another_hart),
