@@ -15,9 +15,8 @@
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
-#include "lib/pmu.h"
+#include "lib/user.h"
 
-#define N		1000000L
 #define PERIOD		100000
 #define MAX_CPU_TYPES	4
 #define ILLEGAL		100
@@ -453,6 +452,15 @@ TEST_F(late, a_late_hart_with_different_counters_has_no_pmu)
 	ASSERT_EQ(0, move_to_cpu(0));
 	EXPECT_LE(pmu_least(N), pmu_count(fd, pmu_loop, N));
 	close(fd);
+}
+
+/* Firmware may enable them. The time CSR, which clock_gettime() reads, stays readable. */
+TEST_F(late, reads_of_counters_of_a_late_hart_without_a_pmu_trap)
+{
+	ASSERT_TRUE(bring_up_both(self->same_ctrs, self->other_ctrs));
+	ASSERT_EQ(0, move_to_cpu(self->other_ctrs));
+	for (unsigned int ctr = 0; ctr < 32; ctr++)
+		EXPECT_EQ(ctr != 1, traps(ctr));
 }
 
 TEST_F(late, the_warning_about_a_late_hart_is_printed_once)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -234,6 +236,47 @@ TEST(adding_an_event_takes_no_lock_of_the_interrupt)
 	EXPECT_EQ(1, pmu_locks_nest("&rq->__lock", "&ctx->lock"));
 	EXPECT_EQ(0, pmu_locks_nest("&ctx->lock", "irq_desc_lock_class"));
 	EXPECT_EQ(0, pmu_locks_nest("&rq->__lock", "irq_desc_lock_class"));
+}
+
+/*
+ * While the event's task waits for its child, no event needs the interrupt, so it is masked. The
+ * counter begins at -period and counts the child: it overflows, and passes all of its values until
+ * it is somewhat nearer to an overflow than at first. That suits the event, but while the overflow
+ * flag is set there is no interrupt. So the flag has to be cleared when the event returns. The task
+ * then runs hardly longer than the period, because a context switch would clear the flag, too.
+ */
+TEST(an_overflow_while_the_interrupt_is_masked_does_not_prevent_the_next)
+{
+	struct perf_event_attr attr = pmu_attr_user(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	long width = pmu_caps_number("counter_width"), values;
+	struct pmu_ring ring = {};
+	pid_t pid;
+	int fd;
+
+	if (!pmu_samples_by_interrupt())
+		SKIP(return, "there is no overflow interrupt (caps/sampling)");
+	if (width > 28)
+		SKIP(return, "a counter takes too long to overflow twice (caps/counter_width)");
+
+	values = 1L << width;
+	attr.sample_period = values / 8 * 3;
+	attr.sample_type = PMU_RING_SAMPLE;
+	fd = pmu_open(&attr);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pmu_ring_map(&ring, fd));
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	pid = fork();
+	if (!pid) {
+		usleep(20000); /* until the parent waits */
+		pmu_loop(values + values / 256);
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	pmu_loop(attr.sample_period);
+	pmu_ring_drain(&ring, NULL, NULL);
+	EXPECT_EQ(1, ring.samples);
+	pmu_ring_unmap(&ring);
+	close(fd);
 }
 
 TEST(without_sampling_there_is_no_interrupt)

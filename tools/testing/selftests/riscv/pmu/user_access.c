@@ -8,8 +8,6 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -21,27 +19,6 @@
 #include "lib/user.h"
 
 /* --- traps --- */
-
-static sigjmp_buf trap_env;
-
-static void trap_handler(int sig)
-{
-	siglongjmp(trap_env, sig);
-}
-
-/* Returns true if a read of the counter by this thread raises SIGILL. */
-static bool traps(unsigned int ctr)
-{
-	struct sigaction old, act = { .sa_handler = trap_handler };
-	bool trapped;
-
-	sigaction(SIGILL, &act, &old);
-	trapped = sigsetjmp(trap_env, 1);
-	if (!trapped)
-		riscv_pmu_read_csr(ctr);
-	sigaction(SIGILL, &old, NULL);
-	return trapped;
-}
 
 /*
  * Returns true if this thread can read the counter and the counter counts. A read that the
@@ -202,6 +179,46 @@ TEST_F(user_access, reads_after_exec_trap)
 	}
 	waitpid(pid, &status, 0);
 	EXPECT_EQ(1, WEXITSTATUS(status));
+}
+
+/*
+ * Opens and maps an event of this process, and executes this program again, which tries to read
+ * the event's counter.
+ */
+static void exec_with_mapping(const struct perf_event_attr *attr,
+			      struct perf_event_mmap_page *volatile *page)
+{
+	int fd = syscall(__NR_perf_event_open, attr, 0, -1, -1, 0);
+	char text[32], *env[] = { text, NULL };
+
+	*page = map(fd);
+	if (pin_to(0) || !*page || !(*page)->index)
+		_exit(2);
+	if (!counts((*page)->index - 1))
+		_exit(3);
+	snprintf(text, sizeof(text), "TRY_CTR=%u", (*page)->index - 1);
+	execle("/proc/self/exe", "user", NULL, env);
+	_exit(4);
+}
+
+/*
+ * The child shares its address space with its parent until its exec(), so that the mapping of its
+ * event remains in the parent.
+ */
+TEST_F(user_access, reads_after_exec_trap_although_the_event_is_still_mapped)
+{
+	struct perf_event_mmap_page *volatile page = NULL; /* written by the child */
+	int status = -1;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = vfork();
+	if (!pid)
+		exec_with_mapping(&self->attr, &page);
+	waitpid(pid, &status, 0);
+	EXPECT_EQ(1, WEXITSTATUS(status));
+	ASSERT_NE(NULL, page);
+	unmap(page);
 }
 
 /* Returns the index in an event's page while it counts, or -1 if the event cannot be opened. */

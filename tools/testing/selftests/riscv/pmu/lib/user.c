@@ -2,6 +2,8 @@
 /* What tests of reads without a system call share. */
 
 #define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include "user.h"
@@ -30,4 +32,24 @@ int pin_to(int cpu)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	return sched_setaffinity(0, sizeof(one), &one);
+}
+
+static sigjmp_buf trap_env;
+
+static void trap_handler(int sig)
+{
+	siglongjmp(trap_env, sig);
+}
+
+bool traps(unsigned int ctr)
+{
+	struct sigaction old, act = { .sa_handler = trap_handler };
+	bool trapped;
+
+	sigaction(SIGILL, &act, &old);
+	trapped = sigsetjmp(trap_env, 1);
+	if (!trapped)
+		riscv_pmu_read_csr(ctr);
+	sigaction(SIGILL, &old, NULL);
+	return trapped;
 }

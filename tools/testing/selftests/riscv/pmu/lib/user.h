@@ -23,6 +23,9 @@ bool wraps_without_interrupt(void);
 
 int pin_to(int cpu);
 
+/* Returns true if a read of the counter by this thread raises SIGILL. */
+bool traps(unsigned int ctr);
+
 /* An event of instructions that counts, and its page. */
 #define USER_FIXTURE(name)							\
 FIXTURE(name) {									\
