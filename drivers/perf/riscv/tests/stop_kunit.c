@@ -289,20 +289,20 @@ static void restored_counters_lose_no_count(struct kunit *test)
 {
 	const struct riscv_pmu_config cycles = { .event_idx = RISCV_PMU_EVENT_CYCLES };
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_event a, b, c, fixed, gone;
+	struct riscv_pmu_event a, b, c, fixed;
 
 	fake_set_width(fake, C(3), 32);
 	init_counting(&a, 5, C(3));
 	init_sampling(&b, 1, C(4));
-	init_counting(&gone, 9, C(5));
+	init_counting(&fixed, 9, C(5));
+	switch_in(test, fake, &fixed, 0);
+	switch_out(fake, &fixed);
 	fake_event_init(&c, (struct riscv_pmu_config){ .event_idx = 0xf0005 }, C(40));
 	fake_event_init(&fixed, cycles, C(0));
 	switch_in(test, fake, &a, 0);
 	switch_in(test, fake, &b, 100);
 	switch_in(test, fake, &c, 0);
 	switch_in(test, fake, &fixed, 0);
-	switch_in(test, fake, &gone, 0);
-	switch_out(fake, &gone);
 	fake_advance(fake, 10);
 	lose_counters(fake);
 
