@@ -315,7 +315,7 @@ static void unexpected_overflow_flag_is_cleared(struct kunit *test)
 	switch_out(fake, &ev);
 }
 
-/* In one-call mode the hardware runs until the apply. What it counts from the pause on is not kept. */
+/* In one-call mode the hardware runs until the apply. What it counts meanwhile is not kept. */
 static void paused_counter_continues_from_the_pause(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
