@@ -82,7 +82,11 @@ static bool page_is_disturbed(const struct riscv_pmu_event *ev)
 	return false;
 }
 
-/* Whether the address space that has mapped it is still the task's: not after an exec. */
+/*
+ * Whether the address space that has mapped it is still the task's: not after an exec. exec unmaps
+ * the page, which ends the access at once; if another process has mapped it as well (vfork), the
+ * next context switch does. Until then the task can read what it counts itself.
+ */
 static bool page_is_still_own(const struct riscv_pmu_event *ev)
 {
 	return READ_ONCE(ev->event->hw.target->mm) == READ_ONCE(ev->mm);

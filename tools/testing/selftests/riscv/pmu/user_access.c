@@ -43,15 +43,20 @@ static bool counts(unsigned int ctr)
 }
 
 /*
- * If TRY_CTR is in the environment, the program only tries to read that counter. It exits with 1
- * if the read raises SIGILL, otherwise with 0.
+ * If TRY_CTR is in the environment, the program only tries to read that counter; with
+ * TRY_CTR_LATER, after a context switch. It exits with 1 if the read raises SIGILL, otherwise
+ * with 0.
  */
 static void __attribute__((constructor)) try_ctr_after_exec(void)
 {
-	const char *ctr = getenv("TRY_CTR");
+	const char *ctr = getenv("TRY_CTR"), *later = getenv("TRY_CTR_LATER");
 
 	if (ctr)
 		_exit(traps(atoi(ctr)));
+	if (later) {
+		usleep(1000);
+		_exit(traps(atoi(later)));
+	}
 }
 
 USER_FIXTURE(user_access)
@@ -196,14 +201,15 @@ static void exec_with_mapping(const struct perf_event_attr *attr,
 		_exit(2);
 	if (!counts((*page)->index - 1))
 		_exit(3);
-	snprintf(text, sizeof(text), "TRY_CTR=%u", (*page)->index - 1);
+	snprintf(text, sizeof(text), "TRY_CTR_LATER=%u", (*page)->index - 1);
 	execle("/proc/self/exe", "user", NULL, env);
 	_exit(4);
 }
 
 /*
  * The child shares its address space with its parent until its exec(), so that the mapping of its
- * event remains in the parent.
+ * event remains in the parent. exec() itself does not reach the PMU, but the next context switch
+ * ends the access.
  */
 TEST_F(user_access, reads_after_exec_trap_although_the_event_is_still_mapped)
 {
