@@ -82,7 +82,7 @@ int cmd_test(int argc, char **argv);
 int cmd_man(int argc, char **argv);
 int cmd_exclusive(int argc, char **argv);
 
-/* Metrics of perf (tools/perf/pmu-events/arch/riscv/standard/metrics.json). */
+/* Metrics of perf (tools/perf/pmu-events/arch/riscv/riscv-metrics.json). */
 struct metric {
 	const char *name;
 	const char *expr;

@@ -20,7 +20,7 @@ setup_file()
 		mkdir "$TREE"
 		(cd "$BUILD/src/$name" && cp -a --parents Makefile arch/riscv/include/asm arch/riscv/kernel/traps.c \
 			drivers/perf drivers/iommu/[r]iscv include/linux/perf include/uapi/linux \
-			tools/testing/selftests/riscv tools/perf/pmu-events/arch/riscv/mapfile.csv tools/perf/util/disasm.c \
+			tools/testing/selftests/riscv tools/perf/pmu-events/arch/riscv tools/perf/util/disasm.c \
 			Documentation/arch/riscv Documentation/admin-guide/perf "$TREE" 2>/dev/null) || true
 		snapshot >"$TREE.snapshot"
 	done
@@ -125,6 +125,20 @@ takes_series()
 	run -0 "$GRAFT" "$TREE"
 	[ -e "$TREE/tools/ebb/Makefile" ]
 	[ ! -e "$TREE/tools/ebb/made-by-graft-test.o" ]
+}
+
+# has_metrics TREE CORE OTHER: check that graft copies the metrics of CORE, and not those of OTHER.
+has_metrics()
+{
+	make_tree "$1"
+	run -0 "$GRAFT" "$TREE"
+	[ -e "$TREE/tools/perf/pmu-events/arch/riscv/$2/metrics.json" ]
+	[ ! -e "$TREE/tools/perf/pmu-events/arch/riscv/$3" ]
+}
+
+@test "graft copies metrics only where the events of the core are" {
+	has_metrics linux-mainline sifive/u74 sifive/p550
+	has_metrics linux-mainline-next sifive/p550 sifive/u74
 }
 
 @test "graft applies the nearest series that fits" {
