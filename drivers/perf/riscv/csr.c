@@ -77,36 +77,36 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 	return csr_readers[ctr];
 }
 
+/* Reads a CSR. If that traps, the exception table handles the trap, and the result is 0. */
+#define CSR_IS_READABLE(csr)						\
+({									\
+	unsigned long ok = 0;						\
+									\
+	asm volatile("1: csrr zero, " __stringify(csr) "\n"		\
+		     "	li %0, 1\n"					\
+		     "2:\n"						\
+		     _ASM_EXTABLE(1b, 2b)				\
+		     : "+r" (ok));					\
+	ok;								\
+})
+
 /**
  * riscv_pmu_csr_is_readable() - whether S-mode may read a fixed counter
  * @ctr:	PMU_CSR_CTR_CYCLE or PMU_CSR_CTR_INSTRET
  *
- * The read traps if M-mode has not enabled the counter in mcounteren. The exception table
- * handles that trap.
+ * The read traps if M-mode has not enabled the counter in mcounteren.
  *
  * Context: any.
  * Return: true if the counter was read.
  */
 bool riscv_pmu_csr_is_readable(unsigned int ctr)
 {
-	unsigned long ok = 0;
-
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_is_readable, ctr);
 
 	if (ctr == PMU_CSR_CTR_CYCLE)
-		asm volatile("1: csrr zero, " __stringify(CSR_CYCLE) "\n"
-			     "	li %0, 1\n"
-			     "2:\n"
-			     _ASM_EXTABLE(1b, 2b)
-			     : "+r" (ok));
-	else if (ctr == PMU_CSR_CTR_INSTRET)
-		asm volatile("1: csrr zero, " __stringify(CSR_INSTRET) "\n"
-			     "	li %0, 1\n"
-			     "2:\n"
-			     _ASM_EXTABLE(1b, 2b)
-			     : "+r" (ok));
+		return CSR_IS_READABLE(CSR_CYCLE);
 
-	return ok;
+	return ctr == PMU_CSR_CTR_INSTRET && CSR_IS_READABLE(CSR_INSTRET);
 }
 
 /**
@@ -130,6 +130,23 @@ u64 riscv_pmu_csr_read_ovf(unsigned int csr)
 	}
 
 	return 0;
+}
+
+/**
+ * riscv_pmu_csr_has_ovf() - whether this hart has a CSR with overflow flags
+ * @csr:	number of a vendor's CSR
+ *
+ * A hart with the vendor's IDs may lack it: a guest has the IDs of its host.
+ *
+ * Context: any.
+ * Return: true if the CSR was read.
+ */
+bool riscv_pmu_csr_has_ovf(unsigned int csr)
+{
+	if (csr == PMU_CSR_THEAD_SCOUNTEROF)
+		return CSR_IS_READABLE(PMU_CSR_THEAD_SCOUNTEROF);
+
+	return csr == PMU_CSR_ANDES_SCOUNTEROF && CSR_IS_READABLE(PMU_CSR_ANDES_SCOUNTEROF);
 }
 
 /**
@@ -219,15 +236,7 @@ static unsigned int csr_probe_delegated(unsigned int ctr)
 
 static bool csr_has_inhibit(void)
 {
-	unsigned long ok = 0;
-
-	asm volatile("1: csrr zero, " __stringify(PMU_CSR_SCOUNTINHIBIT) "\n"
-		     "	li %0, 1\n"
-		     "2:\n"
-		     _ASM_EXTABLE(1b, 2b)
-		     : "+r" (ok));
-
-	return ok;
+	return CSR_IS_READABLE(PMU_CSR_SCOUNTINHIBIT);
 }
 
 /*

@@ -11,6 +11,7 @@
 riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr);
 bool riscv_pmu_csr_is_readable(unsigned int ctr);
 u64 riscv_pmu_csr_read_ovf(unsigned int csr);
+bool riscv_pmu_csr_has_ovf(unsigned int csr);
 void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq);
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq);
 void riscv_pmu_csr_set_user_mask(u32 ctrs);

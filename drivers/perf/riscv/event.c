@@ -16,6 +16,7 @@
 #include <asm/csr.h>
 
 #include "event.h"
+#include "platform/platform.h"
 
 #define EVENT_CONFIG_CLASS	GENMASK_ULL(63, 62)
 #define EVENT_CONFIG_IDX	GENMASK_ULL(19, 0)
@@ -278,6 +279,32 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 	return able;
 }
 
+static bool event_is_bad(const struct riscv_pmu *pmu, u32 event_idx)
+{
+	for (unsigned int i = 0; pmu->refuses_bad && i < pmu->platform->nr_bad_events; i++) {
+		if (pmu->platform->bad_events[i] == event_idx)
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * riscv_pmu_event_ctrs() - find the counters that can hold an event
+ * @pmu:	the PMU
+ * @cfg:	the event; its filters are ignored
+ *
+ * Context: process, on a hart of the PMU, because the backend may have to test counters.
+ * Return: the counters, 0 if the machine does not have the event.
+ */
+u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+{
+	if (event_is_bad(pmu, cfg->event_idx))
+		return 0;
+
+	return pmu->ops.event_ctrs(pmu, cfg) & pmu->ctrs;
+}
+
 /*
  * Fills in the counters that can hold req->cfg with the filters @inh, and sample or branch as
  * @attr wants.
@@ -285,7 +312,7 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
 			   struct riscv_pmu_request *req)
 {
-	u64 ctrs = pmu->ops.event_ctrs(pmu, &req->cfg) & pmu->ctrs;
+	u64 ctrs = riscv_pmu_event_ctrs(pmu, &req->cfg);
 
 	if (!ctrs)
 		return -ENOENT;
@@ -339,25 +366,25 @@ static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_
  * same in one mode. @req then becomes the request for such an event. An event that is sampled in
  * both modes is split: @req[1] becomes the request for its second part.
  */
-static int event_try_mode_events(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
-				 u32 inh, const struct riscv_pmu_mode_events *events,
-				 struct riscv_pmu_request *req, int err)
+static int event_try_substitute(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
+				u32 inh, const struct riscv_pmu_substitute *raw_events,
+				struct riscv_pmu_request *req, int err)
 {
 	struct riscv_pmu_request raw[2] = {};
 	int refused;
 
 	switch (inh & (RISCV_PMU_INH_U | RISCV_PMU_INH_S)) {
 	case RISCV_PMU_INH_S:
-		refused = event_find_mode_event(pmu, attr, inh, events->user, &raw[0]);
+		refused = event_find_mode_event(pmu, attr, inh, raw_events->user, &raw[0]);
 		break;
 	case RISCV_PMU_INH_U:
-		refused = event_find_mode_event(pmu, attr, inh, events->kernel, &raw[0]);
+		refused = event_find_mode_event(pmu, attr, inh, raw_events->kernel, &raw[0]);
 		break;
 	case 0:
 		if (!attr->sample_period)
 			return err;
-		refused = event_find_mode_event(pmu, attr, inh, events->user, &raw[0]) ?:
-			  event_find_mode_event(pmu, attr, inh, events->kernel, &raw[1]);
+		refused = event_find_mode_event(pmu, attr, inh, raw_events->user, &raw[0]) ?:
+			  event_find_mode_event(pmu, attr, inh, raw_events->kernel, &raw[1]);
 		break;
 	default:
 		return err;
@@ -375,13 +402,14 @@ static int event_try_mode_events(struct riscv_pmu *pmu, const struct perf_event_
 static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
 			   struct riscv_pmu_request *req, int err)
 {
+	const struct riscv_pmu_substitute *raw_events = pmu->platform->substitutes;
+
 	if (err != -EOPNOTSUPP && (err || !attr->sample_period || req->ctrs & pmu->irq_ctrs))
 		return err;
 
-	for (unsigned int i = 0; i < pmu->nr_mode_events; i++) {
-		if (pmu->mode_events[i].event_idx == req->cfg.event_idx)
-			return event_try_mode_events(pmu, attr, inh, &pmu->mode_events[i], req,
-						     err);
+	for (unsigned int i = 0; i < pmu->platform->nr_substitutes; i++) {
+		if (raw_events[i].event_idx == req->cfg.event_idx)
+			return event_try_substitute(pmu, attr, inh, &raw_events[i], req, err);
 	}
 
 	return err;
@@ -421,7 +449,7 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 		return event_no_filter_error(pmu, pmu->fw_ctrs, inh);
 
 	err = event_find_ctrs(pmu, attr, inh, req);
-	return pmu->nr_mode_events ? event_try_table(pmu, attr, inh, req, err) : err;
+	return pmu->platform ? event_try_table(pmu, attr, inh, req, err) : err;
 }
 
 /**

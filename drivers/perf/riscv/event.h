@@ -6,32 +6,15 @@
 #include <linux/perf/riscv_pmu.h>
 #include <uapi/linux/riscv_pmu.h>
 
-/* event_idx of the SBI PMU extension (SBI 3.0, chapter 11, "Event" tables) */
-#define RISCV_PMU_EVENT_TYPE_SHIFT	16
-#define RISCV_PMU_EVENT_CODE_MASK	0xffff
-#define RISCV_PMU_EVENT_TYPE_HW		0x0
-#define RISCV_PMU_EVENT_TYPE_CACHE	0x1
-#define RISCV_PMU_EVENT_TYPE_RAW	0x2
-#define RISCV_PMU_EVENT_TYPE_RAW_V2	0x3
-#define RISCV_PMU_EVENT_TYPE_FW		0xf
+#include "event_idx.h"
+
 #define RISCV_PMU_EVENT_FW_PLATFORM	0xffff
 /* Codes 0 to 21 are defined; codes 22 to 255 are reserved for further standard events. */
 #define RISCV_PMU_EVENT_FW_STD_MAX	256
 
-#define RISCV_PMU_EVENT_IDX(type, code)	((type) << RISCV_PMU_EVENT_TYPE_SHIFT | (code))
-
 /* perf_event_attr::config of a raw event of one class */
 #define RISCV_PMU_CONFIG(class, rest)	((u64)(class) << RISCV_PMU_CLASS_SHIFT | (rest))
 
-/* The codes of hardware events are perf's plus 1, those of cache events have perf's numbers. */
-#define RISCV_PMU_EVENT_HW(id)		\
-	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, PERF_COUNT_HW_##id + 1)
-#define RISCV_PMU_EVENT_CACHE_CODE(cache, op, result)	((cache) << 3 | (op) << 1 | (result))
-#define RISCV_PMU_EVENT_CACHE(cache, op, result)				\
-	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE,				\
-			    RISCV_PMU_EVENT_CACHE_CODE(PERF_COUNT_HW_CACHE_##cache,\
-						       PERF_COUNT_HW_CACHE_##op,\
-						       PERF_COUNT_HW_CACHE_RESULT_##result))
 #define RISCV_PMU_EVENT_FW(code)	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_FW, (code))
 
 /* Firmware events, as X(name, SBI_PMU_FW_*): SBI 3.0, 11.2.5 */
@@ -59,10 +42,6 @@
 	X("hfence-vvma-asid-sent", HFENCE_VVMA_ASID_SENT)		\
 	X("hfence-vvma-asid-received", HFENCE_VVMA_ASID_RCVD)
 
-/* The events of the fixed counters cycle and instret */
-#define RISCV_PMU_EVENT_CYCLES		RISCV_PMU_EVENT_HW(CPU_CYCLES)
-#define RISCV_PMU_EVENT_INSTRUCTIONS	RISCV_PMU_EVENT_HW(INSTRUCTIONS)
-
 /**
  * struct riscv_pmu_request - the config and the constraint of an event
  * @cfg:	the config that the event's counter has to hold
@@ -85,6 +64,7 @@ static inline u32 riscv_pmu_event_code(u32 event_idx)
 
 int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			  struct riscv_pmu_config *cfg);
+u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			    bool in_kernel, struct riscv_pmu_request req[2]);
 bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b);

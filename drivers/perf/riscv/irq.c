@@ -150,7 +150,7 @@ static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u
 	u64 ctrs = riscv_pmu_hart_find_expected(hart, overflowed & hart->hw.armed);
 
 	ctrs |= overflowed & pmu->narrow_ctrs;
-	if (unlikely(pmu->vendor))
+	if (unlikely(pmu->level_irq))
 		ctrs = overflowed;
 
 	return likely(ctrs) ? ctrs : riscv_pmu_hart_find_missed(pmu, hart);
@@ -165,7 +165,7 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
 	}
 
 	/* With a vendor's interrupt the flags would keep it pending. */
-	if (!pmu->vendor)
+	if (!pmu->level_irq)
 		riscv_pmu_hart_resume_unused(pmu, hart);
 }
 

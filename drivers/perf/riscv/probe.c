@@ -73,7 +73,6 @@ static long __init probe_here(void *data)
 static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu_ops *backend,
 				    const struct cpumask *left)
 {
-	const struct riscv_pmu_vendor *vendor = riscv_pmu_vendor_find();
 	unsigned int cpu;
 	int err;
 
@@ -82,9 +81,9 @@ static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pm
 		.guests = IS_ENABLED(CONFIG_KVM) && riscv_isa_extension_available(NULL, h),
 	};
 	cpumask_copy(&pmu->cpus, left);
+	riscv_pmu_platform_init(pmu, cpumask_first(left));
 	if (backend != &riscv_pmu_base_ops)
-		riscv_pmu_vendor_apply(pmu, vendor);
-	riscv_pmu_core_apply(pmu);
+		riscv_pmu_platform_init_irq(pmu);
 	probe_fill_ops(&pmu->ops, backend);
 	probe_fill_ops(&pmu->ops, &riscv_pmu_base_ops);
 	probe_fill_ops(&pmu->ops, &riscv_pmu_core_ops);
@@ -164,9 +163,20 @@ static void __init probe_clamp_width(struct riscv_pmu *pmu, unsigned int width)
 	}
 }
 
+static void __init probe_print_substitutes(const struct riscv_pmu *pmu)
+{
+	const struct riscv_pmu_platform *platform = pmu->platform;
+
+	for (unsigned int i = 0; platform && pmu->raw_bits && i < platform->nr_substitutes; i++)
+		pr_info("event 0x%x by mode: raw 0x%llx counts user mode, raw 0x%llx the kernel\n",
+			platform->substitutes[i].event_idx, platform->substitutes[i].user,
+			platform->substitutes[i].kernel);
+}
+
 /* Prints two lines about what was found. */
 static void __init probe_print(const struct riscv_pmu *pmu)
 {
+	const char *core = pmu->platform ? pmu->platform->name : NULL;
 	u64 programmable = pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs;
 	u32 inh = 0;
 
@@ -177,24 +187,42 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 		pr_info("harts %*pbl:\n", cpumask_pr_args(&pmu->cpus));
 	pr_info("backend %s%s%s%s%s: %lu programmable and %lu fixed counters of %u bits, %lu firmware counters\n",
 		pmu->backend, pmu->firmware[0] ? " on " : "", pmu->firmware,
-		pmu->vendor ? ", vendor " : "", pmu->vendor ?: "",
+		core ? ", core " : "", core ?: "",
 		hweight64(programmable), hweight64(pmu->fixed_ctrs),
 		riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs), hweight64(pmu->fw_ctrs));
 	if (pmu->irq_ctrs)
-		pr_info("filters %s; sampling by interrupt %u\n",
-			inh ? "user and kernel" : "none", pmu->hwirq);
+		pr_info("filters %s; sampling by interrupt %u%s\n",
+			inh ? "user and kernel" : "none", pmu->hwirq,
+			strcmp(pmu->cycles_sampling, "polled") ? "" : ", cycles by a timer");
 	else
 		pr_info("filters %s; %s: %s\n", inh ? "user and kernel" : "none",
 			pmu->polled_sampling ? "sampling by a timer, up to a tick late" :
 					       "no sampling (polled_sampling=0)",
 			pmu->no_irq_why);
-	for (unsigned int i = 0; pmu->raw_bits && i < pmu->nr_mode_events; i++)
-		pr_info("event 0x%x by mode: raw 0x%llx counts user mode, raw 0x%llx the kernel\n",
-			pmu->mode_events[i].event_idx, pmu->mode_events[i].user,
-			pmu->mode_events[i].kernel);
+	probe_print_substitutes(pmu);
 	if (pmu->poll_ctrs)
 		pr_info("counters 0x%llx are narrow and do not interrupt: read every %llu us while in use\n",
 			pmu->poll_ctrs, pmu->poll_ns / NSEC_PER_USEC);
+}
+
+/* How perf record's default event is sampled; runs on a hart of the PMU. */
+static long __init probe_cycles_sampling(void *data)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1,
+	};
+	struct riscv_pmu_request req[2];
+	struct riscv_pmu *pmu = data;
+
+	if (riscv_pmu_event_resolve(pmu, &attr, false, req))
+		pmu->cycles_sampling = "none";
+	else if (req[1].ctrs)
+		pmu->cycles_sampling = "split";
+	else
+		pmu->cycles_sampling = req->ctrs & pmu->irq_ctrs ? "interrupt" : "polled";
+	return 0;
 }
 
 static int __init probe_register(struct riscv_pmu *pmu)
@@ -232,6 +260,14 @@ static int __init probe_find_pmus(void)
 	}
 
 	return riscv_pmu_nr_types ? 0 : err;
+}
+
+static void __init probe_find_cycles_sampling(struct riscv_pmu *pmu)
+{
+	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
+
+	/* As probe_try_backend() does. */
+	work_on_cpu(cpu < nr_cpu_ids ? cpu : raw_smp_processor_id(), probe_cycles_sampling, pmu);
 }
 
 static int __init probe_start_pmus(void)
@@ -283,6 +319,7 @@ static int __init riscv_pmu_init(void)
 	if (!err)
 		riscv_pmu_debugfs_init();
 	for (unsigned int i = 0; i < riscv_pmu_nr_types && !err; i++) {
+		probe_find_cycles_sampling(&riscv_pmu_types[i]);
 		probe_print(&riscv_pmu_types[i]);
 		err = probe_register(&riscv_pmu_types[i]);
 	}

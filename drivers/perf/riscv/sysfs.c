@@ -113,7 +113,7 @@ static umode_t sysfs_event_is_visible(struct kobject *kobj, struct attribute *at
 		.event_idx = container_of(attr, struct sysfs_event, attr.attr)->event_idx,
 	};
 
-	return pmu->ops.event_ctrs(pmu, &cfg) ? attr->mode : 0;
+	return riscv_pmu_event_ctrs(pmu, &cfg) ? attr->mode : 0;
 }
 
 static const struct attribute_group sysfs_event_group = {
@@ -138,6 +138,12 @@ static ssize_t sampling_show(struct device *dev, struct device_attribute *attr, 
 			  pmu->polled_sampling ? "polled" : "none");
 }
 static DEVICE_ATTR_RO(sampling);
+
+static ssize_t cycles_sampling_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%s\n", sysfs_dev_to_pmu(dev)->cycles_sampling);
+}
+static DEVICE_ATTR_RO(cycles_sampling);
 
 /*
  * What perf_event_open() supports on this PMU. Documentation/ABI/testing describes the
@@ -200,6 +206,7 @@ static struct attribute *sysfs_caps[] = {
 	&dev_attr_device_id.attr,
 	&dev_attr_backend.attr,
 	&dev_attr_sampling.attr,
+	&dev_attr_cycles_sampling.attr,
 	&dev_attr_max_precise.attr,
 	&dev_attr_programmable_counters.attr,
 	&dev_attr_fixed_counters.attr,

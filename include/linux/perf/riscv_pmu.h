@@ -121,30 +121,20 @@ struct riscv_pmu_ctr {
 };
 
 /**
- * struct riscv_pmu_selector - the selector of a standard event
+ * struct riscv_pmu_selector - the selector of a standard event, or those of raw events
  * @event_idx:	event_idx of the SBI PMU extension
  * @selector:	value of mhpmevent without filters; not used for fixed counters
+ * @mask:	of raw events: the bits in which all of them equal @selector
+ * @counters:	hpmcounters that can count it; 0: all that are programmable
  */
 struct riscv_pmu_selector {
 	u32	event_idx;
 	u64	selector;
+	u64	mask;
+	u32	counters;
 };
 
-/**
- * struct riscv_pmu_mode_events - raw events that count a standard event in one mode only
- * @event_idx:	the standard event
- * @user:	selector of the raw event that counts it in user mode; 0: there is none
- * @kernel:	selector of the raw event that counts it in supervisor mode; 0: there is none
- *
- * For cores on which only a fixed counter has the standard event, and has no filters or does not
- * interrupt.
- */
-struct riscv_pmu_mode_events {
-	u32	event_idx;
-	u64	user;
-	u64	kernel;
-};
-
+struct riscv_pmu_platform;
 struct riscv_pmu;
 
 /**
@@ -213,7 +203,7 @@ struct riscv_pmu_ops {
  * @pmu:	perf's part of it
  * @ops:	its implementation, from the tables of vendor, backend and base
  * @backend:	&riscv_pmu_ops.name of the backend
- * @vendor:	the vendor, if it has a table, or NULL
+ * @platform:	what is known of this type of core (drivers/perf/riscv/platform/)
  * @cpus:	harts that it belongs to, all of one type
  * @priv:	the backend's data
  * @firmware:	name of the SBI implementation, for the boot message; may be empty
@@ -236,13 +226,12 @@ struct riscv_pmu_ops {
  * @is_identity: hardware counter n is hpmcounter n
  * @no_calls:	hardware counters are written without a firmware call
  * @is_qemu:	QEMU's virt machine; backends test for QEMU's bugs only there
- * @selectors:	selectors of standard events, if they are known without firmware
- * @nr_selectors: number of @selectors
- * @mode_events: raw events that count standard events in one mode
- * @nr_mode_events: number of @mode_events
+ * @refuses_bad: the bad events of @platform are refused
  * @raw_bits:	width of a raw selector, 0 if there are no raw events
  * @no_irq_why:	why @irq_ctrs is empty, if it is
+ * @cycles_sampling: how cycles are sampled, for caps/
  * @hwirq:	number of the local overflow interrupt
+ * @level_irq:	the interrupt stays pending while an overflow flag is set
  * @irq:	its Linux number, 0 if there is none
  * @ovf_csr:	CSR that has the overflow flags
  * @pending_csr: CSR whose bit @hwirq is the interrupt's pending bit
@@ -255,7 +244,7 @@ struct riscv_pmu {
 	struct pmu			pmu;
 	struct riscv_pmu_ops		ops;
 	const char			*backend;
-	const char			*vendor;
+	const struct riscv_pmu_platform	*platform;
 	struct cpumask			cpus;
 	void				*priv;
 	char				firmware[32];
@@ -277,12 +266,11 @@ struct riscv_pmu {
 	bool				loads;
 	bool				is_identity;
 	bool				is_qemu;
-	const struct riscv_pmu_selector	*selectors;
-	unsigned int			nr_selectors;
-	const struct riscv_pmu_mode_events *mode_events;
-	unsigned int			nr_mode_events;
+	bool				refuses_bad;
+	bool				level_irq;
 	unsigned int			raw_bits;
 	const char			*no_irq_why;
+	const char			*cycles_sampling;
 	unsigned int			hwirq;
 	unsigned int			irq;
 	u16				ovf_csr;

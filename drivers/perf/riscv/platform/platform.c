@@ -1,52 +1,129 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The lists of vendors and of cores. Each has one const table in a file of this folder.
+ * The list of cores: each has a const table in its vendor's file of this folder. What the tables
+ * say is from public manuals, devicetrees and lists of events, which they name; what was not found
+ * there is left out. None of it is tested on silicon.
  */
 
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
 #include <linux/array_size.h>
+#include <linux/of.h>
+#include <linux/printk.h>
 
 #include <asm/cpufeature.h>
 #include <asm/pmu_csr.h>
+#include <asm/sbi.h>
 
+#include "../csr.h"
 #include "platform.h"
 
-static const struct riscv_pmu_vendor *const platform_vendors[] = {
-	&riscv_pmu_vendor_andes,
-	&riscv_pmu_vendor_thead,
+static const struct riscv_pmu_platform *const platforms[] = {
+	&riscv_pmu_andes_ax45mp,
+	&riscv_pmu_sifive_p550,
+	&riscv_pmu_sifive_u74,
+	&riscv_pmu_spacemit_x100,
+	&riscv_pmu_spacemit_x60,
+	&riscv_pmu_thead_c900,
+	&riscv_pmu_thead_c908,
+	&riscv_pmu_thead_c920v2,
+	&riscv_pmu_qemu,
 };
 
-/* QEMU's table is for harts that do not have the IDs of another core. */
-static const struct riscv_pmu_core *const platform_cores[] = {
-	&riscv_pmu_core_sifive_u74,
-	&riscv_pmu_core_spacemit_x60,
-	&riscv_pmu_core_qemu,
-};
-
-/**
- * riscv_pmu_vendor_find() - find the vendor table for this machine's cores
- *
- * Context: process, at boot.
- * Return: the vendor's table, or NULL if the cores follow the specification.
- */
-const struct riscv_pmu_vendor *riscv_pmu_vendor_find(void)
+static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsigned int cpu)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(platform_vendors); i++) {
-		if (platform_vendors[i]->match())
-			return platform_vendors[i];
-	}
+	struct device_node *node;
+	bool has;
 
-	return NULL;
+	if (!platform->isa_ext)
+		return true;
+
+	node = of_get_cpu_node(cpu, NULL);
+	has = of_property_match_string(node, "riscv,isa-extensions", platform->isa_ext) >= 0;
+	of_node_put(node);
+	return has;
 }
 
 /**
- * riscv_pmu_vendor_apply() - initialise a PMU with the vendor's deviations from the specification
- * @pmu:	the PMU, before its backend probes
- * @vendor:	the vendor's table, or NULL
+ * riscv_pmu_platform_has_ids() - whether a table is for cores with these IDs
+ * @platform:	the table
+ * @ids:	IDs of a hart
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
+				const struct riscv_pmu_ids *ids)
+{
+	return platform->ids.mvendorid && platform->ids.mvendorid == ids->mvendorid &&
+	       platform->ids.marchid == ids->marchid &&
+	       (platform->any_mimpid || platform->ids.mimpid == ids->mimpid);
+}
+
+/**
+ * riscv_pmu_platform_find() - find the table of a type of core by its IDs
+ * @ids:	the IDs of a hart
+ *
+ * Context: any.
+ * Return: the table, or NULL if no table has these IDs; firmware without them gives 0.
+ */
+const struct riscv_pmu_platform *riscv_pmu_platform_find(const struct riscv_pmu_ids *ids)
+{
+	const struct riscv_pmu_platform *found = NULL;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(platforms); i++) {
+		if (!riscv_pmu_platform_has_ids(platforms[i], ids))
+			continue;
+		if (!found)
+			found = platforms[i];
+		else
+			pr_warn("the tables of %s and %s have the same IDs, using the first: correct drivers/perf/riscv/platform/\n",
+				found->name, platforms[i]->name);
+	}
+
+	return found;
+}
+
+/**
+ * riscv_pmu_platform_init() - find the table of a PMU's cores
+ * @pmu:	the PMU, before its backend probes; without a table, &riscv_pmu.platform stays NULL
+ * @cpu:	one of its harts
+ *
+ * QEMU's table is for harts that do not have the IDs of another core.
  *
  * Context: process, at boot.
  */
-void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor *vendor)
+void riscv_pmu_platform_init(struct riscv_pmu *pmu, unsigned int cpu)
 {
+	const struct riscv_pmu_ids ids = {
+		.mvendorid = riscv_cached_mvendorid(cpu),
+		.marchid = riscv_cached_marchid(cpu),
+		.mimpid = riscv_cached_mimpid(cpu),
+	};
+
+	pmu->is_qemu = of_machine_is_compatible(riscv_pmu_qemu.machine);
+	pmu->platform = riscv_pmu_platform_find(&ids);
+	if (pmu->platform && !platform_has_isa_ext(pmu->platform, cpu)) {
+		pr_warn("%s without %s in the devicetree's riscv,isa-extensions: no overflow interrupt and no filters\n",
+			pmu->platform->name, pmu->platform->isa_ext);
+		pmu->platform = NULL;
+	}
+	if (!pmu->platform && pmu->is_qemu)
+		pmu->platform = &riscv_pmu_qemu;
+	pmu->refuses_bad = pmu->platform && pmu->platform->bad_machine &&
+			   of_machine_is_compatible(pmu->platform->bad_machine);
+}
+
+/**
+ * riscv_pmu_platform_init_irq() - initialise what a PMU's interrupt and filters are
+ * @pmu:	the PMU, before its backend probes
+ *
+ * Context: process, at boot; all harts have the CSRs of this one.
+ */
+void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
+{
+	const struct riscv_pmu_platform *platform = pmu->platform;
+
 	pmu->ovf_csr = CSR_SCOUNTOVF;
 	pmu->pending_csr = CSR_IP;
 	/* Sscofpmf has both the overflow interrupt and the filters. */
@@ -54,40 +131,20 @@ void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor
 		pmu->hwirq = RV_IRQ_PMU;
 		pmu->has_filters = true;
 	}
-	if (!vendor)
+	if (!platform)
 		return;
-
-	pmu->vendor = vendor->name;
-	if (vendor->ops)
-		pmu->ops = *vendor->ops;
-	pmu->hwirq = vendor->hwirq ?: pmu->hwirq;
-	pmu->fixed_irqs = vendor->fixed_irqs;
-	pmu->has_filters |= vendor->has_filters;
-	pmu->ovf_csr = vendor->ovf_csr ?: pmu->ovf_csr;
-	pmu->pending_csr = vendor->pending_csr ?: pmu->pending_csr;
-}
-
-/**
- * riscv_pmu_core_apply() - find the table of events of this machine's cores
- * @pmu:	the PMU, before its backend probes; if the cores are not known, it gets no table
- *
- * Context: process, at boot.
- */
-void riscv_pmu_core_apply(struct riscv_pmu *pmu)
-{
-	const struct riscv_pmu_core *core = NULL;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(platform_cores); i++) {
-		if (!platform_cores[i]->match())
-			continue;
-		core = core ?: platform_cores[i];
-		pmu->is_qemu |= platform_cores[i]->is_qemu;
+	if (platform->ovf_csr && !riscv_pmu_csr_has_ovf(platform->ovf_csr)) {
+		pr_warn("%s without its CSR 0x%x: no overflow interrupt of the vendor's; it is expected in a guest\n",
+			platform->name, platform->ovf_csr);
+		return;
 	}
-	if (!core)
-		return;
 
-	pmu->selectors = core->selectors;
-	pmu->nr_selectors = core->nr_selectors;
-	pmu->mode_events = core->mode_events;
-	pmu->nr_mode_events = core->nr_mode_events;
+	if (platform->ops)
+		pmu->ops = *platform->ops;
+	pmu->level_irq = platform->hwirq;
+	pmu->hwirq = platform->hwirq ?: pmu->hwirq;
+	pmu->fixed_irqs = platform->fixed_irqs;
+	pmu->has_filters |= platform->has_filters;
+	pmu->ovf_csr = platform->ovf_csr ?: pmu->ovf_csr;
+	pmu->pending_csr = platform->pending_csr ?: pmu->pending_csr;
 }

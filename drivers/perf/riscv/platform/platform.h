@@ -1,60 +1,111 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Cores whose PMU differs from the specification. */
+/* Types of cores whose PMU differs from the specification, and the selectors of their events. */
 #ifndef _RISCV_PMU_PLATFORM_H
 #define _RISCV_PMU_PLATFORM_H
 
 #include <linux/perf/riscv_pmu.h>
 
+#include "cores.h"
+
+/* An entry of RISCV_PMU_EVENTS_*() as a struct riscv_pmu_selector */
+#define PLATFORM_SELECTOR(event_idx, selector, mask, counters)	\
+	{ event_idx, selector, mask, counters },
+
+#include "cores.h"
+
+/* An entry of RISCV_PMU_EVENTS_*() as a struct riscv_pmu_selector */
+#define PLATFORM_SELECTOR(event_idx, selector, mask, counters)	\
+	{ event_idx, selector, mask, counters },
+
 /**
- * struct riscv_pmu_vendor - how a vendor's cores differ from the specification
- * @name:	name of the vendor, for the boot message
- * @match:	whether this machine has such cores
+ * struct riscv_pmu_ids - the IDs of a hart (SBI, "Base Extension")
+ * @mvendorid:	vendor
+ * @marchid:	microarchitecture
+ * @mimpid:	implementation
+ */
+struct riscv_pmu_ids {
+	unsigned long	mvendorid;
+	unsigned long	marchid;
+	unsigned long	mimpid;
+};
+
+/**
+ * struct riscv_pmu_substitute - raw events that count the same as a standard event
+ * @event_idx:	the standard event
+ * @user:	selector of the raw event that counts it in user mode; 0: there is none
+ * @kernel:	selector of the raw event that counts it in supervisor mode; 0: there is none
+ *
+ * For cores on which only a fixed counter has the standard event, and has no filters or does not
+ * interrupt.
+ */
+struct riscv_pmu_substitute {
+	u32	event_idx;
+	u64	user;
+	u64	kernel;
+};
+
+/**
+ * struct riscv_pmu_platform - a type of core
+ * @name:	its name, for the boot message; NULL: the message has none
+ * @ids:	its IDs; all 0: a machine that is found by @machine
+ * @any_mimpid:	@ids.mimpid need not be equal
+ * @machine:	compatible of the machine's devicetree, if it has no @ids
+ * @isa_ext:	extension of the vendor that the devicetree must have too, or NULL
  * @ops:	ops that replace the backend's, or NULL
  * @hwirq:	number of the local overflow interrupt; 0: that of Sscofpmf
- * @fixed_irqs:	cycle and instret interrupt when they overflow
- * @has_filters: programmable counters can exclude modes although there is no Sscofpmf
  * @ovf_csr:	CSR with the overflow flags; 0: scountovf
  * @pending_csr: CSR with the interrupt's pending bit; 0: sip
- */
-struct riscv_pmu_vendor {
-	const char			*name;
-	bool				(*match)(void);
-	const struct riscv_pmu_ops	*ops;
-	unsigned int			hwirq;
-	bool				fixed_irqs;
-	bool				has_filters;
-	u16				ovf_csr;
-	u16				pending_csr;
-};
-
-/**
- * struct riscv_pmu_core - the events of one type of core
- * @match:	whether this machine has such cores
- * @selectors:	standard events and their values of mhpmevent. They are used if the kernel
+ * @fixed_irqs:	cycle and instret can interrupt when they overflow, if the firmware lets them
+ * @has_filters: programmable counters can exclude modes although there is no Sscofpmf
+ * @selectors:	events and their values of mhpmevent (cores.h). They are used if the kernel
  *		programs the counters itself, and can not get the selectors from the firmware
  * @nr_selectors: number of @selectors
- * @mode_events: see &riscv_pmu.mode_events
- * @nr_mode_events: number of @mode_events
- * @is_qemu:	QEMU's virt machine
+ * @substitutes: raw events to be used instead of standard events
+ * @nr_substitutes: number of @substitutes
+ * @bad_machine: compatible of the machine whose devicetree gives firmware a wrong map of
+ *		@bad_events
+ * @bad_events:	standard events that are refused there, because another event or nothing would be
+ *		counted
+ * @nr_bad_events: number of @bad_events
  */
-struct riscv_pmu_core {
-	bool				(*match)(void);
+struct riscv_pmu_platform {
+	const char			*name;
+	struct riscv_pmu_ids		ids;
+	bool				any_mimpid;
+	const char			*machine;
+	const char			*isa_ext;
+	const struct riscv_pmu_ops	*ops;
+	unsigned int			hwirq;
+	u16				ovf_csr;
+	u16				pending_csr;
+	bool				fixed_irqs;
+	bool				has_filters;
 	const struct riscv_pmu_selector	*selectors;
 	unsigned int			nr_selectors;
-	const struct riscv_pmu_mode_events *mode_events;
-	unsigned int			nr_mode_events;
-	bool				is_qemu;
+	const struct riscv_pmu_substitute *substitutes;
+	unsigned int			nr_substitutes;
+	const char			*bad_machine;
+	const u32			*bad_events;
+	unsigned int			nr_bad_events;
 };
 
-extern const struct riscv_pmu_core riscv_pmu_core_qemu;
-extern const struct riscv_pmu_core riscv_pmu_core_sifive_u74;
-extern const struct riscv_pmu_core riscv_pmu_core_spacemit_x60;
+/* In every marchid that a vendor has chosen itself (Privileged ISA, "marchid"). */
+#define RISCV_PMU_MARCHID_VENDOR	BIT(BITS_PER_LONG - 1)
 
-extern const struct riscv_pmu_vendor riscv_pmu_vendor_andes;
-extern const struct riscv_pmu_vendor riscv_pmu_vendor_thead;
+extern const struct riscv_pmu_platform riscv_pmu_andes_ax45mp;
+extern const struct riscv_pmu_platform riscv_pmu_qemu;
+extern const struct riscv_pmu_platform riscv_pmu_sifive_p550;
+extern const struct riscv_pmu_platform riscv_pmu_sifive_u74;
+extern const struct riscv_pmu_platform riscv_pmu_spacemit_x100;
+extern const struct riscv_pmu_platform riscv_pmu_spacemit_x60;
+extern const struct riscv_pmu_platform riscv_pmu_thead_c900;
+extern const struct riscv_pmu_platform riscv_pmu_thead_c908;
+extern const struct riscv_pmu_platform riscv_pmu_thead_c920v2;
 
-const struct riscv_pmu_vendor *riscv_pmu_vendor_find(void);
-void riscv_pmu_vendor_apply(struct riscv_pmu *pmu, const struct riscv_pmu_vendor *vendor);
-void riscv_pmu_core_apply(struct riscv_pmu *pmu);
+bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
+				const struct riscv_pmu_ids *ids);
+const struct riscv_pmu_platform *riscv_pmu_platform_find(const struct riscv_pmu_ids *ids);
+void riscv_pmu_platform_init(struct riscv_pmu *pmu, unsigned int cpu);
+void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu);
 
 #endif /* _RISCV_PMU_PLATFORM_H */

@@ -1,35 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * SpacemiT X60 (K1). Cycles and instructions are counted by the fixed counters only, which never
- * interrupt, and have no filters. The raw events u_mode_cycle and s_mode_cycle count cycles in one
- * mode, on the programmable counters, which do. Untested on silicon.
- */
+/* SpacemiT X60 (K1) and X100 (K3). Untested on silicon. */
 
 #include <linux/array_size.h>
-
-#include <asm/sbi.h>
 
 #include "../event.h"
 #include "platform.h"
 
 #define SPACEMIT_VENDOR_ID		0x710
-#define SPACEMIT_X60_MARCHID		(BIT(BITS_PER_LONG - 1) | 0x58000001)
+#define SPACEMIT_X60_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x58000001)
+#define SPACEMIT_X100_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x58000002)
 
-#define SPACEMIT_X60_S_MODE_CYCLE	0x21
-#define SPACEMIT_X60_U_MODE_CYCLE	0x22
+static const struct riscv_pmu_selector spacemit_x60_selectors[] = {
+	RISCV_PMU_EVENTS_spacemit_x60(PLATFORM_SELECTOR)
+};
 
-static bool spacemit_x60_match(void)
-{
-	return riscv_cached_mvendorid(0) == SPACEMIT_VENDOR_ID &&
-	       riscv_cached_marchid(0) == SPACEMIT_X60_MARCHID;
-}
-
-static const struct riscv_pmu_mode_events spacemit_x60_mode_events[] = {
+static const struct riscv_pmu_substitute spacemit_x60_substitutes[] = {
 	{ RISCV_PMU_EVENT_CYCLES, SPACEMIT_X60_U_MODE_CYCLE, SPACEMIT_X60_S_MODE_CYCLE },
 };
 
-const struct riscv_pmu_core riscv_pmu_core_spacemit_x60 = {
-	.match		= spacemit_x60_match,
-	.mode_events	= spacemit_x60_mode_events,
-	.nr_mode_events	= ARRAY_SIZE(spacemit_x60_mode_events),
+/*
+ * The fixed counters alone count cycles and instructions. They never interrupt, and have no
+ * filters. The raw events u_mode_cycle and s_mode_cycle count cycles in one mode, on the
+ * programmable counters, which do interrupt.
+ */
+const struct riscv_pmu_platform riscv_pmu_spacemit_x60 = {
+	.name		= "spacemit-x60",
+	.ids		= { SPACEMIT_VENDOR_ID, SPACEMIT_X60_MARCHID },
+	.any_mimpid	= true,
+	.selectors	= spacemit_x60_selectors,
+	.nr_selectors	= ARRAY_SIZE(spacemit_x60_selectors),
+	.substitutes	= spacemit_x60_substitutes,
+	.nr_substitutes	= ARRAY_SIZE(spacemit_x60_substitutes),
+};
+
+static const struct riscv_pmu_selector spacemit_x100_selectors[] = {
+	RISCV_PMU_EVENTS_spacemit_x100(PLATFORM_SELECTOR)
+};
+
+/*
+ * The A100 cores of the same chip have another marchid and other events. The sbi backend expects
+ * equal harts: on the A100, events may count something else.
+ */
+const struct riscv_pmu_platform riscv_pmu_spacemit_x100 = {
+	.name		= "spacemit-x100",
+	.ids		= { SPACEMIT_VENDOR_ID, SPACEMIT_X100_MARCHID },
+	.any_mimpid	= true,
+	.selectors	= spacemit_x100_selectors,
+	.nr_selectors	= ARRAY_SIZE(spacemit_x100_selectors),
 };

@@ -1,27 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0
-/* T-Head C9xx. Untested on silicon. */
+/*
+ * T-Head C9xx. C906, C910 and the first C920 have a predecessor of Sscofpmf, with another interrupt
+ * and without filters; C908 and the second C920 have Sscofpmf. On all of them the fixed counters
+ * can interrupt too. On the latter two that needs firmware that sets bit 8 of mxstatus and clears
+ * the flags in mhpmevent0 and 2 (CSRs 0x7e0 and 0x7e1), which OpenSBI 1.9 does not. No public list
+ * of the C908's events was found. Untested on silicon.
+ */
 
-#include <linux/kconfig.h>
+#include <linux/array_size.h>
 
-#include <asm/hwcap.h>
 #include <asm/pmu_csr.h>
-#include <asm/sbi.h>
 #include <asm/vendorid_list.h>
 
+#include "../event.h"
 #include "platform.h"
 
-/* These cores leave marchid and mimpid at 0. */
-static bool thead_match(void)
-{
-	return IS_ENABLED(CONFIG_ERRATA_THEAD_PMU) &&
-	       riscv_cached_mvendorid(0) == THEAD_VENDOR_ID &&
-	       !riscv_cached_marchid(0) && !riscv_cached_mimpid(0);
-}
+/* The older cores leave marchid and mimpid at 0. */
+#define THEAD_C908_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x09140d00)
+#define THEAD_C920V2_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x090c0d00)
 
-const struct riscv_pmu_vendor riscv_pmu_vendor_thead = {
-	.name		= "thead",
-	.match		= thead_match,
+static const struct riscv_pmu_selector thead_selectors[] = {
+	RISCV_PMU_EVENTS_thead_c900(PLATFORM_SELECTOR)
+};
+
+/*
+ * Linux's thead/th1520.dtsi maps these to mispredicted jumps (selector 8), jumps (9), failed
+ * speculation (10) and stores (11).
+ */
+static const u32 thead_th1520_bad_events[] = {
+	RISCV_PMU_EVENT_HW(BUS_CYCLES),
+	RISCV_PMU_EVENT_HW(STALLED_CYCLES_FRONTEND),
+	RISCV_PMU_EVENT_HW(STALLED_CYCLES_BACKEND),
+	RISCV_PMU_EVENT_HW(REF_CPU_CYCLES),
+};
+
+const struct riscv_pmu_platform riscv_pmu_thead_c900 = {
+	.name		= "thead-c900",
+	.ids		= { THEAD_VENDOR_ID },
 	.hwirq		= PMU_IRQ_THEAD,
 	.fixed_irqs	= true,
 	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
+	.selectors	= thead_selectors,
+	.nr_selectors	= ARRAY_SIZE(thead_selectors),
+	.bad_machine	= "thead,th1520",
+	.bad_events	= thead_th1520_bad_events,
+	.nr_bad_events	= ARRAY_SIZE(thead_th1520_bad_events),
+};
+
+/*
+ * Linux's sophgo/sg2044-cpus.dtsi has counters for these, but no selectors. OpenSBI then writes the
+ * event_idx: branches (7) and failed speculation (10).
+ */
+static const u32 thead_sg2044_bad_events[] = {
+	RISCV_PMU_EVENT_HW(BUS_CYCLES),
+	RISCV_PMU_EVENT_HW(REF_CPU_CYCLES),
+};
+
+const struct riscv_pmu_platform riscv_pmu_thead_c908 = {
+	.name		= "thead-c908",
+	.ids		= { THEAD_VENDOR_ID, THEAD_C908_MARCHID },
+	.any_mimpid	= true,
+	.fixed_irqs	= true,
+};
+
+const struct riscv_pmu_platform riscv_pmu_thead_c920v2 = {
+	.name		= "thead-c920v2",
+	.ids		= { THEAD_VENDOR_ID, THEAD_C920V2_MARCHID },
+	.any_mimpid	= true,
+	.fixed_irqs	= true,
+	.selectors	= thead_selectors,
+	.nr_selectors	= ARRAY_SIZE(thead_selectors),
+	.bad_machine	= "sophgo,sg2044",
+	.bad_events	= thead_sg2044_bad_events,
+	.nr_bad_events	= ARRAY_SIZE(thead_sg2044_bad_events),
 };

@@ -256,6 +256,7 @@ static void sbi_test_ctrs(struct riscv_pmu *pmu)
 	if (pmu->free_running_ctrs && pmu->ops.apply == to_sbi(pmu)->method->apply)
 		pmu->ops.apply = sbi_apply_others;
 	riscv_pmu_sbi_find_fixed_filters(pmu);
+	riscv_pmu_sbi_test_fixed_irqs(pmu);
 	if (!pmu->no_calls)
 		riscv_pmu_sbi_find_quirks(pmu);
 }

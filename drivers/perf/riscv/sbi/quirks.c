@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests at boot for what firmware and QEMU do not tell: fixed counters that can not be configured,
- * those that can filter, and QEMU's duplicate event.
+ * those that can filter or interrupt, and QEMU's duplicate event.
  */
 
 #include <linux/bitops.h>
@@ -87,6 +87,52 @@ void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu)
 		    sbi_count_fixed_advances(pmu, ctr, event_idx, SBI_ALL_MODES) == 0)
 			pmu->ctr[ctr].inh = SBI_ALL_MODES;
 		local_irq_restore(irqs);
+	}
+}
+
+static bool sbi_has_overflow_flag(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	return riscv_pmu_csr_read_ovf(pmu->ovf_csr) & BIT(riscv_pmu_ctr_to_hpm(pmu, ctr));
+}
+
+/*
+ * Whether a counter sets its overflow flag when it overflows, and firmware clears the flag when it
+ * starts the counter. The counter overflows in the middle of a round.
+ */
+static bool sbi_overflows(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	for (unsigned int i = 0; i < SBI_NR_ROUNDS; i++) {
+		if (riscv_pmu_sbi_start_at(ctr, -SBI_ROUND_LOOPS) ||
+		    sbi_has_overflow_flag(pmu, ctr) || !sbi_advances(pmu, ctr) ||
+		    !sbi_has_overflow_flag(pmu, ctr))
+			return false;
+		riscv_pmu_sbi_stop(BIT_ULL(ctr), 0);
+	}
+
+	return true;
+}
+
+/**
+ * riscv_pmu_sbi_test_fixed_irqs() - test whether fixed counters interrupt
+ * @pmu:	the PMU, its counters and events known; those of its fixed counters that do not
+ *		interrupt leave &riscv_pmu.irq_ctrs
+ *
+ * On T-Head's and Andes' cores they can, but firmware has to enable that, and has to clear their
+ * overflow flags. Without it, sampling by them would end after the first sample.
+ *
+ * Context: process.
+ */
+void riscv_pmu_sbi_test_fixed_irqs(struct riscv_pmu *pmu)
+{
+	for_each_ctr(ctr, pmu->fixed_ctrs & pmu->irq_ctrs) {
+		u32 event_idx = sbi_fixed_event(pmu, ctr);
+
+		guard(irqsave)();
+		if (riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), 0, event_idx, 0) < 0 ||
+		    !sbi_overflows(pmu, ctr))
+			pmu->irq_ctrs &= ~BIT_ULL(ctr);
+		riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
+		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "../csr.h"
 #include "../event.h"
 #include "../fault.h"
+#include "../platform/platform.h"
 #include "../sbi/call.h"
 #include "ssccfg.h"
 
@@ -149,18 +150,23 @@ static u64 ssccfg_ask_selector(const struct riscv_pmu *pmu, unsigned int ctr, u3
 	return event & PMU_HPMEVENT_SELECTOR;
 }
 
-static u64 ssccfg_known_selector(const struct riscv_pmu *pmu, u32 event_idx)
+/* The entry of the core's table, or NULL. */
+static const struct riscv_pmu_selector *ssccfg_known_selector(const struct riscv_pmu *pmu,
+							      u32 event_idx)
 {
-	for (unsigned int i = 0; i < pmu->nr_selectors; i++) {
-		if (pmu->selectors[i].event_idx == event_idx)
-			return pmu->selectors[i].selector;
+	const struct riscv_pmu_platform *platform = pmu->platform;
+
+	for (unsigned int i = 0; platform && i < platform->nr_selectors; i++) {
+		if (platform->selectors[i].event_idx == event_idx)
+			return &platform->selectors[i];
 	}
 
-	return 0;
+	return NULL;
 }
 
 static void ssccfg_find_event_ctrs(const struct riscv_pmu *pmu, u32 event_idx)
 {
+	const struct riscv_pmu_selector *known = ssccfg_known_selector(pmu, event_idx);
 	const struct riscv_pmu_config cfg = { .event_idx = event_idx };
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	u64 ctrs = 0, selector = 0;
@@ -170,9 +176,11 @@ static void ssccfg_find_event_ctrs(const struct riscv_pmu *pmu, u32 event_idx)
 		       ssccfg_programmable_ctrs(pmu);
 	if (ctrs) {
 		selector = ssccfg_ask_selector(pmu, __ffs64(ctrs), event_idx);
-	} else {
-		selector = ssccfg_known_selector(pmu, event_idx);
+	} else if (known) {
+		selector = known->selector;
 		ctrs = ssccfg_programmable_ctrs(pmu);
+		if (known->counters)
+			ctrs = riscv_pmu_hpms_to_ctrs(pmu, ctrs, known->counters);
 	}
 	if (!selector || !ctrs)
 		return;

@@ -97,7 +97,8 @@ static long fw_start_one(struct firmware *fw, unsigned int ctr, unsigned long fl
 	if (c->state == FW_RUNNING)
 		return SBI_ERR_ALREADY_STARTED;
 	c->state = FW_RUNNING;
-	fw->overflowed &= ~C(ctr);
+	if (!fw->keeps_flags)
+		fw->overflowed &= ~C(ctr);
 	if (flags)
 		c->value = value;
 	return 0;
@@ -350,10 +351,21 @@ static u64 fw_csr(unsigned int ctr)
 
 	fw->reads++;
 	if (c->state == FW_RUNNING && !filtered && !fw_is_second(fw, ctr) &&
-	    fw->period && !(fw->reads % fw->period))
-		c->value++;
+	    fw->period && !(fw->reads % fw->period)) {
+		c->value += fw->step;
+		if (c->value < fw->step)
+			fw->overflowed |= fw->irqs & C(ctr);
+	}
 
 	return c->value;
+}
+
+/* scountovf, for tests that do without the snapshot page. */
+u64 fake_fw_read_ovf(unsigned int csr)
+{
+	struct firmware *fw = kunit_get_current_test()->priv;
+
+	return fw->overflowed;
 }
 
 static u64 fw_csr_0(void)
@@ -409,6 +421,7 @@ int fake_fw_init(struct kunit *test)
 	fw->num = FW_NR;
 	fw->raw_ctrs = FW_CONFIG;
 	fw->period = 1;
+	fw->step = 1;
 	fw->readable = FW_FIXED | FW_CONFIG;
 	fw->pmu.hwirq = RV_IRQ_PMU;
 	fw->pmu.has_filters = true;

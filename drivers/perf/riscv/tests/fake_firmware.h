@@ -81,6 +81,9 @@ struct fw_ctr {
  * @shmem:	the page of the batch extension, or NULL
  * @reads:	number of reads of counter CSRs
  * @period:	a running counter advances once in this number of reads; 0: never
+ * @step:	events by which it advances then
+ * @irqs:	counters that set @overflowed when they wrap
+ * @keeps_flags: a start does not clear @overflowed
  * @filters:	counters that support filters
  * @duplicate_event: QEMU's bug: of several counters with an event only the first counts it
  * @readable:	counters whose CSRs can be read
@@ -115,6 +118,9 @@ struct firmware {
 	struct sbi_pmu_batch_shmem *shmem;
 	unsigned int		reads;
 	unsigned int		period;
+	u64			step;
+	u64			irqs;
+	bool			keeps_flags;
 	u64			filters;
 	bool			duplicate_event;
 	u64			readable;
@@ -144,6 +150,7 @@ u64 fake_fw_held_ctrs(void);
 void fake_fw_plan(struct firmware *fw, u64 ctrs, u32 event_idx);
 u64 fake_fw_in_state(const struct firmware *fw, enum fw_state state);
 void fake_fw_expect_all_released(struct kunit *test);
+u64 fake_fw_read_ovf(unsigned int csr);
 u64 fake_fw_value_of(unsigned int ctr);
 void fake_fw_plan_load(struct firmware *fw, u64 ctrs);
 void fake_fw_expect_loaded(struct kunit *test, u64 ctrs);

@@ -8,6 +8,9 @@
 #include <linux/errno.h>
 #include <linux/perf_event.h>
 
+#include <asm/pmu_csr.h>
+
+#include "../event.h"
 #include "../platform/platform.h"
 #include "fake_backend.h"
 
@@ -15,7 +18,6 @@
 
 static int x60_init(struct kunit *test)
 {
-	const struct riscv_pmu_core *core = &riscv_pmu_core_spacemit_x60;
 	struct fake_pmu *fake = fake_create(test);
 
 	test->priv = fake;
@@ -26,8 +28,7 @@ static int x60_init(struct kunit *test)
 		fake->pmu.ctr[ctr].inh = 0;
 	fake->fixed_cycles = true;
 	fake->pmu.polled_sampling = true;
-	fake->pmu.mode_events = core->mode_events;
-	fake->pmu.nr_mode_events = core->nr_mode_events;
+	fake->pmu.platform = &riscv_pmu_spacemit_x60;
 	return 0;
 }
 
@@ -134,4 +135,124 @@ static struct kunit_suite x60_suite = {
 	.test_cases	= x60_cases,
 };
 
-kunit_test_suite(x60_suite);
+/* --- the tables of all cores --- */
+
+struct ids_row {
+	const char			*name;
+	struct riscv_pmu_ids		ids;
+	const struct riscv_pmu_platform	*platform;
+};
+
+#define CHOSEN(arch)	(RISCV_PMU_MARCHID_VENDOR | (arch))
+
+static const struct ids_row ids_rows[] = {
+	{ "all zero", { 0, 0, 0 }, NULL },
+	{ "QEMU", { 0, 0x2a, 0 }, NULL },
+	{ "AX45MP", { 0x31e, CHOSEN(0x8a45), 0x500 }, &riscv_pmu_andes_ax45mp },
+	{ "P550", { 0x489, CHOSEN(0x8), 0x6220425 }, &riscv_pmu_sifive_p550 },
+	{ "U74", { 0x489, CHOSEN(0x7), 0x4210427 }, &riscv_pmu_sifive_u74 },
+	{ "an unknown core of SiFive", { 0x489, CHOSEN(0x9), 0 }, NULL },
+	{ "X60", { 0x710, CHOSEN(0x58000001), 0x49772200 }, &riscv_pmu_spacemit_x60 },
+	{ "X100", { 0x710, CHOSEN(0x58000002), 0x33d8a600 }, &riscv_pmu_spacemit_x100 },
+	{ "C906, C910 or C920", { 0x5b7, 0, 0 }, &riscv_pmu_thead_c900 },
+	{ "C908", { 0x5b7, CHOSEN(0x09140d00), 0x50000 }, &riscv_pmu_thead_c908 },
+	{ "C920 v2", { 0x5b7, CHOSEN(0x090c0d00), 0x2047000 }, &riscv_pmu_thead_c920v2 },
+	{ "a C9xx with another mimpid", { 0x5b7, 0, 1 }, NULL },
+};
+
+KUNIT_ARRAY_PARAM_DESC(ids, ids_rows, name);
+
+static void the_ids_select_one_table(struct kunit *test)
+{
+	const struct ids_row *row = test->param_value;
+
+	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_find(&row->ids), row->platform);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ids_rows); i++) {
+		const struct riscv_pmu_platform *other = ids_rows[i].platform;
+
+		if (other && other != row->platform)
+			KUNIT_EXPECT_FALSE_MSG(test, riscv_pmu_platform_has_ids(other, &row->ids),
+					       "%s matches too", other->name);
+	}
+}
+
+struct core_row {
+	const char			*name;
+	const char			*title;
+	const char			*machine;
+	struct riscv_pmu_ids		ids;
+	const struct riscv_pmu_platform	*platform;
+};
+
+#define CORE_ROW(id, name, title, mvendorid, marchid, machine)	\
+	{ name, title, machine, { mvendorid, (unsigned long)(marchid), 0 }, &riscv_pmu_##id },
+
+static const struct core_row core_rows[] = { RISCV_PMU_CORES(CORE_ROW) };
+
+/* rvpmu finds a core by the IDs or the machine in cores.h. */
+static void rvpmu_finds_the_same_cores(struct kunit *test)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(core_rows); i++) {
+		const struct core_row *row = &core_rows[i];
+
+		if (row->machine) {
+			KUNIT_EXPECT_STREQ(test, row->platform->machine, row->machine);
+			continue;
+		}
+		KUNIT_EXPECT_STREQ(test, row->platform->name, row->name);
+		KUNIT_EXPECT_PTR_EQ_MSG(test, riscv_pmu_platform_find(&row->ids), row->platform,
+					"%s", row->title);
+	}
+}
+
+/* The bits that Sscofpmf has for flags and filters are not part of a selector. */
+static void selectors_have_no_filters(struct kunit *test)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(ids_rows); i++) {
+		const struct riscv_pmu_platform *platform = ids_rows[i].platform;
+
+		for (unsigned int j = 0; platform && j < platform->nr_selectors; j++) {
+			const struct riscv_pmu_selector *entry = &platform->selectors[j];
+
+			KUNIT_EXPECT_EQ_MSG(test, entry->selector & ~PMU_HPMEVENT_SELECTOR, 0,
+					    "%s", platform->name);
+			if (entry->event_idx == RISCV_PMU_EVENT_RAW)
+				KUNIT_EXPECT_EQ_MSG(test, entry->selector & ~entry->mask, 0,
+						    "%s", platform->name);
+			else
+				KUNIT_EXPECT_NE_MSG(test, entry->selector, 0, "%s", platform->name);
+		}
+	}
+}
+
+/* A bad event is refused on the machine whose firmware has a wrong map of it. */
+static void bad_events_are_refused(struct kunit *test)
+{
+	const struct perf_event_attr good = { HW(BRANCH_MISSES) };
+	const struct perf_event_attr bad = { HW(BUS_CYCLES) };
+	struct fake_pmu *fake = fake_create(test);
+	struct riscv_pmu_request req[2];
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &bad, false, req), 0);
+	fake->pmu.platform = &riscv_pmu_thead_c900;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &bad, false, req), 0);
+	fake->pmu.refuses_bad = true;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &bad, false, req), -ENOENT);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &good, false, req), 0);
+}
+
+static struct kunit_case platform_cases[] = {
+	KUNIT_CASE_PARAM(the_ids_select_one_table, ids_gen_params),
+	KUNIT_CASE(rvpmu_finds_the_same_cores),
+	KUNIT_CASE(selectors_have_no_filters),
+	KUNIT_CASE(bad_events_are_refused),
+	{}
+};
+
+static struct kunit_suite platform_suite = {
+	.name		= "riscv_pmu_platform",
+	.test_cases	= platform_cases,
+};
+
+kunit_test_suites(&x60_suite, &platform_suite);

@@ -22,16 +22,39 @@ static void probe_finds_all_counters(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
-/* As on T-Head C9xx and Andes, but not a fixed counter that can not be configured. */
+struct fixed_irq_row {
+	const char	*name;
+	u64		irqs;
+	bool		keeps_flags;
+	u64		refuses;
+	u64		irq_ctrs;
+};
+
+/* Firmware has to enable the interrupts of fixed counters, and to clear their flags. */
+static const struct fixed_irq_row fixed_irq_rows[] = {
+	{ "both interrupt", FW_FIXED, false, 0, FW_CONFIG | FW_FIXED },
+	{ "one interrupts", C(0), false, 0, FW_CONFIG | C(0) },
+	{ "none interrupts", 0, false, 0, FW_CONFIG },
+	{ "firmware does not clear the flags", FW_FIXED, true, 0, FW_CONFIG },
+	{ "one can not be configured", FW_FIXED, false, C(2), FW_CONFIG | C(0) },
+};
+
+KUNIT_ARRAY_PARAM_DESC(fixed_irq, fixed_irq_rows, name);
+
 static void fixed_counters_of_some_vendors_interrupt(struct kunit *test)
 {
+	const struct fixed_irq_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
+	kunit_activate_static_stub(test, riscv_pmu_csr_read_ovf, fake_fw_read_ovf);
 	fw->pmu.fixed_irqs = true;
-	fw->refuses = C(2);
+	fw->step = 2000;
+	fw->irqs = row->irqs;
+	fw->keeps_flags = row->keeps_flags;
+	fw->refuses = row->refuses;
 	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, FW_FIXED);
-	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_CONFIG | C(0));
+	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, row->irq_ctrs);
 
 	fake_fw_plan(fw, C(0), 0x00001);
 	fw->batch.load = C(0);
@@ -404,7 +427,7 @@ static void reload_returns_the_count_and_starts_again(struct kunit *test)
 #define SBI_EACH_CASE									\
 	KUNIT_CASE(probe_finds_all_counters),						\
 	KUNIT_CASE(probe_finds_all_events),						\
-	KUNIT_CASE(fixed_counters_of_some_vendors_interrupt),				\
+	KUNIT_CASE_PARAM(fixed_counters_of_some_vendors_interrupt, fixed_irq_gen_params),	\
 	KUNIT_CASE(batch_is_applied),							\
 	KUNIT_CASE(unconfigurable_fixed_counter_is_used_read_only),			\
 	KUNIT_CASE(counters_in_use_are_not_tested),					\

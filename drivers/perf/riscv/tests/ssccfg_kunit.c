@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of ssccfg/: the writes to simulated CSRs. */
 
+#include "../platform/platform.h"
 #include "fake_csr.h"
 
 /* --- probe --- */
@@ -94,13 +95,17 @@ static void counters_keep_the_firmwares_numbers(struct kunit *test)
 	fake_csr_expect_no_violation(test, file);
 }
 
+static const struct riscv_pmu_platform file_platform = {
+	.selectors	= file_selectors,
+	.nr_selectors	= ARRAY_SIZE(file_selectors),
+};
+
 static void events_are_from_the_table_without_firmware(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
 
 	file->has_sbi = false;
-	file->pmu.selectors = file_selectors;
-	file->pmu.nr_selectors = ARRAY_SIZE(file_selectors);
+	file->pmu.platform = &file_platform;
 	file = fake_csr_ready(test);
 	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_HPMS);
 	KUNIT_EXPECT_EQ(test, fake_csr_event_ctrs(file, FILE_DTLB, 0), FILE_HPMS & ~FILE_FIXED);
@@ -109,6 +114,28 @@ static void events_are_from_the_table_without_firmware(struct kunit *test)
 	fake_csr_program(file, 6, FILE_DTLB, 0, 0);
 	KUNIT_EXPECT_EQ(test, fake_csr_apply(file), 0);
 	KUNIT_EXPECT_EQ(test, file->event[6], FILE_SEL_DTLB);
+	fake_csr_expect_no_violation(test, file);
+}
+
+/* Of the counters that a table names, those that the hart has are used. */
+static void events_have_the_counters_of_the_table(struct kunit *test)
+{
+	static const struct riscv_pmu_selector selectors[] = {
+		{ RISCV_PMU_EVENT_CYCLES, FILE_SEL_CYCLES, 0, BIT(5) | BIT(20) },
+		{ FILE_DTLB, FILE_SEL_DTLB, 0, BIT(20) },
+	};
+	static const struct riscv_pmu_platform platform = {
+		.selectors	= selectors,
+		.nr_selectors	= ARRAY_SIZE(selectors),
+	};
+	struct csr_file *file = test->priv;
+
+	file->has_sbi = false;
+	file->pmu.platform = &platform;
+	file = fake_csr_ready(test);
+	KUNIT_EXPECT_EQ(test, fake_csr_event_ctrs(file, RISCV_PMU_EVENT_CYCLES, 0),
+			BIT(0) | BIT(5));
+	KUNIT_EXPECT_EQ(test, fake_csr_event_ctrs(file, FILE_DTLB, 0), 0);
 	fake_csr_expect_no_violation(test, file);
 }
 
@@ -462,6 +489,7 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(widths_and_filters_are_measured),
 	KUNIT_CASE(counters_keep_the_firmwares_numbers),
 	KUNIT_CASE(events_are_from_the_table_without_firmware),
+	KUNIT_CASE(events_have_the_counters_of_the_table),
 	KUNIT_CASE(raw_and_fixed_events_work_without_firmware_and_table),
 	KUNIT_CASE(events_have_the_firmwares_counters),
 	KUNIT_CASE(raw_events_have_the_counters_that_accept_them),
