@@ -28,6 +28,7 @@ struct patient {
 	bool has_cpu;
 	bool ours;		/* not mainline's driver */
 	char sampling[TEXT_SIZE];
+	char cycles_sampling[TEXT_SIZE];
 	int status;
 };
 
@@ -193,6 +194,14 @@ static void check_sampling(struct patient *patient)
 		find(patient, "sampling", FINDING_DEGRADED,
 		     *why ? why : "by a timer: samples are up to 4 ms late",
 		     "a core with Sscofpmf; on QEMU, a version that implements sie.LCOFIE");
+	} else if (!err && !strcmp(patient->cycles_sampling, "polled")) {
+		find(patient, "sampling", FINDING_DEGRADED,
+		     "by overflow interrupt, but cycles by a timer: their samples are up to 4 ms late",
+		     "sample another event: perf record -e branch-misses");
+	} else if (!err && !strcmp(patient->cycles_sampling, "split")) {
+		find(patient, "sampling", FINDING_OK,
+		     "by overflow interrupt; cycles by two raw events, one in user mode and one in the kernel",
+		     "");
 	} else if (!err) {
 		find(patient, "sampling", FINDING_OK, "by overflow interrupt", "");
 	} else if (err == -EACCES || err == -EPERM) {
@@ -371,13 +380,14 @@ static void check_rate(struct patient *patient)
 	     rate < 4000 ? "sysctl kernel.perf_event_max_sample_rate=100000" : "");
 }
 
-int cmd_doctor(int argc, char **argv)
+static int examine(void)
 {
 	struct patient patient = {};
 
 	patient.has_cpu = find_pmu(&patient.cpu, "cpu");
 	if (patient.has_cpu) {
 		pmu_read(&patient.cpu, "caps/sampling", patient.sampling);
+		pmu_read(&patient.cpu, "caps/cycles_sampling", patient.cycles_sampling);
 		move_to_pmu(&patient.cpu);
 	}
 	json_open(NULL, '{');
@@ -402,4 +412,22 @@ int cmd_doctor(int argc, char **argv)
 	json_number("status", patient.status);
 	json_close('}');
 	return patient.status;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	bool dts = argc > 1 && !strcmp(argv[1], "--dts");
+
+	if (argc == 1)
+		return examine();
+	if (dts && json) {
+		fprintf(stderr, "rvpmu: doctor --dts prints a devicetree node, so it has no --json\n");
+		return EXIT_USAGE;
+	}
+	if (dts && argc == 2)
+		return print_dts(NULL);
+	if (dts && argc == 4 && !strcmp(argv[2], "--core"))
+		return print_dts(argv[3]);
+	fprintf(stderr, "usage: rvpmu doctor [--dts [--core NAME]]\n");
+	return EXIT_USAGE;
 }

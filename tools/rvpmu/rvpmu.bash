@@ -31,6 +31,9 @@ _rvpmu()
 	man)
 		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_names "$devices"/*/events/*)" -- "$word")
 		;;
+	doctor)
+		mapfile -t COMPREPLY < <(compgen -W "--dts --core" -- "$word")
+		;;
 	exclusive)
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")
 		;;

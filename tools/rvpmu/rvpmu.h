@@ -73,6 +73,14 @@ int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr);
 struct perf_event_attr make_attr(uint32_t type, uint64_t config);
 struct perf_event_attr attr_instructions(void);
 
+/* --- dts.c --- */
+
+/*
+ * Prints the devicetree node with the events of the core @name, or of this machine if it is NULL.
+ * Returns EXIT_MISSING if the core is unknown, EXIT_DEGRADED if no node is needed.
+ */
+int print_dts(const char *name);
+
 /* --- the commands: each returns the exit status --- */
 
 int cmd_list(int argc, char **argv);

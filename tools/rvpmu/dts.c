@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rvpmu doctor --dts: print the devicetree node from which the firmware learns the events of this
+ * core. The events come from the driver's table, and the kernel may have another driver.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../drivers/perf/riscv/platform/cores.h"
+#include "rvpmu.h"
+
+#define COMPATIBLE	"/proc/device-tree/compatible"
+/* mhpmcounter3 to mhpmcounter31; the firmware ignores those that a hart does not have. */
+#define PROGRAMMABLE	0xfffffff8u
+
+struct event {
+	uint32_t event_idx;	/* 0 ends the list */
+	uint64_t selector;
+	uint64_t mask;		/* of raw events */
+	uint32_t counters;
+};
+
+static const struct core {
+	const char *name;
+	const char *title;
+	uint64_t mvendorid;
+	uint64_t marchid;
+	const char *compatible;
+	const struct event *events;
+} cores[] = {
+#define EVENT(event_idx, selector, mask, counters)	{ event_idx, selector, mask, counters },
+#define CORE(id, name, title, mvendorid, marchid, compatible)	\
+	{ name, title, mvendorid, marchid, compatible,		\
+	  (const struct event[]){ RISCV_PMU_EVENTS_##id(EVENT) {} } },
+	RISCV_PMU_CORES(CORE)
+};
+
+#define NR_CORES	(sizeof(cores) / sizeof(*cores))
+
+/* --- which core --- */
+
+/* The number in the first line of /proc/cpuinfo that begins with @key; 0 if there is none. */
+static uint64_t read_id(const char *key)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	char line[TEXT_SIZE];
+	uint64_t id = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *value = strchr(line, ':');
+
+		if (strncmp(line, key, strlen(key)) || !value)
+			continue;
+		id = strtoull(value + 1, NULL, 16);
+		break;
+	}
+	if (file)
+		fclose(file);
+	return id;
+}
+
+static bool machine_is(const char *compatible)
+{
+	FILE *file = fopen(COMPATIBLE, "r");
+	char text[TEXT_SIZE];
+	size_t size = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	bool found = false;
+
+	if (file)
+		fclose(file);
+	/* A list of strings, each with its end */
+	text[size] = '\0';
+	for (size_t i = 0; i < size; i += strlen(text + i) + 1)
+		found |= !strcmp(text + i, compatible);
+	return found;
+}
+
+static const struct core *find_core(void)
+{
+	uint64_t mvendorid = read_id("mvendorid"), marchid = read_id("marchid");
+
+	for (size_t i = 0; i < NR_CORES; i++) {
+		if (cores[i].compatible ? machine_is(cores[i].compatible) :
+		    mvendorid == cores[i].mvendorid && marchid == cores[i].marchid)
+			return &cores[i];
+	}
+
+	fprintf(stderr, "rvpmu: there is no table of events for this core (mvendorid 0x%" PRIx64 ", marchid 0x%"
+		PRIx64 "): write the node by the core's manual and OpenSBI's docs/pmu_support.md\n",
+		mvendorid, marchid);
+	return NULL;
+}
+
+static const struct core *find_core_by_name(const char *name)
+{
+	for (size_t i = 0; i < NR_CORES; i++) {
+		if (!strcmp(cores[i].name, name))
+			return &cores[i];
+	}
+
+	fprintf(stderr, "rvpmu: there is no table for the core '%s'; use one of", name);
+	for (size_t i = 0; i < NR_CORES; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", cores[i].name);
+	fputc('\n', stderr);
+	return NULL;
+}
+
+/* --- whether the firmware has a map --- */
+
+/* The fixed counters have these two events without a map. */
+static bool is_fixed(uint32_t event_idx)
+{
+	return event_idx == RISCV_PMU_EVENT_CYCLES || event_idx == RISCV_PMU_EVENT_INSTRUCTIONS;
+}
+
+static bool is_missing(uint32_t event_idx)
+{
+	uint32_t code = event_idx & RISCV_PMU_EVENT_CODE_MASK;
+	struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, code - 1);
+
+	if (event_idx >> RISCV_PMU_EVENT_TYPE_SHIFT == RISCV_PMU_EVENT_TYPE_CACHE)
+		attr = make_attr(PERF_TYPE_HW_CACHE, code >> 3 | (code >> 1 & 3) << 8 |
+				 (uint64_t)(code & 1) << 16);
+	return try_event(&attr) == -ENOENT;
+}
+
+/* Raw events do not tell: mainline's driver opens any of them. */
+static bool has_map(const struct core *core)
+{
+	bool has = false;
+
+	for (const struct event *event = core->events; event->event_idx; event++) {
+		if (is_fixed(event->event_idx) || event->event_idx == RISCV_PMU_EVENT_RAW)
+			continue;
+		if (is_missing(event->event_idx))
+			return false;
+		has = true;
+	}
+
+	return has;
+}
+
+/* --- the node --- */
+
+static uint32_t ctrs_of(const struct event *event)
+{
+	uint32_t counters = event->counters ? event->counters : PROGRAMMABLE;
+
+	/* The fixed counters: 0 counts cycles, 2 counts instructions. */
+	if (event->event_idx == RISCV_PMU_EVENT_CYCLES)
+		counters |= 1;
+	if (event->event_idx == RISCV_PMU_EVENT_INSTRUCTIONS)
+		counters |= 4;
+	return counters;
+}
+
+/* The upper and the lower half: a cell has 32 bits. */
+static void print_cells(uint64_t value)
+{
+	printf("0x%08" PRIx64 " 0x%08" PRIx64 " ", value >> 32, value & 0xffffffff);
+}
+
+static void print_selector(const struct event *event)
+{
+	printf("0x%05" PRIx32 " ", event->event_idx);
+	print_cells(event->selector);
+}
+
+static void print_counters(const struct event *event)
+{
+	printf("0x%05" PRIx32 " 0x%05" PRIx32 " 0x%08" PRIx32 " ", event->event_idx, event->event_idx,
+	       ctrs_of(event));
+}
+
+static void print_raw(const struct event *event)
+{
+	print_cells(event->selector);
+	print_cells(event->mask);
+	printf("0x%08" PRIx32 " ", ctrs_of(event));
+}
+
+/* A property with an element for each raw event, or for each other event; none if there are none. */
+static void print_property(const char *name, const struct event *event, bool raw,
+			   void (*print)(const struct event *event))
+{
+	bool begun = false;
+
+	for (; event->event_idx; event++) {
+		if ((event->event_idx == RISCV_PMU_EVENT_RAW) != raw)
+			continue;
+		if (begun)
+			printf(",\n\t\t< ");
+		else
+			printf("\t%s =\n\t\t< ", name);
+		print(event);
+		printf(">");
+		begun = true;
+	}
+	if (begun)
+		printf(";\n");
+}
+
+static void print_node(const struct core *core)
+{
+	printf("/*\n"
+	       " * The events of %s, for OpenSBI. Put this node into the root node of the devicetree\n"
+	       " * that the firmware gets, in place of a node with the same compatible string: into the\n"
+	       " * board's .dts of U-Boot, or of OpenSBI if it has one built in (FW_FDT_PATH). A devicetree\n"
+	       " * that the boot loader loads for Linux only does not help.\n"
+	       " */\n", core->title);
+	printf("pmu {\n\tcompatible = \"riscv,pmu\";\n");
+	print_property("riscv,event-to-mhpmevent", core->events, false, print_selector);
+	print_property("riscv,event-to-mhpmcounters", core->events, false, print_counters);
+	print_property("riscv,raw-event-to-mhpmcounters", core->events, true, print_raw);
+	printf("};\n");
+}
+
+int print_dts(const char *name)
+{
+	const struct core *core = name ? find_core_by_name(name) : find_core();
+
+	if (!core)
+		return EXIT_MISSING;
+	/* The node of a named core may be for another machine. */
+	if (!name && has_map(core)) {
+		fprintf(stderr, "rvpmu: this machine has the events of %s already, so no node is needed; --core %s prints it\n",
+			core->title, core->name);
+		return EXIT_DEGRADED;
+	}
+	print_node(core);
+	return EXIT_OK;
+}
