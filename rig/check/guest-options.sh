@@ -17,7 +17,7 @@ guest_options()
 	@idle) GUEST_OPTIONS=(--icount --idle) ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
 	@raw-two) GUEST_OPTIONS=(--raw-events 0x30) ;;
-	@x60) GUEST_OPTIONS=(--icount --core x60) ;;
+	@core-*) GUEST_OPTIONS=(--icount --core "${1#@core-}") ;;
 	@mixed) GUEST_OPTIONS=(--mixed ssccfg) ;;
 	@late) GUEST_OPTIONS=(--mixed smcdeleg --append maxcpus=1) ;;
 	# With sleep=off, QEMU's virtual clock jumps to the next timer while all harts are idle. If a

@@ -57,6 +57,23 @@ TEST(caps_sampling_is_right_for_the_hart_and_the_parameter)
 		     pmu_sysfs("caps/sampling", text));
 }
 
+/*
+ * On some cores (--core of rig/guest/boot) only counters that do not interrupt have cycles; on
+ * others all counters have them.
+ */
+TEST(caps_cycles_sampling_is_right_for_the_core)
+{
+	const char *core = getenv("RISCV_PMU_CORE");
+	char text[PMU_TEXT], sampling[PMU_TEXT];
+	const char *expected = pmu_sysfs("caps/sampling", sampling);
+
+	if (core && !strcmp(core, "x60"))
+		expected = "split";
+	else if (core && !strcmp(core, "p550"))
+		expected = "polled";
+	EXPECT_STREQ(expected, pmu_sysfs("caps/cycles_sampling", text));
+}
+
 /* Privileged ISA: cycle and instret are fixed, and there are 29 hpmcounters at most. */
 TEST(numbers_and_width_of_counters_are_in_the_valid_range)
 {
