@@ -11,7 +11,7 @@
 #define CALLS			1000
 #define INSTRUCTIONS_PER_TICK	100
 
-/* Maximum costs in addition to a trap that does nothing: section 14. */
+/* Maximum costs in addition to a trap that does nothing: section 15. */
 #define COST_CALL		180
 #define COST_COUNTER		30
 /* In addition for each counter that is programmed. */

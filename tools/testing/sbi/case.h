@@ -18,7 +18,7 @@ extern const struct test_case startstop_cases[], filter_cases[], overflow_cases[
 extern const struct test_case firmware_event_cases[], event_info_cases[];
 extern const struct test_case snapshot_cases[], sse_cases[], suspend_cases[];
 extern const struct test_case batch_cases[], batch_fail_cases[], batch_filter_cases[];
-extern const struct test_case batch_resolve_cases[], batch_state_cases[];
+extern const struct test_case batch_resolve_cases[], batch_map_cases[], batch_state_cases[];
 extern const struct test_case batch_cost_cases[];
 extern const struct test_case device_cases[], hostile_cases[], fuzz_cases[];
 

@@ -253,7 +253,7 @@ static void call_standard(bool tame)
 
 static void call_batch(bool tame)
 {
-	switch (below(8)) {
+	switch (below(9)) {
 	case 0:
 		batch_set_shmem(any_address(tame), any_high(), below(8) ? 0 : random());
 		break;
@@ -265,6 +265,9 @@ static void call_batch(bool tame)
 		break;
 	case 3:
 		batch_set_shmem(BATCH_SHARED, 0, 0);
+		break;
+	case 4:
+		sbi_call(SBI_EXT_PMU_BATCH, SBI_PMU_BATCH_MAP_EVENTS, random(), random(), 0);
 		break;
 	default:
 		/* Mostly masks of existing counters, because other calls only return an error. */

@@ -49,6 +49,7 @@ static const struct test_case *const all_groups[] = {
 	batch_fail_cases,
 	batch_filter_cases,
 	batch_resolve_cases,
+	batch_map_cases,
 	batch_state_cases,
 	batch_cost_cases,
 	sse_cases,

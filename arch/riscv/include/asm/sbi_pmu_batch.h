@@ -16,10 +16,13 @@
 #define SBI_PMU_BATCH_SET_SHMEM		1
 #define SBI_PMU_BATCH_APPLY		2
 #define SBI_PMU_BATCH_RESOLVE		3
+#define SBI_PMU_BATCH_MAP_EVENTS	4
 
 /* The result of GET_VERSION. Versions whose major number is 0 are drafts (section 4). */
 #define SBI_PMU_BATCH_VERSION(major, minor)	((major) << 16 | (minor))
 #define SBI_PMU_BATCH_VERSION_0_9		SBI_PMU_BATCH_VERSION(0, 9)
+/* The same with MAP_EVENTS */
+#define SBI_PMU_BATCH_VERSION_0_10		SBI_PMU_BATCH_VERSION(0, 10)
 
 #define SBI_PMU_BATCH_SHMEM_SIZE	4096
 #define SBI_PMU_BATCH_SHMEM_DISABLE	(~0UL)
@@ -29,12 +32,12 @@
 #define SBI_PMU_BATCH_NO_EVENT		0
 
 /**
- * struct sbi_pmu_batch_slot - the configuration of one counter
- * @value:	initial value
- * @event_data:	as for COUNTER_CONFIG_MATCHING
+ * struct sbi_pmu_batch_slot - the configuration of one counter; for MAP_EVENTS, one event
+ * @value:	initial value. MAP_EVENTS: the selector
+ * @event_data:	as for COUNTER_CONFIG_MATCHING. MAP_EVENTS: the mask of raw events
  * @event_idx:	as for COUNTER_CONFIG_MATCHING, or SBI_PMU_BATCH_NO_EVENT
  * @flags:	SBI_PMU_CFG_FLAG_SET_VUINH, SET_VSINH, SET_UINH and SET_SINH; the
- *		implementation ignores other bits
+ *		implementation ignores other bits. MAP_EVENTS: counters that can count the event
  * @reserved:	not accessed
  */
 struct sbi_pmu_batch_slot {
@@ -48,10 +51,11 @@ struct sbi_pmu_batch_slot {
 /**
  * struct sbi_pmu_batch_shmem - the page that a hart shares with its firmware (section 3)
  * @load:	in, APPLY: counters to load from slot[].value before they start
- * @failed:	out, APPLY: counters that could not be programmed, loaded or started
+ * @failed:	out, APPLY: counters that could not be programmed, loaded or started;
+ *		MAP_EVENTS: slots whose events were not added to the map
  * @ctrs:	out, RESOLVE: counters that can count the event
  * @reserved:	not accessed
- * @slot:	in, APPLY: configurations, by counter index
+ * @slot:	in, APPLY: configurations, by counter index; MAP_EVENTS: events
  * @unused:	not accessed
  */
 struct sbi_pmu_batch_shmem {

@@ -447,8 +447,9 @@ bool riscv_pmu_sbi_has_batch(void)
 		return false;
 
 	ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_GET_VERSION, 0, 0, 0, 0, 0, 0);
-	/* Drafts, whose major version is 0, are not compatible with each other. */
-	return !ret.error && ret.value == SBI_PMU_BATCH_VERSION_0_9;
+	/* Drafts, whose major version is 0, may be incompatible with each other; these are not. */
+	return !ret.error && (ret.value == SBI_PMU_BATCH_VERSION_0_9 ||
+			      ret.value == SBI_PMU_BATCH_VERSION_0_10);
 }
 
 /**

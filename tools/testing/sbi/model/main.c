@@ -29,6 +29,7 @@ static const struct test_case *const groups[] = {
 	batch_fail_cases,
 	batch_filter_cases,
 	batch_resolve_cases,
+	batch_map_cases,
 	batch_state_cases,
 	sse_cases,
 	suspend_cases,
@@ -74,7 +75,7 @@ static void run(void)
 	const struct test_case *test;
 	u64 planned = 0, have;
 
-	/* Section 10: the cases need the extension. */
+	/* Section 11: the cases need the extension. */
 	if (!is_there(SBI_EXT_PMU_BATCH))
 		bail_out("sbi_probe_extension does not report the PMU batch extension");
 	pmu_discover();

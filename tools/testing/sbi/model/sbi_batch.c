@@ -34,7 +34,7 @@ static u64 slot_address(unsigned int i)
 
 /*
  * Checks are in the order of the table. The model never lacks memory for its state.
- * Section 11: the page is one range that does not wrap.
+ * Section 12: the page is one range that does not wrap.
  */
 static struct sbiret set_shmem(ulong low, ulong high, ulong flags)
 {
@@ -184,18 +184,53 @@ static struct sbiret resolve(ulong event, u64 data)
 	return sbi_value(0);
 }
 
+/* --- section 8: MAP_EVENTS --------------------------------------------------------------------- */
+
+/* False if the page faults. */
+static bool map_slot(unsigned int i, u64 *failed)
+{
+	u64 slot = slot_address(i), selector, mask;
+	u32 event, able;
+
+	if (!memory_read64(slot + offsetof(struct sbi_pmu_batch_slot, value), &selector) ||
+	    !memory_read64(slot + offsetof(struct sbi_pmu_batch_slot, event_data), &mask) ||
+	    !memory_read32(slot + offsetof(struct sbi_pmu_batch_slot, event_idx), &event) ||
+	    !memory_read32(slot + offsetof(struct sbi_pmu_batch_slot, flags), &able))
+		return false;
+	if (!event_map(event, selector, mask, able))
+		*failed |= BIT(i);
+	return true;
+}
+
+static struct sbiret map_events(u64 slots)
+{
+	u64 failed = 0;
+	unsigned int i;
+
+	if (page == NO_PAGE)
+		return sbi_error(SBI_ERR_NO_SHMEM);
+	for (i = 0; i < SBI_PMU_BATCH_NR_CTRS; i++)
+		if (slots & BIT(i) && !map_slot(i, &failed))
+			return sbi_error(SBI_ERR_INVALID_ADDRESS);
+	if (!memory_write64(page + OFFSET(failed), failed))
+		return sbi_error(SBI_ERR_INVALID_ADDRESS);
+	return sbi_error(failed ? SBI_ERR_FAILED : SBI_SUCCESS);
+}
+
 /* Section 2: on RV64 each argument is one register. */
 struct sbiret batch_handle(ulong fid, const ulong *args)
 {
 	switch (fid) {
 	case SBI_PMU_BATCH_GET_VERSION:
-		return sbi_value(SBI_PMU_BATCH_VERSION_0_9);
+		return sbi_value(SBI_PMU_BATCH_VERSION_0_10);
 	case SBI_PMU_BATCH_SET_SHMEM:
 		return set_shmem(args[0], args[1], args[2]);
 	case SBI_PMU_BATCH_APPLY:
 		return apply(args[0], args[1], args[2]);
 	case SBI_PMU_BATCH_RESOLVE:
 		return resolve(args[0], args[1]);
+	case SBI_PMU_BATCH_MAP_EVENTS:
+		return map_events(args[0]);
 	default:
 		return sbi_error(SBI_ERR_NOT_SUPPORTED);
 	}

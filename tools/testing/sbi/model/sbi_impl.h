@@ -37,6 +37,8 @@ void pmu_count_firmware_event(ulong event);
 bool event_is_valid(ulong event, u64 data);
 /* The counters that can count it: none if it is not valid. */
 u64 event_counters(ulong event, u64 data);
+/* Adds an event to the map: section 8.1 of the batch extension. False if the slot fails. */
+bool event_map(ulong event, u64 selector, u64 mask, u64 able);
 
 bool counter_is_running(unsigned int i);
 bool counter_has_event(unsigned int i);

@@ -18,6 +18,7 @@
 #define CACHE_LAST_ID		6
 #define CACHE_LAST_OP		2
 #define FW_LAST			21
+#define SELECTOR_BITS		56
 #define RAW_DATA_BITS		48
 #define RAW_V2_DATA_BITS	56
 
@@ -36,6 +37,18 @@ static const struct {
 	{ EVENT_DTLB_WRITE_MISS, SELECTOR_TLB_MISSES,	HART_PROGRAMMABLE },
 	{ EVENT_ITLB_READ_MISS,	 SELECTOR_TLB_MISSES,	HART_PROGRAMMABLE },
 };
+
+#define MAP_MAX			128
+
+/* Events that the supervisor has mapped. MASK is that of raw events. */
+static struct {
+	ulong event;
+	u64 selector;
+	u64 mask;
+	u64 counters;
+} map[MAP_MAX];
+
+static unsigned int nr_mapped;
 
 /*
  * A fixed counter always has its own event; IN_USE is set if it was configured or
@@ -101,6 +114,11 @@ static u64 usable_counters(u64 able)
 	return hart_profile->smcntrpmf ? able : able & ~HART_FIXED;
 }
 
+static bool is_raw(ulong event)
+{
+	return event == EVENT_RAW || event == EVENT_RAW_V2;
+}
+
 u64 event_counters(ulong event, u64 data)
 {
 	size_t i;
@@ -112,17 +130,56 @@ u64 event_counters(ulong event, u64 data)
 	for (i = 0; i < ARRAY_SIZE(platform_events); i++)
 		if (platform_events[i].event == event)
 			return usable_counters(platform_events[i].counters);
+	for (i = 0; i < nr_mapped; i++)
+		if (is_raw(event) ? map[i].event == EVENT_RAW && (data & map[i].mask) == map[i].selector :
+				    map[i].event == event)
+			return map[i].counters;
 	return 0;
 }
 
-static u64 event_selector(ulong event)
+static u64 event_selector(ulong event, u64 data)
 {
 	size_t i;
 
+	if (is_raw(event))
+		return data;
 	for (i = 0; i < ARRAY_SIZE(platform_events); i++)
 		if (platform_events[i].event == event)
 			return platform_events[i].selector;
+	for (i = 0; i < nr_mapped; i++)
+		if (map[i].event == event)
+			return map[i].selector;
 	return 0;
+}
+
+/* The platform has no raw events. */
+static bool is_mapped(ulong event, u64 selector, u64 mask)
+{
+	size_t i;
+
+	if (!is_raw(event))
+		return event_selector(event, 0);
+	for (i = 0; i < nr_mapped; i++)
+		if (map[i].event == EVENT_RAW && !((selector ^ map[i].selector) & mask & map[i].mask))
+			return true;
+	return false;
+}
+
+bool event_map(ulong event, u64 selector, u64 mask, u64 able)
+{
+	if (event == EVENT_NONE || !event_is_valid(event, 0) || event > EVENT_RAW)
+		return false;
+	if (selector >> SELECTOR_BITS || !able || able & ~HART_PROGRAMMABLE)
+		return false;
+	if (event == EVENT_RAW ? !mask || selector & ~mask : !selector)
+		return false;
+	if (is_mapped(event, selector, mask) || nr_mapped == MAP_MAX)
+		return false;
+	map[nr_mapped].event = event;
+	map[nr_mapped].selector = selector;
+	map[nr_mapped].mask = mask;
+	map[nr_mapped++].counters = able;
+	return true;
 }
 
 /* --- counters ---------------------------------------------------------------------- */
@@ -168,7 +225,7 @@ bool counter_configure(unsigned int i, ulong event, u64 data, ulong flags)
 	if (is_fixed(i))
 		hart_event_write(i, filters_of(flags));
 	else if (!is_firmware(i))
-		hart_event_write(i, event_selector(event) | filters_of(flags));
+		hart_event_write(i, event_selector(event, data) | filters_of(flags));
 	return true;
 }
 
@@ -423,7 +480,7 @@ static struct sbiret stop(const ulong *args)
 		return sbi_error(SBI_ERR_NO_SHMEM);
 	able = with_event_of(set.counters);
 	ran = running_of(able);
-	/* Section 9 of the batch extension: RESET also stops counters without an event. */
+	/* Section 10 of the batch extension: RESET also stops counters without an event. */
 	counters_stop(flags & PMU_STOP_RESET ? set.counters : ran);
 	if (flags & PMU_STOP_TAKE_SNAPSHOT)
 		saved = save_to_snapshot(&set);

@@ -73,7 +73,7 @@ struct sbiret sse_handle_call(ulong fid, const ulong *args)
 	}
 }
 
-/* Section 9: the pending bit is cleared when the event is injected. */
+/* Section 10: the pending bit is cleared when the event is injected. */
 void sse_take_overflow(void)
 {
 	if (!event.enabled || !event.unmasked || event.running)
