@@ -249,6 +249,7 @@ static int sbi_apply_others(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch
 /* Finds out what the counters can do; they are all stopped. */
 static void sbi_test_ctrs(struct riscv_pmu *pmu)
 {
+	riscv_pmu_sbi_map_events(pmu);
 	riscv_pmu_sbi_find_events(pmu);
 	/* With Ssccfg the kernel writes the hardware counters itself. */
 	if (!pmu->no_calls)

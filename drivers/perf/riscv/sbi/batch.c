@@ -7,6 +7,7 @@
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
 #include <linux/bits.h>
+#include <linux/cleanup.h>
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/gfp.h>
@@ -174,6 +175,23 @@ static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 	return err == -ENOENT ? 0 : err;
 }
 
+/* The event is in the first slot. The firmware has counters of 32 bits' numbers only. */
+static int batch_map_event(const struct riscv_pmu_selector *event, u64 ctrs)
+{
+	struct sbi_pmu_batch_shmem *shmem;
+
+	guard(irqsave)();
+	shmem = this_cpu_read(batch_shmem);
+	if (!shmem)
+		return -ENODEV;
+
+	shmem->slot[0].event_idx = event->event_idx;
+	shmem->slot[0].value = event->selector;
+	shmem->slot[0].event_data = event->mask;
+	shmem->slot[0].flags = lower_32_bits(ctrs);
+	return riscv_pmu_sbi_batch_map_events(BIT_ULL(0));
+}
+
 const struct riscv_pmu_sbi_method riscv_pmu_sbi_batch_method = {
 	.name		= "batch",
 	.probe		= batch_probe,
@@ -182,4 +200,5 @@ const struct riscv_pmu_sbi_method riscv_pmu_sbi_batch_method = {
 	.apply		= batch_apply,
 	.reload		= batch_reload,
 	.event_ctrs	= batch_event_ctrs,
+	.map_event	= batch_map_event,
 };

@@ -49,6 +49,7 @@ const char *riscv_pmu_sbi_ecall_name(unsigned int fid)
 		[SBI_CALL_BATCH(SBI_PMU_BATCH_SET_SHMEM)] = "batch_set_shmem",
 		[SBI_CALL_BATCH(SBI_PMU_BATCH_APPLY)]	= "batch_apply",
 		[SBI_CALL_BATCH(SBI_PMU_BATCH_RESOLVE)]	= "batch_resolve",
+		[SBI_CALL_BATCH(SBI_PMU_BATCH_MAP_EVENTS)] = "batch_map_events",
 	};
 
 	return names[fid];
@@ -512,4 +513,23 @@ int riscv_pmu_sbi_batch_resolve(u32 event_idx, u64 event_data)
 					   0, 0, 0);
 
 	return ret.error == SBI_ERR_NOT_SUPPORTED ? -ENOENT : call_errno(ret);
+}
+
+/**
+ * riscv_pmu_sbi_batch_map_events() - add the events in the page's slots to the firmware's map
+ * @slots:	the slots
+ *
+ * Context: interrupts off.
+ * Return: 0; -EIO if the failed mask in the page has the slots that the firmware refuses; another
+ * errno if it takes no events.
+ */
+int riscv_pmu_sbi_batch_map_events(u64 slots)
+{
+	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(slots) : 0;
+	struct sbiret ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_MAP_EVENTS, slots, high, 0, 0, 0, 0);
+
+	if (!ret.error)
+		return 0;
+
+	return ret.error == SBI_ERR_FAILURE ? -EIO : -ENODEV;
 }

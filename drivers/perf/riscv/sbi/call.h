@@ -48,7 +48,7 @@ struct riscv_pmu_sbi_event_info {
  * batch extension follow those of the PMU extension.
  */
 #define SBI_CALL_NR_PMU_FIDS	9
-#define RISCV_PMU_SBI_NR_FIDS	(SBI_CALL_NR_PMU_FIDS + 4)
+#define RISCV_PMU_SBI_NR_FIDS	(SBI_CALL_NR_PMU_FIDS + 5)
 
 const char *riscv_pmu_sbi_ecall_name(unsigned int fid);
 unsigned long riscv_pmu_sbi_ecall_count(unsigned int cpu, unsigned int fid);
@@ -74,5 +74,6 @@ bool riscv_pmu_sbi_has_batch(void);
 int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page);
 int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start);
 int riscv_pmu_sbi_batch_resolve(u32 event_idx, u64 event_data);
+int riscv_pmu_sbi_batch_map_events(u64 slots);
 
 #endif /* _RISCV_PMU_SBI_CALL_H */

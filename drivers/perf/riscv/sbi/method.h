@@ -23,6 +23,9 @@
  * @event_ctrs:	get from the firmware the counters that can hold an event, in use or not; 0 if
  *		there are none, or if the firmware does not know the counters of any event.
  *		An errno if it does not know those of this event. May be NULL. Process context
+ * @map_event:	give the firmware an event for which it has no map, and the counters that can hold
+ *		it. -EIO: the firmware refuses it. Another errno: it takes none. May be NULL.
+ *		Process context
  * @overflowed:	find out without an overflow CSR which of the given running counters have
  *		overflowed. The result may include a counter that has not. The counters keep
  *		running. May be NULL. Interrupts off
@@ -35,6 +38,7 @@ struct riscv_pmu_sbi_method {
 	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
 	int (*reload)(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);
 	int (*event_ctrs)(u32 event_idx, u64 event_data, u64 *ctrs);
+	int (*map_event)(const struct riscv_pmu_selector *event, u64 ctrs);
 	u64 (*overflowed)(u64 ctrs);
 };
 

@@ -79,6 +79,9 @@ u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_confi
 u64 riscv_pmu_sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 void riscv_pmu_sbi_find_events(struct riscv_pmu *pmu);
 
+/* map.c */
+void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu);
+
 /* quirks.c */
 void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu);
 void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu);

@@ -47,9 +47,32 @@ static struct sbiret fw_get_info(struct firmware *fw, unsigned long ctr)
 					FW_OWN & C(ctr)));
 }
 
-/* Counters that can hold an event: none for bus cycles and for firmware events but set-timer */
-static u64 fw_event_ctrs(const struct firmware *fw, u32 event_idx)
+/*
+ * Counters of an event that the driver has mapped. Cycles and instructions have fixed ones; the raw
+ * selector 0 is no event.
+ */
+static u64 fw_mapped_ctrs(const struct firmware *fw, u32 event_idx, u64 event_data)
 {
+	u64 ctrs = event_idx == 1 ? C(0) : event_idx == 2 ? C(2) : 0;
+
+	for (unsigned int i = 0; i < fw->nr_mapped; i++) {
+		const struct sbi_pmu_batch_slot *slot = &fw->mapped[i];
+
+		if (slot->event_idx == event_idx &&
+		    (event_idx != EVENT_RAW ||
+		     (event_data && slot->value == (event_data & slot->event_data))))
+			ctrs |= slot->flags;
+	}
+
+	return ctrs;
+}
+
+/* Counters that can hold an event: none for bus cycles and for firmware events but set-timer */
+static u64 fw_event_ctrs(const struct firmware *fw, u32 event_idx, u64 event_data)
+{
+	if (fw->has_no_map && event_idx >> 16 != 0xf)
+		return fw_mapped_ctrs(fw, event_idx, event_data);
+
 	switch (event_idx >> 16) {
 	case 0x0:
 		if (event_idx == EVENT_BUS)
@@ -64,15 +87,15 @@ static u64 fw_event_ctrs(const struct firmware *fw, u32 event_idx)
 	return FW_CONFIG;
 }
 
-static u64 fw_able(const struct firmware *fw, u32 event_idx)
+static u64 fw_able(const struct firmware *fw, u32 event_idx, u64 event_data)
 {
-	return fw_event_ctrs(fw, event_idx) & ~fw->refuses;
+	return fw_event_ctrs(fw, event_idx, event_data) & ~fw->refuses;
 }
 
 static struct sbiret fw_match(struct firmware *fw, u64 ctrs, unsigned long flags, u32 event_idx,
 			      u64 event_data)
 {
-	for (ctrs &= fw_able(fw, event_idx); ctrs; ctrs &= ctrs - 1) {
+	for (ctrs &= fw_able(fw, event_idx, event_data); ctrs; ctrs &= ctrs - 1) {
 		struct fw_ctr *c = &fw->ctr[__ffs64(ctrs)];
 
 		if (c->state != FW_FREE)
@@ -194,7 +217,8 @@ static struct sbiret fw_event_info(struct firmware *fw, unsigned long low, unsig
 	if (flags || entries != 1 || low % sizeof(*info) || (IS_ENABLED(CONFIG_64BIT) && high))
 		return fw_error(SBI_ERR_INVALID_PARAM);
 
-	info->output = fw_able(fw, info->event_idx) && !fw->reports_no_events ? 1 : 0;
+	info->output = !fw->reports_no_events &&
+		       fw_able(fw, info->event_idx, info->event_data);
 	return fw_value(0);
 }
 
@@ -246,7 +270,7 @@ static bool fw_program_one(struct firmware *fw, unsigned int ctr)
 	c->state = FW_FREE;
 	if (slot->event_idx == SBI_PMU_BATCH_NO_EVENT)
 		return true;
-	if (!(fw_able(fw, slot->event_idx) & C(ctr)))
+	if (!(fw_able(fw, slot->event_idx, slot->event_data) & C(ctr)))
 		return false;
 
 	c->state = FW_STOPPED;
@@ -284,13 +308,37 @@ static struct sbiret fw_apply(struct firmware *fw, u64 stop, u64 program, u64 st
 	return fw_error(failed | fw->extra_bits ? SBI_ERR_FAILURE : 0);
 }
 
-static struct sbiret fw_resolve(struct firmware *fw, u32 event_idx)
+static struct sbiret fw_resolve(struct firmware *fw, u32 event_idx, u64 event_data)
 {
 	if (!fw->shmem)
 		return fw_error(SBI_ERR_NO_SHMEM);
 
-	fw->shmem->ctrs = fw_able(fw, event_idx) | fw->extra_bits;
+	fw->shmem->ctrs = fw_able(fw, event_idx, event_data) | fw->extra_bits;
 	return fw_error(fw->shmem->ctrs ? 0 : SBI_ERR_NOT_SUPPORTED);
+}
+
+static bool fw_map_one(struct firmware *fw, const struct sbi_pmu_batch_slot *slot)
+{
+	if (!slot->flags || slot->flags & ~FW_CONFIG || !slot->event_idx ||
+	    fw->nr_mapped == ARRAY_SIZE(fw->mapped) ||
+	    fw_event_ctrs(fw, slot->event_idx, slot->value) & FW_CONFIG)
+		return false;
+
+	fw->mapped[fw->nr_mapped++] = *slot;
+	return true;
+}
+
+static struct sbiret fw_map_events(struct firmware *fw, u64 slots)
+{
+	u64 failed = 0;
+
+	if (!fw->shmem)
+		return fw_error(SBI_ERR_NO_SHMEM);
+	for_each_ctr(i, slots)
+		failed |= fw_map_one(fw, &fw->shmem->slot[i]) ? 0 : BIT_ULL(i);
+
+	fw->shmem->failed = failed;
+	return fw_error(failed ? SBI_ERR_FAILURE : 0);
 }
 
 static struct sbiret fw_batch_call(unsigned long fid, unsigned long a0, unsigned long a1,
@@ -311,7 +359,9 @@ static struct sbiret fw_batch_call(unsigned long fid, unsigned long a0, unsigned
 			return fw_apply(fw, a0, a1, a2);
 		return fw_apply(fw, a0 | (u64)a1 << 32, a2 | (u64)a3 << 32, a4 | (u64)a5 << 32);
 	case SBI_PMU_BATCH_RESOLVE:
-		return fw_resolve(fw, a0);
+		return fw_resolve(fw, a0, IS_ENABLED(CONFIG_64BIT) ? a1 : a1 | (u64)a2 << 32);
+	case SBI_PMU_BATCH_MAP_EVENTS:
+		return fw_map_events(fw, IS_ENABLED(CONFIG_64BIT) ? a0 : a0 | (u64)a1 << 32);
 	}
 
 	return fw_error(SBI_ERR_NOT_SUPPORTED);

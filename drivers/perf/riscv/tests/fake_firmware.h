@@ -21,6 +21,7 @@
 
 #include "../backend.h"
 #include "../csr.h"
+#include "../platform/platform.h"
 #include "../pmu.h"
 #include "../sbi/call.h"
 #include "../sbi/method.h"
@@ -43,7 +44,7 @@
 #define FW_NR		41
 
 #define FW_NR_FIDS	SBI_CALL_NR_PMU_FIDS
-#define FW_NR_BATCH	(SBI_PMU_BATCH_RESOLVE + 1)
+#define FW_NR_BATCH	(SBI_PMU_BATCH_MAP_EVENTS + 1)
 
 /* The flag for the snapshot page, the same for START and STOP */
 #define FW_FLAG_SNAPSHOT	SBI_PMU_START_FLAG_INIT_SNAPSHOT
@@ -63,6 +64,7 @@ struct fw_ctr {
 /**
  * struct firmware - the simulated firmware, its errors and invalid results
  * @pmu:	the PMU that probe initialises
+ * @platform:	the table of a core, for tests that have one
  * @batch:	the batch for apply
  * @ctr:	the counters
  * @calls:	number of calls, by function
@@ -96,10 +98,14 @@ struct fw_ctr {
  * @batch_calls: number of calls of the batch extension, by function
  * @batch_error: error codes of the batch extension, by function
  * @refuses_page: error code of calls that set a page, but not of those that disable it
+ * @has_no_map:	hardware events other than cycles and instructions need @mapped
+ * @mapped:	events that the driver has mapped
+ * @nr_mapped:	number of @mapped
  * @extra_bits:	bits that are added to the masks of overflowed, failed and able counters
  */
 struct firmware {
 	struct riscv_pmu	pmu;
+	struct riscv_pmu_platform platform;
 	struct riscv_pmu_batch	batch;
 	struct fw_ctr		ctr[FW_NR];
 	unsigned int		calls[FW_NR_FIDS];
@@ -133,6 +139,9 @@ struct firmware {
 	unsigned int		batch_calls[FW_NR_BATCH];
 	long			batch_error[FW_NR_BATCH];
 	long			refuses_page;
+	bool			has_no_map;
+	struct sbi_pmu_batch_slot mapped[4];
+	unsigned int		nr_mapped;
 	u64			extra_bits;
 };
 

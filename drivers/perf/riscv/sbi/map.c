@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Firmware whose devicetree has no node for the PMU knows no events but cycles and instructions. If
+ * it has the PMU batch extension, it gets the others from the table of the core (platform/cores.h).
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
+
+#include <linux/bitops.h>
+#include <linux/printk.h>
+
+#include "../backend.h"
+#include "../event.h"
+#include "../platform/platform.h"
+#include "method.h"
+#include "sbi.h"
+
+/*
+ * Raw events are asked about by one of their selectors. It has a bit that is not in the mask, if
+ * there is one: with the selector 0, no firmware would have an event.
+ */
+static u64 map_event_data(const struct riscv_pmu_selector *entry)
+{
+	if (entry->event_idx != RISCV_PMU_EVENT_RAW)
+		return 0;
+
+	return entry->selector | (~entry->mask & -~entry->mask);
+}
+
+/*
+ * Whether the firmware has no map for an event. Without filters it may use the fixed counters for
+ * their events even if it has one. If it does not answer, it is not asked for more.
+ */
+static bool map_is_missing(const struct riscv_pmu *pmu, const struct riscv_pmu_selector *entry,
+			   u64 hpm_ctrs)
+{
+	u64 ctrs;
+
+	if (to_sbi(pmu)->method->event_ctrs(entry->event_idx, map_event_data(entry), &ctrs))
+		return false;
+
+	return !(ctrs & hpm_ctrs) && (!ctrs || pmu->has_filters);
+}
+
+/* The numbers of the counters' CSRs, by which the table names them. */
+static u64 map_hpms(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	u64 hpms = 0;
+
+	for_each_ctr(ctr, ctrs)
+		hpms |= BIT_ULL(riscv_pmu_ctr_to_hpm(pmu, ctr));
+
+	return hpms;
+}
+
+static void map_report(unsigned int mapped, unsigned int refused, u64 absent)
+{
+	if (mapped)
+		pr_info("the firmware had no map for %u events of this core, and uses the driver's\n",
+			mapped);
+	if (refused)
+		pr_warn("the firmware refuses %u events of this core, so they are missing; rvpmu doctor --dts prints a devicetree node with them\n",
+			refused);
+	if (absent)
+		pr_warn("the firmware has no counters 0x%llx, with which this core can count events: they use the others; newer firmware may have all\n",
+			absent);
+}
+
+/**
+ * riscv_pmu_sbi_map_events() - give the firmware the core's events for which it has no map
+ * @pmu:	the PMU, its counters known
+ *
+ * Context: process, on one of the PMU's harts, before it is asked about events.
+ */
+void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu)
+{
+	const u64 hw_ctrs = pmu->ctrs & ~pmu->fw_ctrs, hpm_ctrs = hw_ctrs & ~pmu->fixed_ctrs;
+	const struct riscv_pmu_sbi_method *method = to_sbi(pmu)->method;
+	const struct riscv_pmu_platform *platform = pmu->platform;
+	unsigned int mapped = 0, refused = 0;
+	u64 hpms = map_hpms(pmu, hw_ctrs), absent = 0;
+
+	if (!platform || !method->map_event)
+		return;
+
+	for (unsigned int i = 0; i < platform->nr_selectors; i++) {
+		const struct riscv_pmu_selector *entry = &platform->selectors[i];
+		u64 able = riscv_pmu_hpms_to_ctrs(pmu, hpm_ctrs, entry->counters ?: hpms);
+		int err;
+
+		if (!map_is_missing(pmu, entry, hpm_ctrs))
+			continue;
+		absent |= entry->counters & ~hpms;
+		err = able ? method->map_event(entry, able) : 0;
+		mapped += able && !err;
+		refused += err == -EIO;
+	}
+	map_report(mapped, refused, absent);
+}
