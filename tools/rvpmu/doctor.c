@@ -160,6 +160,20 @@ static void check_driver(struct patient *patient)
 
 /* --- features of events --- */
 
+/* Firmware learns events other than cycles and instructions from its devicetree. */
+static void check_events(struct patient *patient)
+{
+	const char *title;
+	unsigned int missing = missing_events(&title);
+	char text[TEXT_SIZE];
+
+	if (!missing)
+		return;
+	snprintf(text, sizeof(text), "%u events of %s are missing: the firmware does not know them", missing, title);
+	find(patient, "events", FINDING_DEGRADED, text,
+	     "rvpmu doctor --dts prints a devicetree node with them; or the riscv-pmu driver with its firmware");
+}
+
 static void check_counting(struct patient *patient)
 {
 	struct perf_event_attr attr = attr_instructions();
@@ -404,6 +418,7 @@ static int examine(void)
 		check_groups(&patient);
 		check_user_access(&patient);
 		check_firmware_events(&patient);
+		check_events(&patient);
 	}
 	check_paranoid(&patient);
 	check_lockdown(&patient);

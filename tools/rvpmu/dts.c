@@ -89,9 +89,6 @@ static const struct core *find_core(void)
 			return &cores[i];
 	}
 
-	fprintf(stderr, "rvpmu: there is no table of events for this core (mvendorid 0x%" PRIx64 ", marchid 0x%"
-		PRIx64 "): write the node by the core's manual and OpenSBI's docs/pmu_support.md\n",
-		mvendorid, marchid);
 	return NULL;
 }
 
@@ -129,19 +126,29 @@ static bool is_missing(uint32_t event_idx)
 }
 
 /* Raw events do not tell: mainline's driver opens any of them. */
-static bool has_map(const struct core *core)
+static bool tells(const struct event *event)
 {
-	bool has = false;
+	return !is_fixed(event->event_idx) && event->event_idx != RISCV_PMU_EVENT_RAW;
+}
 
-	for (const struct event *event = core->events; event->event_idx; event++) {
-		if (is_fixed(event->event_idx) || event->event_idx == RISCV_PMU_EVENT_RAW)
-			continue;
-		if (is_missing(event->event_idx))
-			return false;
-		has = true;
-	}
+/* The number of events that tell whether the firmware has a map; or of those that are missing. */
+static unsigned int count_events(const struct core *core, bool missing)
+{
+	unsigned int n = 0;
 
-	return has;
+	for (const struct event *event = core->events; event->event_idx; event++)
+		n += tells(event) && (!missing || is_missing(event->event_idx));
+	return n;
+}
+
+unsigned int missing_events(const char **title)
+{
+	const struct core *core = find_core();
+
+	if (!core)
+		return 0;
+	*title = core->title;
+	return count_events(core, true);
 }
 
 /* --- the node --- */
@@ -223,10 +230,14 @@ int print_dts(const char *name)
 {
 	const struct core *core = name ? find_core_by_name(name) : find_core();
 
+	if (!core && !name)
+		fprintf(stderr, "rvpmu: there is no table of events for this core (mvendorid 0x%" PRIx64 ", marchid 0x%"
+			PRIx64 "): write the node by the core's manual and OpenSBI's docs/pmu_support.md\n",
+			read_id("mvendorid"), read_id("marchid"));
 	if (!core)
 		return EXIT_MISSING;
 	/* The node of a named core may be for another machine. */
-	if (!name && has_map(core)) {
+	if (!name && count_events(core, false) && !count_events(core, true)) {
 		fprintf(stderr, "rvpmu: this machine has the events of %s already, so no node is needed; --core %s prints it\n",
 			core->title, core->name);
 		return EXIT_DEGRADED;

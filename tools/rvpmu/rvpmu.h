@@ -80,6 +80,8 @@ struct perf_event_attr attr_instructions(void);
  * Returns EXIT_MISSING if the core is unknown, EXIT_DEGRADED if no node is needed.
  */
 int print_dts(const char *name);
+/* The number of events of this core that cannot be opened, and the core's name. */
+unsigned int missing_events(const char **title);
 
 /* --- the commands: each returns the exit status --- */
 
