@@ -43,6 +43,7 @@
 	refuses 2 "nonsense .*--help" guest --nonsense true
 	refuses 2 "sscofpmf" guest --cpu nonsense true
 	refuses 2 "smp" guest --smp 0 true
+	refuses 2 "19100:9100" guest --forward 9100 true
 	refuses 2 "no command given: " guest
 	refuses 2 "mainline" "$TOP/rig/guest/boot" --kernel nonsense true
 	run -0 "$TOP/rig/guest/boot" --help
