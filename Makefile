@@ -63,6 +63,12 @@ bench: setup
 style: setup
 	@rig/check/style
 
+deb: setup
+	@rig/build/deb tools kernel
+
+deb-next: setup
+	@rig/build/deb tools kernel-next
+
 dkms:
 	@rig/kernel/dkms
 
@@ -77,10 +83,10 @@ patches:
 
 clean:
 	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/sbi build/selftests build/dkms \
-		build/mutants build/patches build/log build/check build/bench* build/flamegraph* build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
+		build/deb* build/mutants build/patches build/log build/check build/bench* build/flamegraph* build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
 
 distclean:
 	@rm -rf build
 
 .PHONY: help setup fetch qemu rootfs kernel firmware guest run flamegraph shell check check-all bench style dkms \
-	graft ungraft patches clean distclean
+	deb deb-next graft ungraft patches clean distclean
