@@ -203,3 +203,10 @@ fresh_qemu()
 	fake dpkg <<<'echo arm64'
 	refuses 1 "needs Debian 12 or 13 on amd64" env PATH="$BIN:$PATH" "$COPY/rig/build/setup"
 }
+
+@test "the scripts for Debian packages name the wrong argument and the right ones" {
+	refuses 2 "use tools, kernel or kernel-next" "$TOP/rig/build/deb" nonsense
+	refuses 1 "RISCV_PMU_DEB_MODULES=/nowhere" env RISCV_PMU_DEB_MODULES=/nowhere "$TOP/rig/build/deb" kernel
+	refuses 2 "no kernel given: " "$TOP/rig/build/debian-root" -- hello
+	refuses 1 "run make deb" "$TOP/rig/build/debian-root" "$TOP/Makefile"
+}
