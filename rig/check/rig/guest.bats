@@ -46,6 +46,8 @@
 	refuses 2 "19100:9100" guest --forward 9100 true
 	refuses 2 "no command given: " guest
 	refuses 2 "mainline" "$TOP/rig/guest/boot" --kernel nonsense true
+	refuses 2 "rig/build/debian-root" guest --root "$TOP" true
+	refuses 2 "exclude each other" guest --root "$TOP" --shell
 	run -0 "$TOP/rig/guest/boot" --help
 	says '^  --overlay DIR ' GUEST_LOG
 }
