@@ -23,10 +23,13 @@
 #define LOG_READ_ALL	3
 #define LOG_MOST	(1 << 20)
 
+#define LEGACY_CURE	"firmware with the SBI PMU extension, and riscv_pmu.backend=auto"
+
 struct patient {
 	struct pmu cpu;
 	bool has_cpu;
 	bool ours;		/* not mainline's driver */
+	bool legacy;		/* no SBI PMU extension, or it is not used */
 	char sampling[TEXT_SIZE];
 	char cycles_sampling[TEXT_SIZE];
 	int status;
@@ -150,10 +153,10 @@ static void check_driver(struct patient *patient)
 	patient->ours = true;
 	find_in_log("riscv_pmu: backend ", log);
 	snprintf(text, sizeof(text), "%s", *log ? log : backend);
-	if (!strcmp(backend, "legacy"))
+	patient->legacy = !strcmp(backend, "legacy");
+	if (patient->legacy)
 		find(patient, "driver", FINDING_DEGRADED,
-		     "backend legacy: cycles and instructions only, no filters",
-		     "firmware with the SBI PMU extension, and riscv_pmu.backend=auto");
+		     "backend legacy: cycles and instructions only, no filters", LEGACY_CURE);
 	else
 		find(patient, "driver", FINDING_OK, text, "");
 }
@@ -207,6 +210,7 @@ static void check_sampling(struct patient *patient)
 		find_in_log("sampling by a timer", why);
 		find(patient, "sampling", FINDING_DEGRADED,
 		     *why ? why : "by a timer: samples are up to 4 ms late",
+		     patient->legacy ? LEGACY_CURE :
 		     "a core with Sscofpmf; on QEMU, a version that implements sie.LCOFIE");
 	} else if (!err && !strcmp(patient->cycles_sampling, "polled")) {
 		find(patient, "sampling", FINDING_DEGRADED,
@@ -240,6 +244,7 @@ static void check_filters(struct patient *patient)
 	else
 		find(patient, "filters", FINDING_DEGRADED,
 		     "instructions:u cannot be counted: user and kernel mode are counted together",
+		     patient->legacy ? LEGACY_CURE :
 		     "a core with Sscofpmf, or Smcntrpmf for cycles and instructions");
 }
 
