@@ -11,12 +11,6 @@
 #define PLATFORM_SELECTOR(event_idx, selector, mask, counters)	\
 	{ event_idx, selector, mask, counters },
 
-#include "cores.h"
-
-/* An entry of RISCV_PMU_EVENTS_*() as a struct riscv_pmu_selector */
-#define PLATFORM_SELECTOR(event_idx, selector, mask, counters)	\
-	{ event_idx, selector, mask, counters },
-
 /**
  * struct riscv_pmu_ids - the IDs of a hart (SBI, "Base Extension")
  * @mvendorid:	vendor
