@@ -47,7 +47,6 @@ static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_
 	ops->start = ops->start ?: below->start;
 	ops->stop = ops->stop ?: below->stop;
 	ops->read = ops->read ?: below->read;
-	ops->select_cpus = ops->select_cpus ?: below->select_cpus;
 	ops->probe = ops->probe ?: below->probe;
 	ops->event_ctrs = ops->event_ctrs ?: below->event_ctrs;
 	ops->untried_ctrs = ops->untried_ctrs ?: below->untried_ctrs;
@@ -81,16 +80,16 @@ static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pm
 		.guests = IS_ENABLED(CONFIG_KVM) && riscv_isa_extension_available(NULL, h),
 	};
 	cpumask_copy(&pmu->cpus, left);
-	riscv_pmu_platform_init(pmu, cpumask_first(left));
+	err = (backend->select_cpus ?: riscv_pmu_base_ops.select_cpus)(&pmu->cpus);
+	if (err)
+		return err;
+
+	riscv_pmu_platform_init(pmu);
 	if (backend != &riscv_pmu_base_ops)
 		riscv_pmu_platform_init_irq(pmu);
 	probe_fill_ops(&pmu->ops, backend);
 	probe_fill_ops(&pmu->ops, &riscv_pmu_base_ops);
 	probe_fill_ops(&pmu->ops, &riscv_pmu_core_ops);
-
-	err = pmu->ops.select_cpus(&pmu->cpus);
-	if (err)
-		return err;
 
 	cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
 	return work_on_cpu(cpu < nr_cpu_ids ? cpu : raw_smp_processor_id(), probe_here, pmu);

@@ -146,8 +146,9 @@ struct riscv_pmu;
  * @start:	see @event_init
  * @stop:	see @event_init
  * @read:	see @event_init
- * @select_cpus: remove from @cpus the harts whose CPU type is not that of the first one.
- *		Process context. -ENODEV: not on these harts
+ * @select_cpus: remove from @cpus the harts whose CPU type is not that of the first one. Not for
+ *		vendors, whose ops are those of the selected harts. Process context. -ENODEV: not
+ *		on these harts
  * @probe:	find the counters of &riscv_pmu.cpus, on one of them, fill &riscv_pmu.ctr and the
  *		masks beside it. Process context. -ENODEV: not on this machine
  * @event_ctrs:	which counters can hold the config's event, whatever its

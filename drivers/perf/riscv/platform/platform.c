@@ -7,7 +7,9 @@
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
+#include <kunit/static_stub.h>
 #include <linux/array_size.h>
+#include <linux/cpumask.h>
 #include <linux/of.h>
 #include <linux/printk.h>
 
@@ -30,6 +32,46 @@ static const struct riscv_pmu_platform *const platforms[] = {
 	&riscv_pmu_qemu,
 };
 
+/**
+ * riscv_pmu_platform_get_ids() - get the IDs of a hart
+ * @cpu:	the hart
+ * @ids:	out: its IDs; all 0 if it has not been online, or if the firmware has none
+ *
+ * Context: any.
+ */
+void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_get_ids, cpu, ids);
+
+	ids->mvendorid = riscv_cached_mvendorid(cpu);
+	ids->marchid = riscv_cached_marchid(cpu);
+	ids->mimpid = riscv_cached_mimpid(cpu);
+}
+
+/**
+ * riscv_pmu_platform_is_compatible() - whether a hart or the machine has a compatible string
+ * @cpu:	the hart
+ * @compatible:	the string
+ *
+ * Context: process.
+ * Return: true if the devicetree's root node or the hart's node has it.
+ */
+bool riscv_pmu_platform_is_compatible(unsigned int cpu, const char *compatible)
+{
+	struct device_node *node;
+	bool is;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_is_compatible, cpu, compatible);
+
+	if (of_machine_is_compatible(compatible))
+		return true;
+
+	node = of_get_cpu_node(cpu, NULL);
+	is = of_device_is_compatible(node, compatible);
+	of_node_put(node);
+	return is;
+}
+
 static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsigned int cpu)
 {
 	struct device_node *node;
@@ -41,7 +83,21 @@ static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsi
 	node = of_get_cpu_node(cpu, NULL);
 	has = of_property_match_string(node, "riscv,isa-extensions", platform->isa_ext) >= 0;
 	of_node_put(node);
+	if (!has)
+		pr_warn_once("%s without %s in the devicetree's riscv,isa-extensions: no overflow interrupt and no filters\n",
+			     platform->name, platform->isa_ext);
 	return has;
+}
+
+static bool platform_has_compatible(const struct riscv_pmu_platform *platform, unsigned int cpu)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(platform->compatibles); i++) {
+		if (platform->compatibles[i] &&
+		    riscv_pmu_platform_is_compatible(cpu, platform->compatibles[i]))
+			return true;
+	}
+
+	return false;
 }
 
 /**
@@ -60,56 +116,128 @@ bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
 	       (platform->any_mimpid || platform->ids.mimpid == ids->mimpid);
 }
 
-/**
- * riscv_pmu_platform_find() - find the table of a type of core by its IDs
- * @ids:	the IDs of a hart
- *
- * Context: any.
- * Return: the table, or NULL if no table has these IDs; firmware without them gives 0.
- */
-const struct riscv_pmu_platform *riscv_pmu_platform_find(const struct riscv_pmu_ids *ids)
+/* How much of a hart a table names: 0 if the table is for another one. */
+static unsigned int platform_rank(const struct riscv_pmu_platform *platform,
+				  const struct riscv_pmu_ids *ids, unsigned int cpu)
 {
-	const struct riscv_pmu_platform *found = NULL;
+	bool needs_ids = platform->ids.mvendorid, needs_compatible = platform->compatibles[0];
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(platforms); i++) {
-		if (!riscv_pmu_platform_has_ids(platforms[i], ids))
+	if ((needs_ids && !riscv_pmu_platform_has_ids(platform, ids)) ||
+	    (needs_compatible && !platform_has_compatible(platform, cpu)) ||
+	    !platform_has_isa_ext(platform, cpu))
+		return 0;
+
+	return 2 * needs_ids + needs_compatible;
+}
+
+/**
+ * riscv_pmu_platform_choose() - choose the table of a hart
+ * @tables:	the tables to choose from
+ * @nr:		number of @tables
+ * @cpu:	the hart
+ *
+ * A table with IDs and a compatible string has precedence over one with IDs only, and this one over
+ * one with a compatible string only.
+ *
+ * Context: process.
+ * Return: the table, the first one if two have the same precedence; NULL if there is none.
+ */
+const struct riscv_pmu_platform *
+riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsigned int nr,
+			  unsigned int cpu)
+{
+	const struct riscv_pmu_platform *best = NULL;
+	unsigned int best_rank = 0;
+	struct riscv_pmu_ids ids;
+
+	riscv_pmu_platform_get_ids(cpu, &ids);
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned int rank = platform_rank(tables[i], &ids, cpu);
+
+		if (rank && rank == best_rank)
+			pr_warn_once("the tables of %s and %s are both for this core, using the first: correct drivers/perf/riscv/platform/\n",
+				     best->name, tables[i]->name);
+		if (rank <= best_rank)
 			continue;
-		if (!found)
-			found = platforms[i];
-		else
-			pr_warn("the tables of %s and %s have the same IDs, using the first: correct drivers/perf/riscv/platform/\n",
-				found->name, platforms[i]->name);
+		best = tables[i];
+		best_rank = rank;
 	}
 
-	return found;
+	return best;
+}
+
+/**
+ * riscv_pmu_platform_find() - find the table of a hart
+ * @cpu:	the hart
+ *
+ * Context: process.
+ * Return: the table, or NULL if there is none.
+ */
+const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu)
+{
+	return riscv_pmu_platform_choose(platforms, ARRAY_SIZE(platforms), cpu);
+}
+
+/**
+ * riscv_pmu_platform_other_hart() - find a hart that a table is not for
+ * @platform:	the table; NULL: harts without a table are looked for
+ * @cpus:	the harts; those that are offline have no IDs, and are not compared
+ *
+ * Context: process.
+ * Return: a hart with another table or without one, or nr_cpu_ids if there is none.
+ */
+unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *platform,
+					   const struct cpumask *cpus)
+{
+	unsigned int cpu;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_other_hart, platform, cpus);
+
+	for_each_cpu_and(cpu, cpus, cpu_online_mask) {
+		if (riscv_pmu_platform_find(cpu) != platform)
+			return cpu;
+	}
+
+	return nr_cpu_ids;
+}
+
+/* The one table of all harts of a PMU, or NULL. */
+static const struct riscv_pmu_platform *platform_of_harts(const struct riscv_pmu *pmu)
+{
+	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask), other;
+	const struct riscv_pmu_platform *platform;
+	struct riscv_pmu_ids ids;
+
+	if (cpu >= nr_cpu_ids)
+		return NULL;
+
+	platform = riscv_pmu_platform_find(cpu);
+	other = riscv_pmu_platform_other_hart(platform, &pmu->cpus);
+	if (other < nr_cpu_ids) {
+		pr_warn("harts %u and %u are of different types, so nothing that is known of one type is used: events need a pmu node in the firmware's devicetree\n",
+			cpu, other);
+		return NULL;
+	}
+
+	riscv_pmu_platform_get_ids(cpu, &ids);
+	if (!platform && !ids.mvendorid && !ids.marchid && !ids.mimpid)
+		pr_info("the firmware reports no IDs of this core (mvendorid, marchid and mimpid are 0), so nothing is known of it: use newer firmware, or give the firmware the pmu node that rvpmu doctor --dts --core NAME prints\n");
+
+	return platform;
 }
 
 /**
  * riscv_pmu_platform_init() - find the table of a PMU's cores
- * @pmu:	the PMU, before its backend probes; without a table, &riscv_pmu.platform stays NULL
- * @cpu:	one of its harts
- *
- * QEMU's table is for harts that do not have the IDs of another core.
+ * @pmu:	the PMU, its harts selected, before its backend probes; without a table,
+ *		&riscv_pmu.platform stays NULL
  *
  * Context: process, at boot.
  */
-void riscv_pmu_platform_init(struct riscv_pmu *pmu, unsigned int cpu)
+void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 {
-	const struct riscv_pmu_ids ids = {
-		.mvendorid = riscv_cached_mvendorid(cpu),
-		.marchid = riscv_cached_marchid(cpu),
-		.mimpid = riscv_cached_mimpid(cpu),
-	};
-
-	pmu->is_qemu = of_machine_is_compatible(riscv_pmu_qemu.machine);
-	pmu->platform = riscv_pmu_platform_find(&ids);
-	if (pmu->platform && !platform_has_isa_ext(pmu->platform, cpu)) {
-		pr_warn("%s without %s in the devicetree's riscv,isa-extensions: no overflow interrupt and no filters\n",
-			pmu->platform->name, pmu->platform->isa_ext);
-		pmu->platform = NULL;
-	}
-	if (!pmu->platform && pmu->is_qemu)
-		pmu->platform = &riscv_pmu_qemu;
+	pmu->is_qemu = riscv_pmu_platform_is_compatible(cpumask_first(&pmu->cpus),
+							riscv_pmu_qemu.compatibles[0]);
+	pmu->platform = platform_of_harts(pmu);
 	pmu->refuses_bad = pmu->platform && pmu->platform->bad_machine &&
 			   of_machine_is_compatible(pmu->platform->bad_machine);
 }

@@ -41,9 +41,10 @@ struct riscv_pmu_substitute {
 /**
  * struct riscv_pmu_platform - a type of core
  * @name:	its name, for the boot message; NULL: the message has none
- * @ids:	its IDs; all 0: a machine that is found by @machine
+ * @ids:	its IDs; all 0: a machine that is found by @compatibles
  * @any_mimpid:	@ids.mimpid need not be equal
- * @machine:	compatible of the machine's devicetree, if it has no @ids
+ * @compatibles: for a core that shares its IDs with others: compatible strings. The devicetree's
+ *		node of the hart or of the machine has one of them. None: @ids suffice
  * @isa_ext:	extension of the vendor that the devicetree must have too, or NULL
  * @ops:	ops that replace the backend's, or NULL
  * @hwirq:	number of the local overflow interrupt; 0: that of Sscofpmf
@@ -66,7 +67,7 @@ struct riscv_pmu_platform {
 	const char			*name;
 	struct riscv_pmu_ids		ids;
 	bool				any_mimpid;
-	const char			*machine;
+	const char			*compatibles[2];
 	const char			*isa_ext;
 	const struct riscv_pmu_ops	*ops;
 	unsigned int			hwirq;
@@ -96,10 +97,17 @@ extern const struct riscv_pmu_platform riscv_pmu_thead_c900;
 extern const struct riscv_pmu_platform riscv_pmu_thead_c908;
 extern const struct riscv_pmu_platform riscv_pmu_thead_c920v2;
 
+void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids);
+bool riscv_pmu_platform_is_compatible(unsigned int cpu, const char *compatible);
 bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
 				const struct riscv_pmu_ids *ids);
-const struct riscv_pmu_platform *riscv_pmu_platform_find(const struct riscv_pmu_ids *ids);
-void riscv_pmu_platform_init(struct riscv_pmu *pmu, unsigned int cpu);
+const struct riscv_pmu_platform *
+riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsigned int nr,
+			  unsigned int cpu);
+const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu);
+unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *platform,
+					   const struct cpumask *cpus);
+void riscv_pmu_platform_init(struct riscv_pmu *pmu);
 void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu);
 
 #endif /* _RISCV_PMU_PLATFORM_H */

@@ -11,7 +11,7 @@ static const struct riscv_pmu_selector qemu_selectors[] = {
 };
 
 const struct riscv_pmu_platform riscv_pmu_qemu = {
-	.machine	= "riscv-virtio",
+	.compatibles	= { "riscv-virtio" },
 	.selectors	= qemu_selectors,
 	.nr_selectors	= ARRAY_SIZE(qemu_selectors),
 };

@@ -4,9 +4,13 @@
  * them.
  */
 
+#include <kunit/static_stub.h>
 #include <kunit/test.h>
+#include <linux/array_size.h>
+#include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/perf_event.h>
+#include <linux/string.h>
 
 #include <asm/pmu_csr.h>
 
@@ -137,90 +141,215 @@ static struct kunit_suite x60_suite = {
 
 /* --- the tables of all cores --- */
 
+/* What the simulated harts have: IDs by number, and the same compatible string. */
+static struct riscv_pmu_ids fake_ids[2];
+static const char *fake_compatible;
+
+static void fake_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids)
+{
+	*ids = fake_ids[cpu % ARRAY_SIZE(fake_ids)];
+}
+
+static bool fake_is_compatible(unsigned int cpu, const char *compatible)
+{
+	return fake_compatible && !strcmp(fake_compatible, compatible);
+}
+
+static void use_fake_harts(struct kunit *test, const struct riscv_pmu_ids *ids,
+			   const char *compatible)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(fake_ids); i++)
+		fake_ids[i] = *ids;
+	fake_compatible = compatible;
+	kunit_activate_static_stub(test, riscv_pmu_platform_get_ids, fake_get_ids);
+	kunit_activate_static_stub(test, riscv_pmu_platform_is_compatible, fake_is_compatible);
+}
+
 struct ids_row {
 	const char			*name;
 	struct riscv_pmu_ids		ids;
+	const char			*compatible;
 	const struct riscv_pmu_platform	*platform;
 };
 
 #define CHOSEN(arch)	(RISCV_PMU_MARCHID_VENDOR | (arch))
+#define X60_IDS		{ 0x710, CHOSEN(0x58000001), 0x49772200 }
+#define U74_IDS		{ 0x489, CHOSEN(0x7), 0x4210427 }
+#define C9XX_IDS	{ 0x5b7, 0, 0 }
 
 static const struct ids_row ids_rows[] = {
-	{ "all zero", { 0, 0, 0 }, NULL },
-	{ "QEMU", { 0, 0x2a, 0 }, NULL },
-	{ "AX45MP", { 0x31e, CHOSEN(0x8a45), 0x500 }, &riscv_pmu_andes_ax45mp },
-	{ "P550", { 0x489, CHOSEN(0x8), 0x6220425 }, &riscv_pmu_sifive_p550 },
-	{ "U74", { 0x489, CHOSEN(0x7), 0x4210427 }, &riscv_pmu_sifive_u74 },
-	{ "an unknown core of SiFive", { 0x489, CHOSEN(0x9), 0 }, NULL },
-	{ "X60", { 0x710, CHOSEN(0x58000001), 0x49772200 }, &riscv_pmu_spacemit_x60 },
-	{ "X100", { 0x710, CHOSEN(0x58000002), 0x33d8a600 }, &riscv_pmu_spacemit_x100 },
-	{ "C906, C910 or C920", { 0x5b7, 0, 0 }, &riscv_pmu_thead_c900 },
-	{ "C908", { 0x5b7, CHOSEN(0x09140d00), 0x50000 }, &riscv_pmu_thead_c908 },
-	{ "C920 v2", { 0x5b7, CHOSEN(0x090c0d00), 0x2047000 }, &riscv_pmu_thead_c920v2 },
-	{ "a C9xx with another mimpid", { 0x5b7, 0, 1 }, NULL },
+	{ "all zero", { 0, 0, 0 }, NULL, NULL },
+	{ "all zero, the compatible string of a core", { 0, 0, 0 }, "thead,c906", NULL },
+	{ "QEMU", { 0, 0x2a, 0 }, "riscv-virtio", &riscv_pmu_qemu },
+	{ "QEMU that plays a U74", U74_IDS, "riscv-virtio", &riscv_pmu_sifive_u74 },
+	/* AX45MP: also needs an extension, which the devicetree of a guest does not have. */
+	{ "P550", { 0x489, CHOSEN(0x8), 0x6220425 }, NULL, &riscv_pmu_sifive_p550 },
+	{ "U74", U74_IDS, NULL, &riscv_pmu_sifive_u74 },
+	{ "an unknown core of SiFive", { 0x489, CHOSEN(0x9), 0 }, NULL, NULL },
+	{ "X60", X60_IDS, NULL, &riscv_pmu_spacemit_x60 },
+	{ "X100", { 0x710, CHOSEN(0x58000002), 0x33d8a600 }, NULL, &riscv_pmu_spacemit_x100 },
+	{ "A100", { 0x710, CHOSEN(0x41000002), 0 }, NULL, NULL },
+	{ "C906, C910 or C920", C9XX_IDS, NULL, &riscv_pmu_thead_c900 },
+	{ "QEMU that plays a C9xx", C9XX_IDS, "riscv-virtio", &riscv_pmu_thead_c900 },
+	{ "C908", { 0x5b7, CHOSEN(0x09140d00), 0x50000 }, NULL, &riscv_pmu_thead_c908 },
+	{ "C920 v2", { 0x5b7, CHOSEN(0x090c0d00), 0x2047000 }, "thead,c920",
+	  &riscv_pmu_thead_c920v2 },
+	{ "a C9xx with another mimpid", { 0x5b7, 0, 1 }, "thead,c910", NULL },
 };
 
 KUNIT_ARRAY_PARAM_DESC(ids, ids_rows, name);
 
-static void the_ids_select_one_table(struct kunit *test)
+static void ids_and_compatible_select_one_table(struct kunit *test)
 {
 	const struct ids_row *row = test->param_value;
 
-	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_find(&row->ids), row->platform);
-	for (unsigned int i = 0; i < ARRAY_SIZE(ids_rows); i++) {
-		const struct riscv_pmu_platform *other = ids_rows[i].platform;
+	use_fake_harts(test, &row->ids, row->compatible);
+	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_find(0), row->platform);
+}
 
-		if (other && other != row->platform)
-			KUNIT_EXPECT_FALSE_MSG(test, riscv_pmu_platform_has_ids(other, &row->ids),
-					       "%s matches too", other->name);
-	}
+static void andes_ids_are_those_of_the_ax45mp(struct kunit *test)
+{
+	const struct riscv_pmu_ids ids = { 0x31e, CHOSEN(0x8a45), 0x500 };
+
+	KUNIT_EXPECT_TRUE(test, riscv_pmu_platform_has_ids(&riscv_pmu_andes_ax45mp, &ids));
+	use_fake_harts(test, &ids, NULL);
+	KUNIT_EXPECT_NULL_MSG(test, riscv_pmu_platform_find(0),
+			      "the devicetree does not have xandespmu");
+}
+
+/* Of two tables that are both for a core, the first is used. */
+static void the_first_of_two_tables_is_used(struct kunit *test)
+{
+	static const struct riscv_pmu_platform first = {
+		.name = "first", .ids = U74_IDS,
+	}, second = {
+		.name = "second", .ids = U74_IDS,
+	}, named = {
+		.name = "named", .ids = U74_IDS, .compatibles = { "vendor,core" },
+	};
+	static const struct riscv_pmu_platform *const equal[] = { &first, &second };
+	static const struct riscv_pmu_platform *const better[] = { &first, &named };
+	static const struct riscv_pmu_platform *const worse[] = { &named, &first };
+	const struct riscv_pmu_ids ids = U74_IDS;
+
+	use_fake_harts(test, &ids, "vendor,core");
+	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_choose(equal, 2, 0), &first);
+	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_choose(better, 2, 0), &named);
+	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_choose(worse, 2, 0), &named);
+	KUNIT_EXPECT_NULL(test, riscv_pmu_platform_choose(equal, 0, 0));
+}
+
+/* Only the harts that are online have IDs. */
+static void table_is_that_of_all_online_harts(struct kunit *test)
+{
+	const struct riscv_pmu_ids ids = X60_IDS;
+	struct fake_pmu *fake = fake_create(test);
+	struct riscv_pmu *pmu;
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	pmu = &fake->pmu;
+	use_fake_harts(test, &ids, NULL);
+	cpumask_copy(&pmu->cpus, cpu_online_mask);
+	riscv_pmu_platform_init(pmu);
+	KUNIT_EXPECT_PTR_EQ(test, pmu->platform, &riscv_pmu_spacemit_x60);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_platform_other_hart(pmu->platform, &pmu->cpus),
+			nr_cpu_ids);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_platform_other_hart(NULL, &pmu->cpus),
+			cpumask_first(cpu_online_mask));
+
+	cpumask_andnot(&pmu->cpus, cpu_possible_mask, cpu_online_mask);
+	riscv_pmu_platform_init(pmu);
+	KUNIT_EXPECT_NULL(test, pmu->platform);
+}
+
+static void harts_of_two_types_have_no_table(struct kunit *test)
+{
+	const struct riscv_pmu_ids ids = X60_IDS;
+	struct fake_pmu *fake = fake_create(test);
+	struct riscv_pmu *pmu;
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	pmu = &fake->pmu;
+	if (!cpu_online(0) || nr_cpu_ids < 2 || !cpu_online(1))
+		kunit_skip(test, "needs harts 0 and 1");
+
+	use_fake_harts(test, &ids, NULL);
+	cpumask_copy(&pmu->cpus, cpumask_of(0));
+	cpumask_set_cpu(1, &pmu->cpus);
+	riscv_pmu_platform_init(pmu);
+	KUNIT_EXPECT_PTR_EQ(test, pmu->platform, &riscv_pmu_spacemit_x60);
+
+	fake_ids[1].marchid = CHOSEN(0x58000002);
+	riscv_pmu_platform_init(pmu);
+	KUNIT_EXPECT_NULL(test, pmu->platform);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_platform_other_hart(&riscv_pmu_spacemit_x60, &pmu->cpus),
+			1);
+}
+
+/* Without IDs, nothing is known of the core. */
+static void harts_without_ids_have_no_table(struct kunit *test)
+{
+	const struct riscv_pmu_ids ids = {};
+	struct fake_pmu *fake = fake_create(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	use_fake_harts(test, &ids, NULL);
+	cpumask_copy(&fake->pmu.cpus, cpu_online_mask);
+	riscv_pmu_platform_init(&fake->pmu);
+	KUNIT_EXPECT_NULL(test, fake->pmu.platform);
+	KUNIT_EXPECT_FALSE(test, fake->pmu.is_qemu);
 }
 
 struct core_row {
 	const char			*name;
 	const char			*title;
-	const char			*machine;
-	struct riscv_pmu_ids		ids;
+	u64				mvendorid;
+	u64				marchid;
 	const struct riscv_pmu_platform	*platform;
+	const char			*compatibles[2];
 };
 
-#define CORE_ROW(id, name, title, mvendorid, marchid, machine)	\
-	{ name, title, machine, { mvendorid, (unsigned long)(marchid), 0 }, &riscv_pmu_##id },
+#define CORE_ROW(id, name, title, mvendorid, marchid, ...)	\
+	{ name, title, mvendorid, marchid, &riscv_pmu_##id, { __VA_ARGS__ } },
 
 static const struct core_row core_rows[] = { RISCV_PMU_CORES(CORE_ROW) };
 
-/* rvpmu finds a core by the IDs or the machine in cores.h. */
+/* rvpmu finds a core by the IDs and the compatible strings in cores.h. */
 static void rvpmu_finds_the_same_cores(struct kunit *test)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(core_rows); i++) {
 		const struct core_row *row = &core_rows[i];
+		const struct riscv_pmu_platform *platform = row->platform;
 
-		if (row->machine) {
-			KUNIT_EXPECT_STREQ(test, row->platform->machine, row->machine);
-			continue;
-		}
-		KUNIT_EXPECT_STREQ(test, row->platform->name, row->name);
-		KUNIT_EXPECT_PTR_EQ_MSG(test, riscv_pmu_platform_find(&row->ids), row->platform,
-					"%s", row->title);
+		KUNIT_EXPECT_EQ_MSG(test, platform->ids.mvendorid, row->mvendorid, "%s",
+				    row->title);
+		KUNIT_EXPECT_EQ_MSG(test, platform->ids.marchid, (unsigned long)row->marchid, "%s",
+				    row->title);
+		for (unsigned int j = 0; j < ARRAY_SIZE(row->compatibles); j++)
+			KUNIT_EXPECT_STREQ_MSG(test, platform->compatibles[j] ?: "",
+					       row->compatibles[j] ?: "", "%s", row->title);
+		if (row->mvendorid)
+			KUNIT_EXPECT_STREQ(test, platform->name, row->name);
 	}
 }
 
 /* The bits that Sscofpmf has for flags and filters are not part of a selector. */
 static void selectors_have_no_filters(struct kunit *test)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(ids_rows); i++) {
-		const struct riscv_pmu_platform *platform = ids_rows[i].platform;
+	for (unsigned int i = 0; i < ARRAY_SIZE(core_rows); i++) {
+		const struct riscv_pmu_platform *platform = core_rows[i].platform;
 
-		for (unsigned int j = 0; platform && j < platform->nr_selectors; j++) {
+		for (unsigned int j = 0; j < platform->nr_selectors; j++) {
 			const struct riscv_pmu_selector *entry = &platform->selectors[j];
 
 			KUNIT_EXPECT_EQ_MSG(test, entry->selector & ~PMU_HPMEVENT_SELECTOR, 0,
-					    "%s", platform->name);
+					    "%s", core_rows[i].name);
 			if (entry->event_idx == RISCV_PMU_EVENT_RAW)
 				KUNIT_EXPECT_EQ_MSG(test, entry->selector & ~entry->mask, 0,
-						    "%s", platform->name);
+						    "%s", core_rows[i].name);
 			else
-				KUNIT_EXPECT_NE_MSG(test, entry->selector, 0, "%s", platform->name);
+				KUNIT_EXPECT_NE_MSG(test, entry->selector, 0, "%s",
+						    core_rows[i].name);
 		}
 	}
 }
@@ -243,7 +372,12 @@ static void bad_events_are_refused(struct kunit *test)
 }
 
 static struct kunit_case platform_cases[] = {
-	KUNIT_CASE_PARAM(the_ids_select_one_table, ids_gen_params),
+	KUNIT_CASE_PARAM(ids_and_compatible_select_one_table, ids_gen_params),
+	KUNIT_CASE(andes_ids_are_those_of_the_ax45mp),
+	KUNIT_CASE(the_first_of_two_tables_is_used),
+	KUNIT_CASE(table_is_that_of_all_online_harts),
+	KUNIT_CASE(harts_of_two_types_have_no_table),
+	KUNIT_CASE(harts_without_ids_have_no_table),
 	KUNIT_CASE(rvpmu_finds_the_same_cores),
 	KUNIT_CASE(selectors_have_no_filters),
 	KUNIT_CASE(bad_events_are_refused),
