@@ -29,12 +29,12 @@ static const struct core {
 	const char *title;
 	uint64_t mvendorid;
 	uint64_t marchid;
-	const char *compatible;
+	const char *compatibles[2];
 	const struct event *events;
 } cores[] = {
 #define EVENT(event_idx, selector, mask, counters)	{ event_idx, selector, mask, counters },
-#define CORE(id, name, title, mvendorid, marchid, compatible)	\
-	{ name, title, mvendorid, marchid, compatible,		\
+#define CORE(id, name, title, mvendorid, marchid, ...)		\
+	{ name, title, mvendorid, marchid, { __VA_ARGS__ },	\
 	  (const struct event[]){ RISCV_PMU_EVENTS_##id(EVENT) {} } },
 	RISCV_PMU_CORES(CORE)
 };
@@ -43,24 +43,29 @@ static const struct core {
 
 /* --- which core --- */
 
-/* The number in the first line of /proc/cpuinfo that begins with @key; 0 if there is none. */
-static uint64_t read_id(const char *key)
+/* The value of the first line of /proc/cpuinfo that begins with @key, or "". */
+static const char *read_value(const char *key, char text[TEXT_SIZE])
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");
 	char line[TEXT_SIZE];
-	uint64_t id = 0;
 
-	while (file && fgets(line, sizeof(line), file)) {
+	*text = '\0';
+	while (file && !*text && fgets(line, sizeof(line), file)) {
 		const char *value = strchr(line, ':');
 
-		if (strncmp(line, key, strlen(key)) || !value)
-			continue;
-		id = strtoull(value + 1, NULL, 16);
-		break;
+		if (!strncmp(line, key, strlen(key)) && value)
+			sscanf(value + 1, "%s", text);
 	}
 	if (file)
 		fclose(file);
-	return id;
+	return text;
+}
+
+static uint64_t read_id(const char *key)
+{
+	char text[TEXT_SIZE];
+
+	return strtoull(read_value(key, text), NULL, 16);
 }
 
 static bool machine_is(const char *compatible)
@@ -79,14 +84,31 @@ static bool machine_is(const char *compatible)
 	return found;
 }
 
+static bool has_compatible(const struct core *core, const char *uarch)
+{
+	bool has = !core->compatibles[0];
+
+	for (size_t i = 0; i < sizeof(core->compatibles) / sizeof(*core->compatibles); i++) {
+		const char *compatible = core->compatibles[i];
+
+		has |= compatible && (!strcmp(compatible, uarch) || machine_is(compatible));
+	}
+	return has;
+}
+
 static const struct core *find_core(void)
 {
 	uint64_t mvendorid = read_id("mvendorid"), marchid = read_id("marchid");
+	char uarch[TEXT_SIZE];
 
+	/* The compatible string of the hart's node */
+	read_value("uarch", uarch);
 	for (size_t i = 0; i < NR_CORES; i++) {
-		if (cores[i].compatible ? machine_is(cores[i].compatible) :
-		    mvendorid == cores[i].mvendorid && marchid == cores[i].marchid)
-			return &cores[i];
+		const struct core *core = &cores[i];
+		bool has_ids = mvendorid == core->mvendorid && marchid == core->marchid;
+
+		if ((has_ids || !core->mvendorid) && has_compatible(core, uarch))
+			return core;
 	}
 
 	return NULL;

@@ -10,8 +10,9 @@
 #include "../event_idx.h"
 
 /*
- * X(id, name, title, mvendorid, marchid, compatible) for each core. A core whose IDs are not its
- * own is found by a compatible string of its machine instead.
+ * X(id, name, title, mvendorid, marchid, compatible strings) for each core. If it shares its IDs
+ * with others, its own node of the devicetree or the machine's has one of the strings; NULL if the
+ * IDs suffice. A core without IDs comes last: it is found by the strings alone.
  */
 #define RISCV_PMU_CORES(X)							\
 	X(andes_ax45mp, "andes-ax45mp", "Andes AX45MP",				\
@@ -24,8 +25,10 @@
 	  0x710, 0x8000000058000002, NULL)					\
 	X(spacemit_x60, "spacemit-x60", "SpacemiT X60",				\
 	  0x710, 0x8000000058000001, NULL)					\
-	X(thead_c900, "thead-c900", "T-Head C906, C910 or C920",		\
-	  0x5b7, 0, NULL)							\
+	X(thead_c906, "thead-c906", "T-Head C906",				\
+	  0x5b7, 0, "thead,c906", "allwinner,sun20i-d1")			\
+	X(thead_c910, "thead-c910", "T-Head C910 or C920",			\
+	  0x5b7, 0, "thead,c910", "thead,c920")					\
 	X(thead_c920v2, "thead-c920v2", "T-Head C920 v2",			\
 	  0x5b7, 0x80000000090c0d00, NULL)					\
 	X(qemu, "qemu", "QEMU's virt machine", 0, 0, "riscv-virtio")
@@ -196,7 +199,7 @@
 	X(RISCV_PMU_EVENT_CACHE(ITLB, OP_READ, MISS),				\
 	  0x1b, 0, SPACEMIT_X100_CTRS)
 
-/* perf's list thead/c900-legacy; raw events are 1 to 0x2a (Linux's sophgo/sg2044-cpus.dtsi). */
+/* The names are those of perf's list thead/c900-legacy. */
 #define THEAD_L1_ICACHE_ACCESS		0x01
 #define THEAD_L1_ICACHE_MISS		0x02
 #define THEAD_ITLB_MISS			0x03
@@ -212,7 +215,42 @@
 #define THEAD_LL_CACHE_WRITE_ACCESS	0x12
 #define THEAD_LL_CACHE_WRITE_MISS	0x13
 
-#define RISCV_PMU_EVENTS_thead_c900(X)						\
+/*
+ * Linux's allwinner/sun20i-d1s.dtsi: each event has a counter of its own, and there are no other
+ * events. Cache references and misses are those of the L1 cache of instructions.
+ */
+#define RISCV_PMU_EVENTS_thead_c906(X)						\
+	X(RISCV_PMU_EVENT_HW(CACHE_REFERENCES),					\
+	  THEAD_L1_ICACHE_ACCESS, 0, 0x8)					\
+	X(RISCV_PMU_EVENT_HW(CACHE_MISSES), THEAD_L1_ICACHE_MISS, 0, 0x10)	\
+	X(RISCV_PMU_EVENT_HW(BRANCH_INSTRUCTIONS), THEAD_INST_BRANCH, 0, 0x200)	\
+	X(RISCV_PMU_EVENT_HW(BRANCH_MISSES),					\
+	  THEAD_INST_BRANCH_MISPREDICT, 0, 0x100)				\
+	X(RISCV_PMU_EVENT_CACHE(L1D, OP_READ, ACCESS),				\
+	  THEAD_L1_DCACHE_READ_ACCESS, 0, 0x4000)				\
+	X(RISCV_PMU_EVENT_CACHE(L1D, OP_READ, MISS),				\
+	  THEAD_L1_DCACHE_READ_MISS, 0, 0x8000)					\
+	X(RISCV_PMU_EVENT_CACHE(L1D, OP_WRITE, ACCESS),				\
+	  THEAD_L1_DCACHE_WRITE_ACCESS, 0, 0x10000)				\
+	X(RISCV_PMU_EVENT_CACHE(L1D, OP_WRITE, MISS),				\
+	  THEAD_L1_DCACHE_WRITE_MISS, 0, 0x20000)				\
+	X(RISCV_PMU_EVENT_CACHE(DTLB, OP_READ, MISS), THEAD_DTLB_MISS, 0, 0x40)	\
+	X(RISCV_PMU_EVENT_CACHE(ITLB, OP_READ, MISS), THEAD_ITLB_MISS, 0, 0x20)	\
+	X(RISCV_PMU_EVENT_RAW, 0x01, 0xffffffffffffffff, 0x8)			\
+	X(RISCV_PMU_EVENT_RAW, 0x02, 0xffffffffffffffff, 0x10)			\
+	X(RISCV_PMU_EVENT_RAW, 0x03, 0xffffffffffffffff, 0x20)			\
+	X(RISCV_PMU_EVENT_RAW, 0x04, 0xffffffffffffffff, 0x40)			\
+	X(RISCV_PMU_EVENT_RAW, 0x05, 0xffffffffffffffff, 0x80)			\
+	X(RISCV_PMU_EVENT_RAW, 0x06, 0xffffffffffffffff, 0x100)			\
+	X(RISCV_PMU_EVENT_RAW, 0x07, 0xffffffffffffffff, 0x200)			\
+	X(RISCV_PMU_EVENT_RAW, 0x0b, 0xffffffffffffffff, 0x2000)		\
+	X(RISCV_PMU_EVENT_RAW, 0x0c, 0xffffffffffffffff, 0x4000)		\
+	X(RISCV_PMU_EVENT_RAW, 0x0d, 0xffffffffffffffff, 0x8000)		\
+	X(RISCV_PMU_EVENT_RAW, 0x0e, 0xffffffffffffffff, 0x10000)		\
+	X(RISCV_PMU_EVENT_RAW, 0x0f, 0xffffffffffffffff, 0x20000)
+
+/* Raw events are 1 to 0x2a (Linux's thead/th1520.dtsi and sophgo/sg2044-cpus.dtsi). */
+#define RISCV_PMU_EVENTS_thead_c910(X)						\
 	X(RISCV_PMU_EVENT_HW(CACHE_REFERENCES),					\
 	  THEAD_LL_CACHE_READ_ACCESS, 0, 0)					\
 	X(RISCV_PMU_EVENT_HW(CACHE_MISSES), THEAD_LL_CACHE_READ_MISS, 0, 0)	\
@@ -250,7 +288,7 @@
 	X(RISCV_PMU_EVENT_RAW, 0x28, 0xfffffffffffffffe, 0)			\
 	X(RISCV_PMU_EVENT_RAW, 0x2a, 0xffffffffffffffff, 0)
 
-#define RISCV_PMU_EVENTS_thead_c920v2(X)	RISCV_PMU_EVENTS_thead_c900(X)
+#define RISCV_PMU_EVENTS_thead_c920v2(X)	RISCV_PMU_EVENTS_thead_c910(X)
 
 /*
  * perf's list andes/ax45: bits 3:0 of a selector are a class of events. The caches are those of

@@ -27,7 +27,9 @@ static const struct riscv_pmu_platform *const platforms[] = {
 	&riscv_pmu_spacemit_x100,
 	&riscv_pmu_spacemit_x60,
 	&riscv_pmu_thead_c900,
+	&riscv_pmu_thead_c906,
 	&riscv_pmu_thead_c908,
+	&riscv_pmu_thead_c910,
 	&riscv_pmu_thead_c920v2,
 	&riscv_pmu_qemu,
 };

@@ -94,7 +94,9 @@ extern const struct riscv_pmu_platform riscv_pmu_sifive_u74;
 extern const struct riscv_pmu_platform riscv_pmu_spacemit_x100;
 extern const struct riscv_pmu_platform riscv_pmu_spacemit_x60;
 extern const struct riscv_pmu_platform riscv_pmu_thead_c900;
+extern const struct riscv_pmu_platform riscv_pmu_thead_c906;
 extern const struct riscv_pmu_platform riscv_pmu_thead_c908;
+extern const struct riscv_pmu_platform riscv_pmu_thead_c910;
 extern const struct riscv_pmu_platform riscv_pmu_thead_c920v2;
 
 void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids);

@@ -15,12 +15,38 @@
 #include "../event.h"
 #include "platform.h"
 
-/* The older cores leave marchid and mimpid at 0. */
 #define THEAD_C908_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x09140d00)
 #define THEAD_C920V2_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x090c0d00)
 
-static const struct riscv_pmu_selector thead_selectors[] = {
-	RISCV_PMU_EVENTS_thead_c900(PLATFORM_SELECTOR)
+/*
+ * The older cores leave marchid and mimpid at 0. If the devicetree does not name the core either,
+ * its events are unknown.
+ */
+const struct riscv_pmu_platform riscv_pmu_thead_c900 = {
+	.name		= "thead-c900",
+	.ids		= { THEAD_VENDOR_ID },
+	.hwirq		= PMU_IRQ_THEAD,
+	.fixed_irqs	= true,
+	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
+};
+
+static const struct riscv_pmu_selector thead_c906_selectors[] = {
+	RISCV_PMU_EVENTS_thead_c906(PLATFORM_SELECTOR)
+};
+
+const struct riscv_pmu_platform riscv_pmu_thead_c906 = {
+	.name		= "thead-c906",
+	.ids		= { THEAD_VENDOR_ID },
+	.compatibles	= { "thead,c906", "allwinner,sun20i-d1" },
+	.hwirq		= PMU_IRQ_THEAD,
+	.fixed_irqs	= true,
+	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
+	.selectors	= thead_c906_selectors,
+	.nr_selectors	= ARRAY_SIZE(thead_c906_selectors),
+};
+
+static const struct riscv_pmu_selector thead_c910_selectors[] = {
+	RISCV_PMU_EVENTS_thead_c910(PLATFORM_SELECTOR)
 };
 
 /*
@@ -34,14 +60,15 @@ static const u32 thead_th1520_bad_events[] = {
 	RISCV_PMU_EVENT_HW(REF_CPU_CYCLES),
 };
 
-const struct riscv_pmu_platform riscv_pmu_thead_c900 = {
-	.name		= "thead-c900",
+const struct riscv_pmu_platform riscv_pmu_thead_c910 = {
+	.name		= "thead-c910",
 	.ids		= { THEAD_VENDOR_ID },
+	.compatibles	= { "thead,c910", "thead,c920" },
 	.hwirq		= PMU_IRQ_THEAD,
 	.fixed_irqs	= true,
 	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
-	.selectors	= thead_selectors,
-	.nr_selectors	= ARRAY_SIZE(thead_selectors),
+	.selectors	= thead_c910_selectors,
+	.nr_selectors	= ARRAY_SIZE(thead_c910_selectors),
 	.bad_machine	= "thead,th1520",
 	.bad_events	= thead_th1520_bad_events,
 	.nr_bad_events	= ARRAY_SIZE(thead_th1520_bad_events),
@@ -68,8 +95,8 @@ const struct riscv_pmu_platform riscv_pmu_thead_c920v2 = {
 	.ids		= { THEAD_VENDOR_ID, THEAD_C920V2_MARCHID },
 	.any_mimpid	= true,
 	.fixed_irqs	= true,
-	.selectors	= thead_selectors,
-	.nr_selectors	= ARRAY_SIZE(thead_selectors),
+	.selectors	= thead_c910_selectors,
+	.nr_selectors	= ARRAY_SIZE(thead_c910_selectors),
 	.bad_machine	= "sophgo,sg2044",
 	.bad_events	= thead_sg2044_bad_events,
 	.nr_bad_events	= ARRAY_SIZE(thead_sg2044_bad_events),

@@ -189,8 +189,12 @@ static const struct ids_row ids_rows[] = {
 	{ "X60", X60_IDS, NULL, &riscv_pmu_spacemit_x60 },
 	{ "X100", { 0x710, CHOSEN(0x58000002), 0x33d8a600 }, NULL, &riscv_pmu_spacemit_x100 },
 	{ "A100", { 0x710, CHOSEN(0x41000002), 0 }, NULL, NULL },
-	{ "C906, C910 or C920", C9XX_IDS, NULL, &riscv_pmu_thead_c900 },
+	{ "an unknown C9xx", C9XX_IDS, NULL, &riscv_pmu_thead_c900 },
 	{ "QEMU that plays a C9xx", C9XX_IDS, "riscv-virtio", &riscv_pmu_thead_c900 },
+	{ "C906", C9XX_IDS, "thead,c906", &riscv_pmu_thead_c906 },
+	{ "D1", C9XX_IDS, "allwinner,sun20i-d1", &riscv_pmu_thead_c906 },
+	{ "C910", C9XX_IDS, "thead,c910", &riscv_pmu_thead_c910 },
+	{ "C920", C9XX_IDS, "thead,c920", &riscv_pmu_thead_c910 },
 	{ "C908", { 0x5b7, CHOSEN(0x09140d00), 0x50000 }, NULL, &riscv_pmu_thead_c908 },
 	{ "C920 v2", { 0x5b7, CHOSEN(0x090c0d00), 0x2047000 }, "thead,c920",
 	  &riscv_pmu_thead_c920v2 },
@@ -370,7 +374,7 @@ static void bad_events_are_refused(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, fake);
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &bad, false, req), 0);
-	fake->pmu.platform = &riscv_pmu_thead_c900;
+	fake->pmu.platform = &riscv_pmu_thead_c910;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &bad, false, req), 0);
 	fake->pmu.refuses_bad = true;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &bad, false, req), -ENOENT);
