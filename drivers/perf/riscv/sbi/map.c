@@ -7,6 +7,7 @@
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
 #include <linux/bitops.h>
+#include <linux/cpumask.h>
 #include <linux/printk.h>
 
 #include "../backend.h"
@@ -40,6 +41,22 @@ static bool map_is_missing(const struct riscv_pmu *pmu, const struct riscv_pmu_s
 		return false;
 
 	return !(ctrs & hpm_ctrs) && (!ctrs || pmu->has_filters);
+}
+
+/*
+ * The firmware has one map for all harts, whatever PMU they belong to. The events of one type of
+ * core would count something else on another.
+ */
+static bool map_is_for_all_harts(const struct riscv_pmu_platform *platform)
+{
+	unsigned int other = riscv_pmu_platform_other_hart(platform, cpu_online_mask);
+
+	if (other >= nr_cpu_ids)
+		return true;
+
+	pr_warn("hart %u is of another type of core, and the firmware has one map for all harts, so it gets no events from the driver: put those that all harts have into a pmu node of its devicetree\n",
+		other);
+	return false;
 }
 
 /* The numbers of the counters' CSRs, by which the table names them. */
@@ -79,6 +96,7 @@ void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu)
 	const struct riscv_pmu_platform *platform = pmu->platform;
 	unsigned int mapped = 0, refused = 0;
 	u64 hpms = map_hpms(pmu, hw_ctrs), absent = 0;
+	bool may_map = false;
 
 	if (!platform || !method->map_event)
 		return;
@@ -90,6 +108,9 @@ void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu)
 
 		if (!map_is_missing(pmu, entry, hpm_ctrs))
 			continue;
+		if (!may_map && !map_is_for_all_harts(platform))
+			return;
+		may_map = true;
 		absent |= entry->counters & ~hpms;
 		err = able ? method->map_event(entry, able) : 0;
 		mapped += able && !err;

@@ -101,6 +101,7 @@ struct fw_ctr {
  * @has_no_map:	hardware events other than cycles and instructions need @mapped
  * @mapped:	events that the driver has mapped
  * @nr_mapped:	number of @mapped
+ * @is_mixed:	the harts are of different types
  * @extra_bits:	bits that are added to the masks of overflowed, failed and able counters
  */
 struct firmware {
@@ -142,6 +143,7 @@ struct firmware {
 	bool			has_no_map;
 	struct sbi_pmu_batch_slot mapped[4];
 	unsigned int		nr_mapped;
+	bool			is_mixed;
 	u64			extra_bits;
 };
 

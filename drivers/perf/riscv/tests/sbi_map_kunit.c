@@ -16,6 +16,15 @@ static const struct riscv_pmu_selector map_table[] = {
 	{ EVENT_RAW, .selector = 0, .mask = RAW_MASK, .counters = C(5) },
 };
 
+/* All harts are of one type, unless a test says that the first one is of another. */
+static unsigned int map_other_hart(const struct riscv_pmu_platform *platform,
+				   const struct cpumask *cpus)
+{
+	struct firmware *fw = kunit_get_current_test()->priv;
+
+	return fw->is_mixed ? 0 : nr_cpu_ids;
+}
+
 static int map_init(struct kunit *test)
 {
 	int err = fake_fw_init_batch(test);
@@ -27,6 +36,7 @@ static int map_init(struct kunit *test)
 	fw->platform.selectors = map_table;
 	fw->platform.nr_selectors = ARRAY_SIZE(map_table);
 	fw->pmu.platform = &fw->platform;
+	kunit_activate_static_stub(test, riscv_pmu_platform_other_hart, map_other_hart);
 	return 0;
 }
 
@@ -61,6 +71,19 @@ static void firmware_with_a_map_gets_nothing(struct kunit *test)
 	fw->has_no_map = false;
 	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->batch_calls[SBI_PMU_BATCH_MAP_EVENTS], 0);
+	fake_fw_expect_all_released(test);
+}
+
+/* One map can not be right for two types of cores. */
+static void harts_of_two_types_get_nothing(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->is_mixed = true;
+	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->batch_calls[SBI_PMU_BATCH_MAP_EVENTS], 0);
+	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_L1D_MISS, 0), 0);
+	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_CYCLES, 0), C(0));
 	fake_fw_expect_all_released(test);
 }
 
@@ -182,6 +205,7 @@ static void methods_without_the_function_map_nothing(struct kunit *test)
 static struct kunit_case map_cases[] = {
 	KUNIT_CASE(firmware_without_a_map_gets_the_table),
 	KUNIT_CASE(firmware_with_a_map_gets_nothing),
+	KUNIT_CASE(harts_of_two_types_get_nothing),
 	KUNIT_CASE(mapped_events_are_not_handed_over_again),
 	KUNIT_CASE(absent_counters_are_left_out),
 	KUNIT_CASE(counters_are_named_by_their_csrs),
