@@ -160,6 +160,8 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
 {
 	unsigned long mask = BIT(hwirq % BITS_PER_LONG);
 
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_ack_irq, csr, hwirq);
+
 	if (csr == PMU_CSR_ANDES_SLIP)
 		csr_clear(PMU_CSR_ANDES_SLIP, mask);
 	else

@@ -16,8 +16,8 @@
 
 /* Rounds of each boot-time test; all have to agree. */
 #define SBI_NR_ROUNDS		4
-/* Loop iterations in each round, of at least two instructions. */
-#define SBI_ROUND_LOOPS		2048
+/* Loop iterations in each round, of at least two instructions and one cycle. */
+#define SBI_ROUND_LOOPS		4096
 
 static u32 sbi_fixed_event(const struct riscv_pmu *pmu, unsigned int ctr)
 {
@@ -97,16 +97,19 @@ static bool sbi_has_overflow_flag(const struct riscv_pmu *pmu, unsigned int ctr)
 
 /*
  * Whether a counter sets its overflow flag when it overflows, and firmware clears the flag when it
- * starts the counter. The counter overflows in the middle of a round.
+ * starts the counter. The counter overflows in the middle of a round, and not yet while the
+ * firmware returns from the call that starts it. OpenSBI 1.6 clears the flag only if no interrupt
+ * is pending, so the interrupt is acknowledged after each round.
  */
 static bool sbi_overflows(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	for (unsigned int i = 0; i < SBI_NR_ROUNDS; i++) {
-		if (riscv_pmu_sbi_start_at(ctr, -SBI_ROUND_LOOPS) ||
+		if (riscv_pmu_sbi_start_at(ctr, -(SBI_ROUND_LOOPS / 2)) ||
 		    sbi_has_overflow_flag(pmu, ctr) || !sbi_advances(pmu, ctr) ||
 		    !sbi_has_overflow_flag(pmu, ctr))
 			return false;
 		riscv_pmu_sbi_stop(BIT_ULL(ctr), 0);
+		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	}
 
 	return true;

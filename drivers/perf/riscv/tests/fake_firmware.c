@@ -120,7 +120,7 @@ static long fw_start_one(struct firmware *fw, unsigned int ctr, unsigned long fl
 	if (c->state == FW_RUNNING)
 		return SBI_ERR_ALREADY_STARTED;
 	c->state = FW_RUNNING;
-	if (!fw->keeps_flags)
+	if (!fw->keeps_flags && !(fw->keeps_pending_flags && fw->pending))
 		fw->overflowed &= ~C(ctr);
 	if (flags)
 		c->value = value;
@@ -403,8 +403,10 @@ static u64 fw_csr(unsigned int ctr)
 	if (c->state == FW_RUNNING && !filtered && !fw_is_second(fw, ctr) &&
 	    fw->period && !(fw->reads % fw->period)) {
 		c->value += fw->step;
-		if (c->value < fw->step)
+		if (c->value < fw->step) {
 			fw->overflowed |= fw->irqs & C(ctr);
+			fw->pending |= !!(fw->irqs & C(ctr));
+		}
 	}
 
 	return c->value;
@@ -416,6 +418,13 @@ u64 fake_fw_read_ovf(unsigned int csr)
 	struct firmware *fw = kunit_get_current_test()->priv;
 
 	return fw->overflowed;
+}
+
+void fake_fw_ack_irq(unsigned int csr, unsigned int hwirq)
+{
+	struct firmware *fw = kunit_get_current_test()->priv;
+
+	fw->pending = false;
 }
 
 static u64 fw_csr_0(void)

@@ -86,6 +86,8 @@ struct fw_ctr {
  * @step:	events by which it advances then
  * @irqs:	counters that set @overflowed when they wrap
  * @keeps_flags: a start does not clear @overflowed
+ * @keeps_pending_flags: a start does not clear @overflowed while @pending is set
+ * @pending:	the overflow interrupt is pending
  * @filters:	counters that support filters
  * @duplicate_event: QEMU's bug: of several counters with an event only the first counts it
  * @readable:	counters whose CSRs can be read
@@ -128,6 +130,8 @@ struct firmware {
 	u64			step;
 	u64			irqs;
 	bool			keeps_flags;
+	bool			keeps_pending_flags;
+	bool			pending;
 	u64			filters;
 	bool			duplicate_event;
 	u64			readable;
@@ -162,6 +166,7 @@ void fake_fw_plan(struct firmware *fw, u64 ctrs, u32 event_idx);
 u64 fake_fw_in_state(const struct firmware *fw, enum fw_state state);
 void fake_fw_expect_all_released(struct kunit *test);
 u64 fake_fw_read_ovf(unsigned int csr);
+void fake_fw_ack_irq(unsigned int csr, unsigned int hwirq);
 u64 fake_fw_value_of(unsigned int ctr);
 void fake_fw_plan_load(struct firmware *fw, u64 ctrs);
 void fake_fw_expect_loaded(struct kunit *test, u64 ctrs);

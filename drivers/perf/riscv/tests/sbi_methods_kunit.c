@@ -28,11 +28,13 @@ struct fixed_irq_row {
 	bool		keeps_flags;
 	u64		refuses;
 	u64		irq_ctrs;
+	bool		keeps_pending_flags;
 };
 
 /* Firmware has to enable the interrupts of fixed counters, and to clear their flags. */
 static const struct fixed_irq_row fixed_irq_rows[] = {
 	{ "both interrupt", FW_FIXED, false, 0, FW_CONFIG | FW_FIXED },
+	{ "both, with OpenSBI 1.6", FW_FIXED, false, 0, FW_CONFIG | FW_FIXED, true },
 	{ "one interrupts", C(0), false, 0, FW_CONFIG | C(0) },
 	{ "none interrupts", 0, false, 0, FW_CONFIG },
 	{ "firmware does not clear the flags", FW_FIXED, true, 0, FW_CONFIG },
@@ -47,10 +49,12 @@ static void fixed_counters_of_some_vendors_interrupt(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	kunit_activate_static_stub(test, riscv_pmu_csr_read_ovf, fake_fw_read_ovf);
+	kunit_activate_static_stub(test, riscv_pmu_csr_ack_irq, fake_fw_ack_irq);
 	fw->pmu.fixed_irqs = true;
 	fw->step = 2000;
 	fw->irqs = row->irqs;
 	fw->keeps_flags = row->keeps_flags;
+	fw->keeps_pending_flags = row->keeps_pending_flags;
 	fw->refuses = row->refuses;
 	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, FW_FIXED);
