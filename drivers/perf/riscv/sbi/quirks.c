@@ -123,6 +123,10 @@ static bool sbi_overflows(struct riscv_pmu *pmu, unsigned int ctr)
  * On T-Head's and Andes' cores they can, but firmware has to enable that, and has to clear their
  * overflow flags. Without it, sampling by them would end after the first sample.
  *
+ * A core with a CSR of its own for these flags needs the same of the firmware for its programmable
+ * counters. They are not tested, because the rates of their events are unknown. If no fixed counter
+ * interrupts there, none does.
+ *
  * Context: process.
  */
 void riscv_pmu_sbi_test_fixed_irqs(struct riscv_pmu *pmu)
@@ -136,6 +140,13 @@ void riscv_pmu_sbi_test_fixed_irqs(struct riscv_pmu *pmu)
 			pmu->irq_ctrs &= ~BIT_ULL(ctr);
 		riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+	}
+
+	if (pmu->fixed_irqs && pmu->ovf_csr != CSR_SCOUNTOVF &&
+	    !(pmu->fixed_ctrs & pmu->irq_ctrs)) {
+		pmu->irq_ctrs = 0;
+		pmu->no_irq_why =
+			"the firmware does not enable this core's overflow interrupt; OpenSBI does";
 	}
 }
 

@@ -485,6 +485,7 @@ int fake_fw_init(struct kunit *test)
 	fw->pmu.hwirq = RV_IRQ_PMU;
 	fw->pmu.has_filters = true;
 	fw->pmu.pending_csr = CSR_IP;
+	fw->pmu.ovf_csr = CSR_SCOUNTOVF;
 	fw->pmu.ops = riscv_pmu_sbi_ops;
 	fw->method = "plain";
 	test->priv = fw;

@@ -68,6 +68,39 @@ static void fixed_counters_of_some_vendors_interrupt(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
+struct own_csr_row {
+	const char	*name;
+	bool		fixed_irqs;
+	u64		irqs;
+	u64		irq_ctrs;
+};
+
+static const struct own_csr_row own_csr_rows[] = {
+	{ "one fixed counter interrupts", true, C(2), FW_CONFIG | C(2) },
+	{ "no fixed counter interrupts", true, 0, 0 },
+	{ "fixed counters can not interrupt", false, 0, FW_CONFIG },
+};
+
+KUNIT_ARRAY_PARAM_DESC(own_csr, own_csr_rows, name);
+
+/* Firmware enables the interrupt of all counters or of none, and fixed counters tell which. */
+static void without_the_vendors_interrupt_all_counters_are_polled(struct kunit *test)
+{
+	const struct own_csr_row *row = test->param_value;
+	struct firmware *fw = test->priv;
+
+	kunit_activate_static_stub(test, riscv_pmu_csr_read_ovf, fake_fw_read_ovf);
+	kunit_activate_static_stub(test, riscv_pmu_csr_ack_irq, fake_fw_ack_irq);
+	fw->pmu.ovf_csr = PMU_CSR_THEAD_SCOUNTEROF;
+	fw->pmu.fixed_irqs = row->fixed_irqs;
+	fw->step = 2000;
+	fw->irqs = row->irqs;
+	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, row->irq_ctrs);
+	KUNIT_EXPECT_EQ(test, !fw->pmu.no_irq_why, !!row->irq_ctrs);
+	fake_fw_expect_all_released(test);
+}
+
 static void probe_finds_all_events(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -432,6 +465,8 @@ static void reload_returns_the_count_and_starts_again(struct kunit *test)
 	KUNIT_CASE(probe_finds_all_counters),						\
 	KUNIT_CASE(probe_finds_all_events),						\
 	KUNIT_CASE_PARAM(fixed_counters_of_some_vendors_interrupt, fixed_irq_gen_params),	\
+	KUNIT_CASE_PARAM(without_the_vendors_interrupt_all_counters_are_polled,		\
+			 own_csr_gen_params),						\
 	KUNIT_CASE(batch_is_applied),							\
 	KUNIT_CASE(unconfigurable_fixed_counter_is_used_read_only),			\
 	KUNIT_CASE(counters_in_use_are_not_tested),					\
