@@ -104,7 +104,11 @@
 	X(RISCV_PMU_EVENT_RAW, 0x1, 0xfffffffffffe07ff, SIFIVE_P550_CTRS)	\
 	X(RISCV_PMU_EVENT_RAW, 0x2, 0xfffffffffffe00ff, SIFIVE_P550_CTRS)
 
-/* The devicetree of the vendor's kernel (k1-x.dtsi), which says that raw events are 1 to 0xff. */
+/*
+ * The devicetree of the vendor's kernel (k1-x.dtsi), which says that the core has raw events 1 to
+ * 0xbd. Those of the L2 cache, 0xb8 to 0xbd, are left out: they count nothing if mhpmevent has a
+ * filter, and firmware always sets the one for M-mode (MINH); only the vendor's does not.
+ */
 #define SPACEMIT_X60_CTRS		0x7fff8
 #define SPACEMIT_X60_COND_BR_INST	0x01
 #define SPACEMIT_X60_COND_BR_MISPRED	0x02
@@ -155,7 +159,10 @@
 	  SPACEMIT_X60_DTLB_STORE_MISS, 0, SPACEMIT_X60_CTRS)			\
 	X(RISCV_PMU_EVENT_CACHE(ITLB, OP_READ, MISS),				\
 	  SPACEMIT_X60_ITLB_LOAD_MISS, 0, SPACEMIT_X60_CTRS)			\
-	X(RISCV_PMU_EVENT_RAW, 0, 0xffffffffffffff00, SPACEMIT_X60_CTRS)
+	X(RISCV_PMU_EVENT_RAW, 0x00, 0xffffffffffffff80, SPACEMIT_X60_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x80, 0xffffffffffffffe0, SPACEMIT_X60_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0xa0, 0xfffffffffffffff0, SPACEMIT_X60_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0xb0, 0xfffffffffffffff8, SPACEMIT_X60_CTRS)
 
 /*
  * The vendor's EDK2 (K3.dts). Cycles and instructions have a programmable counter each, which

@@ -364,6 +364,58 @@ static void selectors_have_no_filters(struct kunit *test)
 	}
 }
 
+struct raw_row {
+	const char			*name;
+	const struct riscv_pmu_platform	*platform;
+	u64				selector;
+	u64				counters;
+};
+
+static const struct raw_row raw_rows[] = {
+	{ "X60 first", &riscv_pmu_spacemit_x60, 0x1, 0x7fff8 },
+	{ "X60 u_mode_cycle", &riscv_pmu_spacemit_x60, 0x22, 0x7fff8 },
+	{ "X60 0x7f", &riscv_pmu_spacemit_x60, 0x7f, 0x7fff8 },
+	{ "X60 0x80", &riscv_pmu_spacemit_x60, 0x80, 0x7fff8 },
+	{ "X60 0x9f", &riscv_pmu_spacemit_x60, 0x9f, 0x7fff8 },
+	{ "X60 0xaf", &riscv_pmu_spacemit_x60, 0xaf, 0x7fff8 },
+	{ "X60 last", &riscv_pmu_spacemit_x60, 0xb7, 0x7fff8 },
+	{ "X60 first of L2", &riscv_pmu_spacemit_x60, 0xb8, 0 },
+	{ "X60 last of L2", &riscv_pmu_spacemit_x60, 0xbd, 0 },
+	{ "X60 none", &riscv_pmu_spacemit_x60, 0xbe, 0 },
+	{ "X60 more than 8 bits", &riscv_pmu_spacemit_x60, 0x101, 0 },
+	{ "C906 ITLB miss", &riscv_pmu_thead_c906, 0x3, 0x20 },
+	{ "C906 last", &riscv_pmu_thead_c906, 0xf, 0x20000 },
+	{ "C906 none", &riscv_pmu_thead_c906, 0x8, 0 },
+	{ "C906, one of C910", &riscv_pmu_thead_c906, 0x10, 0 },
+	{ "C910 last", &riscv_pmu_thead_c910, 0x2a, ~0ULL },
+	{ "C910 none", &riscv_pmu_thead_c910, 0x2b, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(raw, raw_rows, name);
+
+/* The counters for a raw event, as firmware finds them by the table; all ones if it may be any. */
+static u64 raw_counters(const struct riscv_pmu_platform *platform, u64 selector)
+{
+	u64 counters = 0;
+
+	for (unsigned int i = 0; i < platform->nr_selectors; i++) {
+		const struct riscv_pmu_selector *entry = &platform->selectors[i];
+
+		if (entry->event_idx == RISCV_PMU_EVENT_RAW &&
+		    (selector & entry->mask) == entry->selector)
+			counters |= entry->counters ?: ~0ULL;
+	}
+
+	return counters;
+}
+
+static void raw_events_are_those_of_the_core(struct kunit *test)
+{
+	const struct raw_row *row = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, raw_counters(row->platform, row->selector), row->counters);
+}
+
 /* A bad event is refused on the machine whose firmware has a wrong map of it. */
 static void bad_events_are_refused(struct kunit *test)
 {
@@ -390,6 +442,7 @@ static struct kunit_case platform_cases[] = {
 	KUNIT_CASE(harts_without_ids_have_no_table),
 	KUNIT_CASE(rvpmu_finds_the_same_cores),
 	KUNIT_CASE(selectors_have_no_filters),
+	KUNIT_CASE_PARAM(raw_events_are_those_of_the_core, raw_gen_params),
 	KUNIT_CASE(bad_events_are_refused),
 	{}
 };
