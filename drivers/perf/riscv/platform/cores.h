@@ -204,7 +204,30 @@
 	X(RISCV_PMU_EVENT_CACHE(ITLB, OP_READ, ACCESS),				\
 	  0x1c, 0, SPACEMIT_X100_CTRS)						\
 	X(RISCV_PMU_EVENT_CACHE(ITLB, OP_READ, MISS),				\
-	  0x1b, 0, SPACEMIT_X100_CTRS)
+	  0x1b, 0, SPACEMIT_X100_CTRS)						\
+	X(RISCV_PMU_EVENT_RAW, 0x01, 0xffffffffffffffff, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x02, 0xfffffffffffffffe, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x04, 0xfffffffffffffffc, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x08, 0xfffffffffffffffc, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x0c, 0xffffffffffffffff, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x10, 0xfffffffffffffff8, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x18, 0xfffffffffffffffc, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x1c, 0xffffffffffffffff, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x20, 0xfffffffffffffffe, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x22, 0xffffffffffffffff, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x24, 0xfffffffffffffffc, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x28, 0xfffffffffffffffe, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x2b, 0xffffffffffffffff, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x2d, 0xffffffffffffffff, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x32, 0xfffffffffffffffe, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x34, 0xfffffffffffffffc, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x38, 0xffffffffffffffff, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x3a, 0xfffffffffffffffe, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x3c, 0xfffffffffffffffe, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x3f, 0xffffffffffffffff, SPACEMIT_X100_CTRS)	\
+	X(RISCV_PMU_EVENT_RAW, 0x1e, 0xffffffffffffffff, SPACEMIT_X100_CYCLES_CTR) \
+	X(RISCV_PMU_EVENT_RAW,							\
+	  0x1f, 0xffffffffffffffff, SPACEMIT_X100_INSTRUCTIONS_CTR)
 
 /* The names are those of perf's list thead/c900-legacy. */
 #define THEAD_L1_ICACHE_ACCESS		0x01

@@ -38,8 +38,8 @@ static const struct riscv_pmu_selector spacemit_x100_selectors[] = {
 };
 
 /*
- * The A100 cores of the same chip have another marchid and other events. The sbi backend expects
- * equal harts: on the A100, events may count something else.
+ * The A100 cores of the same chip have another marchid and other events. If a PMU has both, it has
+ * no table, and the firmware gets no events.
  */
 const struct riscv_pmu_platform riscv_pmu_spacemit_x100 = {
 	.name		= "spacemit-x100",
