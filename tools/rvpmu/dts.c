@@ -43,29 +43,42 @@ static const struct core {
 
 /* --- which core --- */
 
-/* The value of the first line of /proc/cpuinfo that begins with @key, or "". */
-static const char *read_value(const char *key, char text[TEXT_SIZE])
+struct hart {
+	unsigned int number;
+	uint64_t mvendorid;
+	uint64_t marchid;
+	char uarch[NAME_SIZE];	/* the compatible string of its node, or "" */
+};
+
+static void parse_hart(const char *line, struct hart *hart)
 {
-	FILE *file = fopen("/proc/cpuinfo", "r");
-	char line[TEXT_SIZE];
+	const char *value = strchr(line, ':');
 
-	*text = '\0';
-	while (file && !*text && fgets(line, sizeof(line), file)) {
-		const char *value = strchr(line, ':');
-
-		if (!strncmp(line, key, strlen(key)) && value)
-			sscanf(value + 1, "%s", text);
-	}
-	if (file)
-		fclose(file);
-	return text;
+	if (!value)
+		return;
+	value++;
+	if (!strncmp(line, "processor", 9))
+		hart->number = strtoul(value, NULL, 10);
+	else if (!strncmp(line, "mvendorid", 9))
+		hart->mvendorid = strtoull(value, NULL, 16);
+	else if (!strncmp(line, "marchid", 7))
+		hart->marchid = strtoull(value, NULL, 16);
+	else if (!strncmp(line, "uarch", 5))
+		sscanf(value, "%127s", hart->uarch);
 }
 
-static uint64_t read_id(const char *key)
+/* Reads the lines of the next hart in /proc/cpuinfo, which end with an empty line. */
+static bool read_hart(FILE *file, struct hart *hart)
 {
-	char text[TEXT_SIZE];
+	char line[TEXT_SIZE];
+	bool found = false;
 
-	return strtoull(read_value(key, text), NULL, 16);
+	*hart = (struct hart){};
+	while (fgets(line, sizeof(line), file) && *line != '\n') {
+		parse_hart(line, hart);
+		found = true;
+	}
+	return found;
 }
 
 static bool machine_is(const char *compatible)
@@ -96,22 +109,41 @@ static bool has_compatible(const struct core *core, const char *uarch)
 	return has;
 }
 
-static const struct core *find_core(void)
+static const struct core *find_core(const struct hart *hart)
 {
-	uint64_t mvendorid = read_id("mvendorid"), marchid = read_id("marchid");
-	char uarch[TEXT_SIZE];
-
-	/* The compatible string of the hart's node */
-	read_value("uarch", uarch);
 	for (size_t i = 0; i < NR_CORES; i++) {
 		const struct core *core = &cores[i];
-		bool has_ids = mvendorid == core->mvendorid && marchid == core->marchid;
+		bool has_ids = hart->mvendorid == core->mvendorid && hart->marchid == core->marchid;
 
-		if ((has_ids || !core->mvendorid) && has_compatible(core, uarch))
+		if ((has_ids || !core->mvendorid) && has_compatible(core, hart->uarch))
 			return core;
 	}
 
 	return NULL;
+}
+
+struct machine {
+	const struct core *core;	/* of all harts; NULL if there is none */
+	struct hart first;
+	struct hart other;		/* if @is_mixed: a hart with another core, or none */
+	bool is_mixed;
+};
+
+static struct machine read_machine(void)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	struct machine machine = {};
+
+	if (file)
+		read_hart(file, &machine.first);
+	machine.core = find_core(&machine.first);
+	while (file && !machine.is_mixed && read_hart(file, &machine.other))
+		machine.is_mixed = find_core(&machine.other) != machine.core;
+	if (machine.is_mixed)
+		machine.core = NULL;
+	if (file)
+		fclose(file);
+	return machine;
 }
 
 static const struct core *find_core_by_name(const char *name)
@@ -165,7 +197,7 @@ static unsigned int count_events(const struct core *core, bool missing)
 
 unsigned int missing_events(const char **title)
 {
-	const struct core *core = find_core();
+	const struct core *core = read_machine().core;
 
 	if (!core)
 		return 0;
@@ -201,8 +233,8 @@ static void print_selector(const struct event *event)
 
 static void print_counters(const struct event *event)
 {
-	printf("0x%05" PRIx32 " 0x%05" PRIx32 " 0x%08" PRIx32 " ", event->event_idx, event->event_idx,
-	       ctrs_of(event));
+	printf("0x%05" PRIx32 " 0x%05" PRIx32 " 0x%08" PRIx32 " ", event->event_idx,
+	       event->event_idx, ctrs_of(event));
 }
 
 static void print_raw(const struct event *event)
@@ -212,14 +244,16 @@ static void print_raw(const struct event *event)
 	printf("0x%08" PRIx32 " ", ctrs_of(event));
 }
 
-/* A property with an element for each raw event, or for each other event; none if there are none. */
+/* A property with an element for each raw event, or for each other event, if there are any. */
 static void print_property(const char *name, const struct event *event, bool raw,
 			   void (*print)(const struct event *event))
 {
 	bool begun = false;
 
 	for (; event->event_idx; event++) {
-		if ((event->event_idx == RISCV_PMU_EVENT_RAW) != raw)
+		bool is_raw = event->event_idx == RISCV_PMU_EVENT_RAW;
+
+		if (is_raw != raw)
 			continue;
 		if (begun)
 			printf(",\n\t\t< ");
@@ -248,22 +282,58 @@ static void print_node(const struct core *core)
 	printf("};\n");
 }
 
-int print_dts(const char *name)
+static void print_no_core(const struct machine *machine)
 {
-	const struct core *core = name ? find_core_by_name(name) : find_core();
+	const struct hart *first = &machine->first, *other = &machine->other;
 
-	if (!core && !name)
-		fprintf(stderr, "rvpmu: there is no table of events for this core (mvendorid 0x%" PRIx64 ", marchid 0x%"
-			PRIx64 "): write the node by the core's manual and OpenSBI's docs/pmu_support.md\n",
-			read_id("mvendorid"), read_id("marchid"));
-	if (!core)
+	if (machine->is_mixed)
+		fprintf(stderr,
+			"rvpmu: hart %u (marchid 0x%" PRIx64 ") and hart %u (marchid 0x%" PRIx64
+			") are different cores, and one node would be for both: write a node with the events that both have by their manuals; --core NAME prints the node of one\n",
+			first->number, first->marchid, other->number, other->marchid);
+	else if (!first->mvendorid && !first->marchid)
+		fprintf(stderr,
+			"rvpmu: there is no table of events for this core, because the firmware does not report its IDs: if you know the core, --core NAME prints its node\n");
+	else
+		fprintf(stderr,
+			"rvpmu: there is no table of events for this core (mvendorid 0x%" PRIx64
+			", marchid 0x%" PRIx64
+			"): write the node by the core's manual and OpenSBI's docs/pmu_support.md\n",
+			first->mvendorid, first->marchid);
+}
+
+/* The node of this machine; none if it is not needed, or if there is none. */
+static int print_own(void)
+{
+	const struct machine machine = read_machine();
+	const struct core *core = machine.core;
+
+	if (!core) {
+		print_no_core(&machine);
 		return EXIT_MISSING;
-	/* The node of a named core may be for another machine. */
-	if (!name && count_events(core, false) && !count_events(core, true)) {
-		fprintf(stderr, "rvpmu: this machine has the events of %s already, so no node is needed; --core %s prints it\n",
+	}
+	if (count_events(core, false) && !count_events(core, true)) {
+		fprintf(stderr,
+			"rvpmu: this machine has the events of %s already, so no node is needed; --core %s prints it\n",
 			core->title, core->name);
 		return EXIT_DEGRADED;
 	}
 	print_node(core);
 	return EXIT_OK;
+}
+
+/* The node of a core, which may be that of another machine. */
+static int print_named(const char *name)
+{
+	const struct core *core = find_core_by_name(name);
+
+	if (!core)
+		return EXIT_MISSING;
+	print_node(core);
+	return EXIT_OK;
+}
+
+int print_dts(const char *name)
+{
+	return name ? print_named(name) : print_own();
 }
