@@ -166,15 +166,22 @@ static void check_driver(struct patient *patient)
 /* Firmware learns events other than cycles and instructions from its devicetree. */
 static void check_events(struct patient *patient)
 {
-	const char *title;
-	unsigned int missing = missing_events(&title);
+	const struct core_events events = check_core_events();
 	char text[TEXT_SIZE];
 
-	if (!missing)
-		return;
-	snprintf(text, sizeof(text), "%u events of %s are missing: the firmware does not know them", missing, title);
-	find(patient, "events", FINDING_DEGRADED, text,
-	     "rvpmu doctor --dts prints a devicetree node with them; or the riscv-pmu driver with its firmware");
+	if (events.missing) {
+		snprintf(text, sizeof(text),
+			 "%u events of %s are missing: the firmware does not know them",
+			 events.missing, events.title);
+		find(patient, "events", FINDING_DEGRADED, text,
+		     "give the firmware the devicetree node that rvpmu doctor --dts prints, or use the riscv-pmu driver and its firmware");
+	} else if (events.denied) {
+		snprintf(text, sizeof(text),
+			 "this user may not open %u events of %s, so they may be missing or not",
+			 events.denied, events.title);
+		find(patient, "events", FINDING_DEGRADED, text,
+		     "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
+	}
 }
 
 static void check_counting(struct patient *patient)
@@ -211,6 +218,8 @@ static void check_sampling(struct patient *patient)
 		find(patient, "sampling", FINDING_DEGRADED,
 		     *why ? why : "by a timer: samples are up to 4 ms late",
 		     patient->legacy ? LEGACY_CURE :
+		     strstr(why, "the firmware does not enable") ?
+		     "OpenSBI for this board, or newer firmware of its vendor" :
 		     "a core with Sscofpmf; on QEMU, a version that implements sie.LCOFIE");
 	} else if (!err && !strcmp(patient->cycles_sampling, "polled")) {
 		find(patient, "sampling", FINDING_DEGRADED,

@@ -168,15 +168,22 @@ static bool is_fixed(uint32_t event_idx)
 	return event_idx == RISCV_PMU_EVENT_CYCLES || event_idx == RISCV_PMU_EVENT_INSTRUCTIONS;
 }
 
-static bool is_missing(uint32_t event_idx)
+/* A user who may not measure the kernel may still measure user mode. */
+static int try_standard(uint32_t event_idx)
 {
 	uint32_t code = event_idx & RISCV_PMU_EVENT_CODE_MASK;
 	struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, code - 1);
+	int err;
 
 	if (event_idx >> RISCV_PMU_EVENT_TYPE_SHIFT == RISCV_PMU_EVENT_TYPE_CACHE)
 		attr = make_attr(PERF_TYPE_HW_CACHE, code >> 3 | (code >> 1 & 3) << 8 |
 				 (uint64_t)(code & 1) << 16);
-	return try_event(&attr) == -ENOENT;
+	err = try_event(&attr);
+	if (err != -EACCES && err != -EPERM)
+		return err;
+
+	attr.exclude_kernel = 1;
+	return try_event(&attr);
 }
 
 /* Raw events do not tell: mainline's driver opens any of them. */
@@ -185,24 +192,29 @@ static bool tells(const struct event *event)
 	return !is_fixed(event->event_idx) && event->event_idx != RISCV_PMU_EVENT_RAW;
 }
 
-/* The number of events that tell whether the firmware has a map; or of those that are missing. */
-static unsigned int count_events(const struct core *core, bool missing)
+static struct core_events count_events(const struct core *core)
 {
-	unsigned int n = 0;
+	struct core_events events = { .title = core->title };
 
-	for (const struct event *event = core->events; event->event_idx; event++)
-		n += tells(event) && (!missing || is_missing(event->event_idx));
-	return n;
+	for (const struct event *event = core->events; event->event_idx; event++) {
+		int err;
+
+		if (!tells(event))
+			continue;
+		err = try_standard(event->event_idx);
+		events.all++;
+		events.missing += err == -ENOENT;
+		/* Without filters, the second try is refused whether there is the event or not. */
+		events.denied += err == -EACCES || err == -EPERM || err == -EOPNOTSUPP;
+	}
+	return events;
 }
 
-unsigned int missing_events(const char **title)
+struct core_events check_core_events(void)
 {
 	const struct core *core = read_machine().core;
 
-	if (!core)
-		return 0;
-	*title = core->title;
-	return count_events(core, true);
+	return core ? count_events(core) : (struct core_events){};
 }
 
 /* --- the node --- */
@@ -307,12 +319,20 @@ static int print_own(void)
 {
 	const struct machine machine = read_machine();
 	const struct core *core = machine.core;
+	struct core_events events;
 
 	if (!core) {
 		print_no_core(&machine);
 		return EXIT_MISSING;
 	}
-	if (count_events(core, false) && !count_events(core, true)) {
+	events = count_events(core);
+	if (events.denied && !events.missing) {
+		fprintf(stderr,
+			"rvpmu: this user may not open events, so it is not known whether this machine has those of %s: run this as root, or set sysctl kernel.perf_event_paranoid=1; --core %s prints the node without a check\n",
+			core->title, core->name);
+		return EXIT_DEGRADED;
+	}
+	if (events.all && !events.missing) {
 		fprintf(stderr,
 			"rvpmu: this machine has the events of %s already, so no node is needed; --core %s prints it\n",
 			core->title, core->name);

@@ -80,8 +80,16 @@ struct perf_event_attr attr_instructions(void);
  * Returns EXIT_MISSING if the core is unknown, EXIT_DEGRADED if no node is needed.
  */
 int print_dts(const char *name);
-/* The number of events of this core that cannot be opened, and the core's name. */
-unsigned int missing_events(const char **title);
+
+/* Of the events of this core's table, those that tell whether the firmware has a map. */
+struct core_events {
+	const char *title;	/* the core's name; NULL if there is no table */
+	unsigned int all;
+	unsigned int missing;
+	unsigned int denied;	/* this user may not open them, so they may be missing or not */
+};
+
+struct core_events check_core_events(void);
 
 /* --- the commands: each returns the exit status --- */
 
