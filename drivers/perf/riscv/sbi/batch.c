@@ -175,7 +175,7 @@ static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 	return err == -ENOENT ? 0 : err;
 }
 
-/* The event is in the first slot. The firmware has counters of 32 bits' numbers only. */
+/* The first slot has the event. Its counters are hardware counters, whose numbers are below 32. */
 static int batch_map_event(const struct riscv_pmu_selector *event, u64 ctrs)
 {
 	struct sbi_pmu_batch_shmem *shmem;
