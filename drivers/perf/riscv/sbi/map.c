@@ -70,7 +70,7 @@ static u64 map_hpms(const struct riscv_pmu *pmu, u64 ctrs)
 	return hpms;
 }
 
-static void map_report(unsigned int mapped, unsigned int refused, unsigned int unable, u64 absent)
+static void map_report(unsigned int mapped, unsigned int refused, bool unable, u64 absent)
 {
 	if (mapped)
 		pr_info("the firmware had no map for %u events of this core, and uses the driver's\n",
@@ -79,8 +79,8 @@ static void map_report(unsigned int mapped, unsigned int refused, unsigned int u
 		pr_warn("the firmware refuses %u events of this core, so they are missing; rvpmu doctor --dts prints a devicetree node with them\n",
 			refused);
 	if (absent)
-		pr_warn("the firmware has no counters 0x%llx, which the table of this core names: %u events are missing, and others have fewer counters; newer firmware may have all counters\n",
-			absent, unable);
+		pr_warn("the firmware has no counters 0x%llx of this core, so events use the others%s; newer firmware may have all counters\n",
+			absent, unable ? ", and some are missing" : "");
 }
 
 /**
@@ -94,9 +94,9 @@ void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu)
 	const u64 hw_ctrs = pmu->ctrs & ~pmu->fw_ctrs, hpm_ctrs = hw_ctrs & ~pmu->fixed_ctrs;
 	const struct riscv_pmu_sbi_method *method = to_sbi(pmu)->method;
 	const struct riscv_pmu_platform *platform = pmu->platform;
-	unsigned int mapped = 0, refused = 0, unable = 0;
+	unsigned int mapped = 0, refused = 0;
 	u64 hpms = map_hpms(pmu, hw_ctrs), absent = 0;
-	bool may_map = false;
+	bool may_map = false, unable = false;
 
 	if (!platform || !method->map_event)
 		return;
@@ -113,7 +113,7 @@ void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu)
 		may_map = true;
 		absent |= entry->counters & ~hpms;
 		if (!able) {
-			unable++;
+			unable = true;
 			continue;
 		}
 		err = method->map_event(entry, able);

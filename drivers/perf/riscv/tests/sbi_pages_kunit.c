@@ -148,11 +148,12 @@ static u64 overflowed(struct firmware *fw, u64 ctrs)
 	return fw->pmu.ops.overflowed(&fw->pmu, ctrs);
 }
 
-/* As in a KVM guest, scountovf reads as 0, because fake_fw_init() leaves ovf_csr 0. */
+/* As in a KVM guest, there is no scountovf. */
 static void overflow_is_read_from_the_page_without_the_csr(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
 
+	fw->pmu.ovf_csr = 0;
 	fake_fw_run_four(test);
 	fw->ctr[5].value = 55;
 	fw->overflowed = C(4) | C(40);
@@ -182,6 +183,7 @@ static void refused_snapshot_leaves_counters_running(struct kunit *test)
 	const struct errno_row *row = test->param_value;
 	struct firmware *fw = test->priv;
 
+	fw->pmu.ovf_csr = 0;
 	fake_fw_run_four(test);
 	fw->error[SBI_EXT_PMU_COUNTER_STOP] = row->error;
 	fw->error_ctrs = C(5);
