@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The list of cores: each has a const table in its vendor's file of this folder. What the tables
- * say is from public manuals, devicetrees and lists of events, which they name; what was not found
- * there is left out. None of it is tested on silicon.
+ * The list of cores: each has a const table in its vendor's file of this folder. The tables'
+ * contents are from public manuals, devicetrees and lists of events, which the files and cores.h
+ * name; what was not found there is left out. The IDs are those of perf's mapfile.csv; for
+ * SpacemiT, of LLVM's RISCVProcessors.td; for the C908, see thead.c. None of the tables was tested
+ * on silicon.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
@@ -86,7 +88,7 @@ static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsi
 	has = of_property_match_string(node, "riscv,isa-extensions", platform->isa_ext) >= 0;
 	of_node_put(node);
 	if (!has)
-		pr_warn_once("%s without %s in the devicetree's riscv,isa-extensions: no overflow interrupt and no filters\n",
+		pr_warn_once("%s: the devicetree's riscv,isa-extensions lack %s, so the driver does not use this core's overflow interrupt, filters and table of events\n",
 			     platform->name, platform->isa_ext);
 	return has;
 }
@@ -118,7 +120,7 @@ bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
 	       (platform->any_mimpid || platform->ids.mimpid == ids->mimpid);
 }
 
-/* How much of a hart a table names: 0 if the table is for another one. */
+/* How specifically a table matches a hart; 0 if it does not match. */
 static unsigned int platform_rank(const struct riscv_pmu_platform *platform,
 				  const struct riscv_pmu_ids *ids, unsigned int cpu)
 {
@@ -157,7 +159,7 @@ riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsign
 		unsigned int rank = platform_rank(tables[i], &ids, cpu);
 
 		if (rank && rank == best_rank)
-			pr_warn_once("the tables of %s and %s are both for this core, using the first: correct drivers/perf/riscv/platform/\n",
+			pr_warn_once("the tables of %s and %s match this core equally well, using the first: correct drivers/perf/riscv/platform/\n",
 				     best->name, tables[i]->name);
 		if (rank <= best_rank)
 			continue;
@@ -181,12 +183,12 @@ const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu)
 }
 
 /**
- * riscv_pmu_platform_other_hart() - find a hart that a table is not for
- * @platform:	the table; NULL: harts without a table are looked for
- * @cpus:	the harts; those that are offline have no IDs, and are not compared
+ * riscv_pmu_platform_other_hart() - find a hart whose table is not the given one
+ * @platform:	the table; NULL: a hart with any table is looked for
+ * @cpus:	the harts; those that are offline may have no IDs yet, and are not compared
  *
  * Context: process.
- * Return: a hart with another table or without one, or nr_cpu_ids if there is none.
+ * Return: a hart whose table is not @platform, or nr_cpu_ids if there is none.
  */
 unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *platform,
 					   const struct cpumask *cpus)
@@ -216,14 +218,14 @@ static const struct riscv_pmu_platform *platform_of_harts(const struct riscv_pmu
 	platform = riscv_pmu_platform_find(cpu);
 	other = riscv_pmu_platform_other_hart(platform, &pmu->cpus);
 	if (other < nr_cpu_ids) {
-		pr_warn("harts %u and %u are of different types, so nothing that is known of one type is used: events need a pmu node in the firmware's devicetree\n",
+		pr_warn("harts %u and %u are different cores, so the driver uses no core's table: events other than cycles and instructions need a pmu node in the firmware's devicetree\n",
 			cpu, other);
 		return NULL;
 	}
 
 	riscv_pmu_platform_get_ids(cpu, &ids);
 	if (!platform && !ids.mvendorid && !ids.marchid && !ids.mimpid)
-		pr_info("the firmware reports no IDs of this core (mvendorid, marchid and mimpid are 0), so nothing is known of it: use newer firmware, or give the firmware the pmu node that rvpmu doctor --dts --core NAME prints\n");
+		pr_info("the firmware reports no IDs of this core (mvendorid, marchid and mimpid are 0), so the driver uses no core's table: use newer firmware, or give the firmware the pmu node that rvpmu doctor --dts --core NAME prints\n");
 
 	return platform;
 }
@@ -245,10 +247,10 @@ void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 }
 
 /**
- * riscv_pmu_platform_init_irq() - initialise what a PMU's interrupt and filters are
+ * riscv_pmu_platform_init_irq() - set the properties of a PMU's overflow interrupt and filters
  * @pmu:	the PMU, before its backend probes
  *
- * Context: process, at boot; all harts have the CSRs of this one.
+ * Context: process, at boot, on any hart: all are assumed to have the vendor CSRs of this one.
  */
 void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 {
@@ -264,7 +266,7 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 	if (!platform)
 		return;
 	if (platform->ovf_csr && !riscv_pmu_csr_has_ovf(platform->ovf_csr)) {
-		pr_warn("%s without its CSR 0x%x: no overflow interrupt of the vendor's; it is expected in a guest\n",
+		pr_warn("%s: CSR 0x%x cannot be read, so the vendor's overflow interrupt is not used; this is normal in a virtual machine\n",
 			platform->name, platform->ovf_csr);
 		return;
 	}

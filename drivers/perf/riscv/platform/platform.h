@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Types of cores whose PMU differs from the specification, and the selectors of their events. */
+/* The cores that the driver knows: their events, and where they differ from the specification. */
 #ifndef _RISCV_PMU_PLATFORM_H
 #define _RISCV_PMU_PLATFORM_H
 
@@ -50,17 +50,17 @@ struct riscv_pmu_substitute {
  * @hwirq:	number of the local overflow interrupt; 0: that of Sscofpmf
  * @ovf_csr:	CSR with the overflow flags; 0: scountovf
  * @pending_csr: CSR with the interrupt's pending bit; 0: sip
- * @fixed_irqs:	cycle and instret can interrupt when they overflow, if the firmware lets them
+ * @fixed_irqs:	cycle and instret can interrupt when they overflow, if the firmware enables that
  * @has_filters: programmable counters can exclude modes although there is no Sscofpmf
- * @selectors:	events and their values of mhpmevent (cores.h). They are used if the kernel
- *		programs the counters itself, and can not get the selectors from the firmware
+ * @selectors:	events and their values of mhpmevent (cores.h). Firmware with the PMU batch
+ *		extension gets those for which it has no map. The ssccfg backend uses those that
+ *		the firmware does not tell it
  * @nr_selectors: number of @selectors
- * @substitutes: raw events to be used instead of standard events
+ * @substitutes: standard events in whose place raw events can be used
  * @nr_substitutes: number of @substitutes
- * @bad_machine: compatible of the machine whose devicetree gives firmware a wrong map of
- *		@bad_events
- * @bad_events:	standard events that are refused there, because another event or nothing would be
- *		counted
+ * @bad_machine: compatible string of the machine whose devicetree in Linux has wrong selectors or
+ *		none for @bad_events, so that firmware with this devicetree programs another event
+ * @bad_events:	standard events that are refused on @bad_machine
  * @nr_bad_events: number of @bad_events
  */
 struct riscv_pmu_platform {
@@ -84,7 +84,7 @@ struct riscv_pmu_platform {
 	unsigned int			nr_bad_events;
 };
 
-/* In every marchid that a vendor has chosen itself (Privileged ISA, "marchid"). */
+/* Set in the marchid of every commercial core (Privileged ISA, "marchid"). */
 #define RISCV_PMU_MARCHID_VENDOR	BIT(BITS_PER_LONG - 1)
 
 extern const struct riscv_pmu_platform riscv_pmu_andes_ax45mp;
