@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Andes AX45MP with Xandespmu, a predecessor of Sscofpmf and Smcntrpmf with other numbers of CSRs
- * and of the interrupt. Untested on silicon.
+ * Andes AX45MP with Xandespmu, a predecessor of Sscofpmf and Smcntrpmf with other CSR and interrupt
+ * numbers (asm/pmu_csr.h, from the AX45MP data sheet). Untested on silicon.
  */
 
 #include <linux/array_size.h>

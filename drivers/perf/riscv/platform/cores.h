@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The cores whose events are known. Macros only, because rvpmu includes this file, too: it prints
- * the devicetree node from which the firmware learns the same events. The names of selectors are
- * those of perf's lists of events (tools/perf/pmu-events/arch/riscv). Untested on silicon.
+ * the devicetree node that gives firmware the same events. The selectors have the names of perf's
+ * lists of events (tools/perf/pmu-events/arch/riscv). Those of the X60 are from the list ky/x60 in
+ * the kernel of Orange Pi. Untested on silicon.
  */
 #ifndef _RISCV_PMU_PLATFORM_CORES_H
 #define _RISCV_PMU_PLATFORM_CORES_H
@@ -10,9 +11,10 @@
 #include "../event_idx.h"
 
 /*
- * X(id, name, title, mvendorid, marchid, compatible strings) for each core. If it shares its IDs
- * with others, its own node of the devicetree or the machine's has one of the strings; NULL if the
- * IDs suffice. A core without IDs comes last: it is found by the strings alone.
+ * X(id, name, title, mvendorid, marchid, compatible strings) for each core. If a core shares its
+ * IDs with others, the hart's node or the root node of the devicetree has one of the strings; NULL
+ * if the IDs suffice. A core without IDs is found by the strings alone, and comes last, because
+ * rvpmu takes the first core that matches.
  */
 #define RISCV_PMU_CORES(X)							\
 	X(andes_ax45mp, "andes-ax45mp", "Andes AX45MP",				\
@@ -40,7 +42,7 @@
  * mhpmcountern; 0 stands for all programmable ones.
  */
 
-/* A selector is the event's event_idx (target/riscv/pmu.c). */
+/* A selector is the event's event_idx (QEMU, target/riscv/pmu.c). */
 #define RISCV_PMU_EVENTS_qemu(X)						\
 	X(RISCV_PMU_EVENT_CYCLES, 0x00001, 0, 0)				\
 	X(RISCV_PMU_EVENT_INSTRUCTIONS, 0x00002, 0, 0)				\
@@ -50,7 +52,8 @@
 
 /*
  * SiFive: bits 7:0 of a selector are a class of events, and each bit above them is an event of that
- * class (U74-MC Core Complex Manual, "Hardware Performance Monitor"). perf's list sifive/bullet.
+ * class (U74-MC Core Complex Manual, "Hardware Performance Monitor"). The names are those of perf's
+ * list sifive/bullet.
  */
 #define SIFIVE_CONDITIONAL_BRANCH_RETIRED	0x4000
 #define SIFIVE_BRANCH_DIRECTION_MISPREDICTION	0x2001
@@ -82,8 +85,9 @@
 	X(RISCV_PMU_EVENT_RAW, 0x2, 0xffffffffffffc0ff, SIFIVE_U74_CTRS)
 
 /*
- * The choice of events, and classes 0 to 2 of the raw events, are those of Linux's
- * eswin/eic7700.dtsi.
+ * The choice of events, the counters, and classes 0 to 2 of the raw events are those of Linux's
+ * eswin/eic7700.dtsi. Its classes 3 to 15 are left out, because perf's list sifive/p550 does not
+ * name their events.
  */
 #define SIFIVE_P550_CTRS			0x78
 
@@ -105,9 +109,9 @@
 	X(RISCV_PMU_EVENT_RAW, 0x2, 0xfffffffffffe00ff, SIFIVE_P550_CTRS)
 
 /*
- * The devicetree of the vendor's kernel (k1-x.dtsi), which says that the core has raw events 1 to
- * 0xbd. Those of the L2 cache, 0xb8 to 0xbd, are left out: they count nothing if mhpmevent has a
- * filter, and firmware always sets the one for M-mode (MINH); only the vendor's does not.
+ * From the devicetree of the vendor's kernel (k1-x.dtsi), which has raw events 1 to 0xbd. Those of
+ * the L2 cache, 0xb8 to 0xbd, are left out: they count nothing if mhpmevent has a filter, and
+ * OpenSBI always sets the filter for M-mode (MINH); only the vendor's firmware does not.
  */
 #define SPACEMIT_X60_CTRS		0x7fff8
 #define SPACEMIT_X60_COND_BR_INST	0x01
@@ -165,8 +169,9 @@
 	X(RISCV_PMU_EVENT_RAW, 0xb0, 0xfffffffffffffff8, SPACEMIT_X60_CTRS)
 
 /*
- * The vendor's EDK2 (K3.dts). Cycles and instructions have a programmable counter each, which
- * interrupts. The stalls are left out: two sources contradict each other about them.
+ * From the devicetree in the vendor's EDK2 (K3.dts). Cycles and instructions have a programmable
+ * counter each, which interrupts. The stalled cycles are left out, because two sources contradict
+ * each other about their selectors.
  */
 #define SPACEMIT_X100_CTRS		0x1fff8
 #define SPACEMIT_X100_CYCLES_CTR	0x20000
@@ -246,8 +251,8 @@
 #define THEAD_LL_CACHE_WRITE_MISS	0x13
 
 /*
- * Linux's allwinner/sun20i-d1s.dtsi: each event has a counter of its own, and there are no other
- * events. Cache references and misses are those of the L1 cache of instructions.
+ * From Linux's allwinner/sun20i-d1s.dtsi: each event has a counter of its own, and there are no
+ * other events. Cache references and misses are those of the L1 instruction cache.
  */
 #define RISCV_PMU_EVENTS_thead_c906(X)						\
 	X(RISCV_PMU_EVENT_HW(CACHE_REFERENCES),					\
@@ -279,7 +284,11 @@
 	X(RISCV_PMU_EVENT_RAW, 0x0e, 0xffffffffffffffff, 0x10000)		\
 	X(RISCV_PMU_EVENT_RAW, 0x0f, 0xffffffffffffffff, 0x20000)
 
-/* Raw events are 1 to 0x2a (Linux's thead/th1520.dtsi and sophgo/sg2044-cpus.dtsi). */
+/*
+ * Raw events are 1 to 0x2a (Linux's thead/th1520.dtsi and sophgo/sg2044-cpus.dtsi). The choice of
+ * the others is that of sg2044-cpus.dtsi, without its stalled cycles and BPU. th1520.dtsi maps
+ * cache references and misses to the L1 instruction cache instead.
+ */
 #define RISCV_PMU_EVENTS_thead_c910(X)						\
 	X(RISCV_PMU_EVENT_HW(CACHE_REFERENCES),					\
 	  THEAD_LL_CACHE_READ_ACCESS, 0, 0)					\
@@ -321,8 +330,9 @@
 #define RISCV_PMU_EVENTS_thead_c920v2(X)	RISCV_PMU_EVENTS_thead_c910(X)
 
 /*
- * perf's list andes/ax45: bits 3:0 of a selector are a class of events. The caches are those of
- * Andes' OpenSBI (pmu.c), which has four programmable counters.
+ * Bits 3:0 of a selector are a class of events. The names are those of perf's list andes/ax45. The
+ * choice of events, except for the TLBs, and the four counters are those of OpenSBI's
+ * docs/pmu_support.md ("For Andes 45-series platforms").
  */
 #define ANDES_CTRS			0x78
 #define ANDES_CYCLE_COUNT		0x10

@@ -15,7 +15,10 @@ static const struct riscv_pmu_selector sifive_u74_selectors[] = {
 	RISCV_PMU_EVENTS_sifive_u74(PLATFORM_SELECTOR)
 };
 
-/* No interrupt and no filters: a timer takes the samples. */
+/*
+ * The core has no overflow interrupt and no filters (U74-MC Core Complex Manual), so a timer takes
+ * the samples.
+ */
 const struct riscv_pmu_platform riscv_pmu_sifive_u74 = {
 	.name		= "sifive-u74",
 	.ids		= { SIFIVE_VENDOR_ID, SIFIVE_U74_MARCHID },
@@ -29,8 +32,9 @@ static const struct riscv_pmu_selector sifive_p550_selectors[] = {
 };
 
 /*
- * Only the fixed counters have cycles and instructions, and these never interrupt. No list has an
- * event that counts the same on the others, so a timer samples these two.
+ * Only the fixed counters count cycles and instructions, and Sscofpmf has no overflow interrupt for
+ * these. Neither Linux's eswin/eic7700.dtsi nor perf's list sifive/p550 has an event by which a
+ * programmable counter counts the same, so a timer samples these two.
  */
 const struct riscv_pmu_platform riscv_pmu_sifive_p550 = {
 	.name		= "sifive-p550",

@@ -19,9 +19,9 @@ static const struct riscv_pmu_substitute spacemit_x60_substitutes[] = {
 };
 
 /*
- * The fixed counters alone count cycles and instructions. They never interrupt, and have no
- * filters. The raw events u_mode_cycle and s_mode_cycle count cycles in one mode, on the
- * programmable counters, which do interrupt.
+ * Only the fixed counters count cycles and instructions (k1-x.dtsi of the vendor's kernel), and
+ * Sscofpmf has no overflow interrupt and no filters for these. The raw events u_mode_cycle and
+ * s_mode_cycle count cycles in one mode, on the programmable counters, which do interrupt.
  */
 const struct riscv_pmu_platform riscv_pmu_spacemit_x60 = {
 	.name		= "spacemit-x60",
@@ -38,8 +38,8 @@ static const struct riscv_pmu_selector spacemit_x100_selectors[] = {
 };
 
 /*
- * The A100 cores of the same chip have another marchid and other events. If a PMU has both, it has
- * no table, and the firmware gets no events.
+ * The A100 cores of the same chip have another marchid (0x8000000041000002) and other events. If a
+ * PMU has harts of both types, it has no table, and the firmware gets no events.
  */
 const struct riscv_pmu_platform riscv_pmu_spacemit_x100 = {
 	.name		= "spacemit-x100",
