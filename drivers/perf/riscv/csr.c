@@ -143,6 +143,8 @@ u64 riscv_pmu_csr_read_ovf(unsigned int csr)
  */
 bool riscv_pmu_csr_has_ovf(unsigned int csr)
 {
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_has_ovf, csr);
+
 	if (csr == PMU_CSR_THEAD_SCOUNTEROF)
 		return CSR_IS_READABLE(PMU_CSR_THEAD_SCOUNTEROF);
 

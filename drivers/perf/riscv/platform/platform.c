@@ -265,18 +265,21 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 	}
 	if (!platform)
 		return;
-	if (platform->ovf_csr && !riscv_pmu_csr_has_ovf(platform->ovf_csr)) {
-		pr_warn("%s: CSR 0x%x cannot be read, so the vendor's overflow interrupt is not used; this is normal in a virtual machine\n",
-			platform->name, platform->ovf_csr);
-		return;
+	/* Some revisions of the C908 have Sscofpmf, others the vendor's interrupt. */
+	if (!pmu->hwirq && platform->hwirq) {
+		if (!riscv_pmu_csr_has_ovf(platform->ovf_csr)) {
+			pr_warn("%s: CSR 0x%x cannot be read, so the vendor's overflow interrupt is not used; this is normal in a virtual machine\n",
+				platform->name, platform->ovf_csr);
+			return;
+		}
+		pmu->level_irq = true;
+		pmu->hwirq = platform->hwirq;
+		pmu->ovf_csr = platform->ovf_csr;
+		pmu->pending_csr = platform->pending_csr ?: pmu->pending_csr;
 	}
 
 	if (platform->ops)
 		pmu->ops = *platform->ops;
-	pmu->level_irq = platform->hwirq;
-	pmu->hwirq = platform->hwirq ?: pmu->hwirq;
 	pmu->fixed_irqs = platform->fixed_irqs;
 	pmu->has_filters |= platform->has_filters;
-	pmu->ovf_csr = platform->ovf_csr ?: pmu->ovf_csr;
-	pmu->pending_csr = platform->pending_csr ?: pmu->pending_csr;
 }

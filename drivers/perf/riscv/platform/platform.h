@@ -47,9 +47,10 @@ struct riscv_pmu_substitute {
  *		node of the hart or of the machine has one of them. None: @ids suffice
  * @isa_ext:	extension of the vendor that the devicetree must have too, or NULL
  * @ops:	ops that replace the backend's, or NULL
- * @hwirq:	number of the local overflow interrupt; 0: that of Sscofpmf
- * @ovf_csr:	CSR with the overflow flags; 0: scountovf
- * @pending_csr: CSR with the interrupt's pending bit; 0: sip
+ * @hwirq:	number of the vendor's local overflow interrupt, which is used if the harts do not
+ *		have Sscofpmf; 0: there is none
+ * @ovf_csr:	CSR with the overflow flags of @hwirq, in place of scountovf
+ * @pending_csr: CSR with the pending bit of @hwirq; 0: sip
  * @fixed_irqs:	cycle and instret can interrupt when they overflow, if the firmware enables that
  * @has_filters: programmable counters can exclude modes although there is no Sscofpmf
  * @selectors:	events and their values of mhpmevent (cores.h). Firmware with the PMU batch

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * T-Head C9xx. C906, C910 and the first C920 have a predecessor of Sscofpmf, with another interrupt
- * and without filters; C908 and the second C920 have Sscofpmf. On all of them the fixed counters
- * can interrupt too. On the latter two that needs firmware that sets bit 8 of mxstatus and clears
- * the flags in mhpmevent0 and 2 (CSRs 0x7e0 and 0x7e1), which OpenSBI 1.9 does not. No public list
- * of the C908's events was found. Untested on silicon.
+ * T-Head C9xx. C906, C910, the first C920 and the C908 of Canaan's K230 have a predecessor of
+ * Sscofpmf, with another interrupt and without filters (OpenSBI, thead_c9xx_pmu.c; for the C908,
+ * "perf: RISC-V: fix IRQ detection on T-Head C908" of March 2024 on the list linux-riscv).
+ * The second C920 has Sscofpmf, and so may other revisions of the C908. On all of them the fixed
+ * counters can interrupt too. With Sscofpmf that needs firmware that sets bit 8 (OFINT) of mxstatus
+ * and clears the flags in mhpmevent0 and mhpmevent2 (CSRs 0x7e0 and 0x7e1), as the vendor's OpenSBI
+ * does (xuantie_pmu.c), and OpenSBI 1.9 does not. No public list of the C908's events was found.
+ * Untested on silicon.
  */
 
 #include <linux/array_size.h>
@@ -87,7 +90,9 @@ const struct riscv_pmu_platform riscv_pmu_thead_c908 = {
 	.name		= "thead-c908",
 	.ids		= { THEAD_VENDOR_ID, THEAD_C908_MARCHID },
 	.any_mimpid	= true,
+	.hwirq		= PMU_IRQ_THEAD,
 	.fixed_irqs	= true,
+	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
 };
 
 const struct riscv_pmu_platform riscv_pmu_thead_c920v2 = {

@@ -12,8 +12,10 @@
 #include <linux/perf_event.h>
 #include <linux/string.h>
 
+#include <asm/cpufeature.h>
 #include <asm/pmu_csr.h>
 
+#include "../csr.h"
 #include "../event.h"
 #include "../platform/platform.h"
 #include "fake_backend.h"
@@ -304,6 +306,31 @@ static void harts_without_ids_have_no_table(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fake->pmu.is_qemu);
 }
 
+static bool fake_has_ovf(unsigned int csr)
+{
+	return csr == PMU_CSR_THEAD_SCOUNTEROF;
+}
+
+/* The C908 has Sscofpmf in some revisions, and the vendor's interrupt in others. */
+static void vendors_interrupt_is_used_without_sscofpmf(struct kunit *test)
+{
+	bool has_sscofpmf = riscv_isa_extension_available(NULL, SSCOFPMF);
+	struct fake_pmu *fake = fake_create(test);
+	struct riscv_pmu *pmu;
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	pmu = &fake->pmu;
+	pmu->platform = &riscv_pmu_thead_c908;
+	pmu->hwirq = 0;
+	kunit_activate_static_stub(test, riscv_pmu_csr_has_ovf, fake_has_ovf);
+	riscv_pmu_platform_init_irq(pmu);
+	KUNIT_EXPECT_EQ(test, pmu->hwirq, has_sscofpmf ? RV_IRQ_PMU : PMU_IRQ_THEAD);
+	KUNIT_EXPECT_EQ(test, pmu->ovf_csr,
+			has_sscofpmf ? CSR_SCOUNTOVF : PMU_CSR_THEAD_SCOUNTEROF);
+	KUNIT_EXPECT_EQ(test, pmu->level_irq, !has_sscofpmf);
+	KUNIT_EXPECT_TRUE(test, pmu->fixed_irqs);
+}
+
 struct core_row {
 	const char			*name;
 	const char			*title;
@@ -454,6 +481,7 @@ static struct kunit_case platform_cases[] = {
 	KUNIT_CASE(table_is_that_of_all_online_harts),
 	KUNIT_CASE(harts_of_two_types_have_no_table),
 	KUNIT_CASE(harts_without_ids_have_no_table),
+	KUNIT_CASE(vendors_interrupt_is_used_without_sscofpmf),
 	KUNIT_CASE(rvpmu_finds_the_same_cores),
 	KUNIT_CASE(selectors_have_no_filters),
 	KUNIT_CASE_PARAM(raw_events_are_those_of_the_core, raw_gen_params),
