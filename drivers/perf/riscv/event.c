@@ -279,6 +279,7 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 	return able;
 }
 
+/* Whether this machine's devicetree has a wrong selector for a standard event. */
 static bool event_is_bad(const struct riscv_pmu *pmu, u32 event_idx)
 {
 	for (unsigned int i = 0; pmu->refuses_bad && i < pmu->platform->nr_bad_events; i++) {
@@ -355,7 +356,7 @@ static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_
 	inh &= RISCV_PMU_INH_M;
 	err = event_parse_raw_selector(pmu, selector, &req->cfg) ?:
 	      event_find_ctrs(pmu, attr, inh, req);
-	/* A timer can sample the event itself as well. */
+	/* If a timer has to sample the raw event, it can as well sample the event itself. */
 	if (!err && attr->sample_period && !(req->ctrs & pmu->irq_ctrs))
 		err = -EOPNOTSUPP;
 	return err;
@@ -398,7 +399,10 @@ static int event_try_substitute(struct riscv_pmu *pmu, const struct perf_event_a
 	return 0;
 }
 
-/* Tries the raw events that the core's table has, if the request @req, or @err, is not enough. */
+/*
+ * If no counter can filter the event (@err), or none of @req->ctrs can interrupt for its samples,
+ * tries the raw events that the core's table has for it.
+ */
 static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
 			   struct riscv_pmu_request *req, int err)
 {

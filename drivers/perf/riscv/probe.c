@@ -167,7 +167,7 @@ static void __init probe_print_substitutes(const struct riscv_pmu *pmu)
 	const struct riscv_pmu_platform *platform = pmu->platform;
 
 	for (unsigned int i = 0; platform && pmu->raw_bits && i < platform->nr_substitutes; i++)
-		pr_info("event 0x%x by mode: raw 0x%llx counts user mode, raw 0x%llx the kernel\n",
+		pr_info("event_idx 0x%x in one mode: raw event 0x%llx counts user mode, 0x%llx the kernel\n",
 			platform->substitutes[i].event_idx, platform->substitutes[i].user,
 			platform->substitutes[i].kernel);
 }

@@ -16,7 +16,7 @@
  * @req:	its config and constraint
  *
  * Context: process, may sleep.
- * Return: NULL: no memory.
+ * Return: the event, or NULL if there is no memory.
  */
 struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
 					    const struct riscv_pmu_request *req)
@@ -86,7 +86,7 @@ int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * riscv_pmu_split_start() - start the second part of a split event
  * @hart:	this hart
  * @part:	the part, attached
- * @renew:	begin a new period: perf asks for one by the first part only
+ * @renew:	begin a new period; perf asks for one by the period_left of the first part only
  *
  * Context: interrupts off.
  */
@@ -96,20 +96,21 @@ void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 	u64 period = riscv_pmu_event_period(part->event);
 	s64 left = local64_read(part->left);
 
-	/* As perf does with the first part when the frequency asks for a much shorter period. */
+	/* perf does the same with the first part if the frequency needs a much shorter period. */
 	if (renew || left / 8 > (s64)period)
 		local64_set(part->left, period);
 	riscv_pmu_event_start(hart, part, riscv_pmu_event_period_left(part));
 }
 
 /**
- * riscv_pmu_split_pause() - keep a part of a split event from counting the other's interrupt
+ * riscv_pmu_split_pause() - pause a part of a split event during the other part's interrupt
  * @pmu:	the PMU
  * @hart:	this hart, in an update
  * @ev:		the part that takes no sample now
  *
- * It goes on with the next apply, from where it was. If its counter has stopped, this interrupt
- * handles it as well, or has done so.
+ * The part must not count the interrupt. It continues with the next apply, as far from the end of
+ * its period as now. If its own counter is paused, because it has overflowed too, this interrupt
+ * handles that part itself, or has done so.
  *
  * Context: hard interrupt.
  */
@@ -142,9 +143,9 @@ static u64 split_count(const struct riscv_pmu_event *ev)
  * riscv_pmu_split_set_period() - riscv_pmu_event_set_period() for a part of a split event
  * @ev:		the part, its count up to date
  *
- * perf computes the period for a frequency from the time since the last sample, and from
- * last_period. For a split event, that is the last sample of either part: so is last_period, for
- * which this leaves &riscv_pmu_event.split_period.
+ * perf computes the period of an event with a frequency from the time since the last sample and
+ * from last_period. The last sample of a split event is of either part, so last_period has to be
+ * what both parts have counted since then: this stores it in &riscv_pmu_event.split_period.
  *
  * Return: whether a period had ended.
  */

@@ -167,7 +167,7 @@ static ssize_t max_precise_show(struct device *dev, struct device_attribute *att
 }
 static DEVICE_ATTR_RO(max_precise);
 
-static ssize_t sysfs_show_number(char *page, u64 ctrs)
+static ssize_t sysfs_show_nr_ctrs(char *page, u64 ctrs)
 {
 	return sysfs_emit(page, "%lu\n", hweight64(ctrs));
 }
@@ -177,20 +177,20 @@ static ssize_t programmable_counters_show(struct device *dev, struct device_attr
 {
 	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
 
-	return sysfs_show_number(page, pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs);
+	return sysfs_show_nr_ctrs(page, pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs);
 }
 static DEVICE_ATTR_RO(programmable_counters);
 
 static ssize_t fixed_counters_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return sysfs_show_number(page, sysfs_dev_to_pmu(dev)->fixed_ctrs);
+	return sysfs_show_nr_ctrs(page, sysfs_dev_to_pmu(dev)->fixed_ctrs);
 }
 static DEVICE_ATTR_RO(fixed_counters);
 
 static ssize_t firmware_counters_show(struct device *dev, struct device_attribute *attr,
 				      char *page)
 {
-	return sysfs_show_number(page, sysfs_dev_to_pmu(dev)->fw_ctrs);
+	return sysfs_show_nr_ctrs(page, sysfs_dev_to_pmu(dev)->fw_ctrs);
 }
 static DEVICE_ATTR_RO(firmware_counters);
 
