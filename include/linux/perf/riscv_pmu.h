@@ -202,9 +202,9 @@ struct riscv_pmu_ops {
 /**
  * struct riscv_pmu - the core PMU of one CPU type
  * @pmu:	perf's part of it
- * @ops:	its implementation, from the tables of vendor, backend and base
+ * @ops:	its implementation, from the tables of the CPU core, the backend, base and core.c
  * @backend:	&riscv_pmu_ops.name of the backend
- * @platform:	what is known of this type of core (drivers/perf/riscv/platform/)
+ * @platform:	the table of the core (drivers/perf/riscv/platform/), or NULL
  * @cpus:	harts that it belongs to, all of one type
  * @priv:	the backend's data
  * @firmware:	name of the SBI implementation, for the boot message; may be empty
