@@ -47,7 +47,7 @@ struct hart {
 	unsigned int number;
 	uint64_t mvendorid;
 	uint64_t marchid;
-	char uarch[NAME_SIZE];	/* the compatible string of its node, or "" */
+	char uarch[NAME_SIZE];	/* the first compatible string of its node, or "" */
 };
 
 static void parse_hart(const char *line, struct hart *hart)
@@ -162,7 +162,7 @@ static const struct core *find_core_by_name(const char *name)
 
 /* --- whether the firmware has a map --- */
 
-/* The fixed counters have these two events without a map. */
+/* Firmware needs no map for these two events: fixed counters count them. */
 static bool is_fixed(uint32_t event_idx)
 {
 	return event_idx == RISCV_PMU_EVENT_CYCLES || event_idx == RISCV_PMU_EVENT_INSTRUCTIONS;
@@ -186,8 +186,11 @@ static int try_standard(uint32_t event_idx)
 	return try_event(&attr);
 }
 
-/* Raw events do not tell: mainline's driver opens any of them. */
-static bool tells(const struct event *event)
+/*
+ * Whether an event can be opened only if the firmware has a map for it. Raw events do not show
+ * that: mainline's driver opens any of them.
+ */
+static bool shows_map(const struct event *event)
 {
 	return !is_fixed(event->event_idx) && event->event_idx != RISCV_PMU_EVENT_RAW;
 }
@@ -199,12 +202,12 @@ static struct core_events count_events(const struct core *core)
 	for (const struct event *event = core->events; event->event_idx; event++) {
 		int err;
 
-		if (!tells(event))
+		if (!shows_map(event))
 			continue;
 		err = try_standard(event->event_idx);
 		events.all++;
 		events.missing += err == -ENOENT;
-		/* Without filters, the second try is refused whether there is the event or not. */
+		/* On a hart without filters, the second try may fail although the event exists. */
 		events.denied += err == -EACCES || err == -EPERM || err == -EOPNOTSUPP;
 	}
 	return events;
@@ -301,7 +304,7 @@ static void print_no_core(const struct machine *machine)
 	if (machine->is_mixed)
 		fprintf(stderr,
 			"rvpmu: hart %u (marchid 0x%" PRIx64 ") and hart %u (marchid 0x%" PRIx64
-			") are different cores, and one node would be for both: write a node with the events that both have by their manuals; --core NAME prints the node of one\n",
+			") are different cores, but the firmware uses one node for all harts: write a node with the events that the manuals of both have in common; --core NAME prints the node of one core\n",
 			first->number, first->marchid, other->number, other->marchid);
 	else if (!first->mvendorid && !first->marchid)
 		fprintf(stderr,

@@ -77,7 +77,8 @@ struct perf_event_attr attr_instructions(void);
 
 /*
  * Prints the devicetree node with the events of the core @name, or of this machine if it is NULL.
- * Returns EXIT_MISSING if the core is unknown, EXIT_DEGRADED if no node is needed.
+ * Returns EXIT_MISSING if there is no table for the core; EXIT_DEGRADED if no node is needed, or if
+ * this user may not open events.
  */
 int print_dts(const char *name);
 
