@@ -50,8 +50,8 @@ int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_re
 	if (!part)
 		return -ENOMEM;
 
+	/* own_left stays 0 until the first start: perf gives a child event its period later. */
 	part->left = &part->own_left;
-	local64_set(part->left, riscv_pmu_event_period(ev->event));
 	part->split = ev;
 	ev->split = part;
 	ev->special = true;
@@ -97,7 +97,7 @@ void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 	s64 left = local64_read(part->left);
 
 	/* perf does the same with the first part if the frequency needs a much shorter period. */
-	if (renew || left / 8 > (s64)period)
+	if (renew || !left || left / 8 > (s64)period)
 		local64_set(part->left, period);
 	riscv_pmu_event_start(hart, part, riscv_pmu_event_period_left(part));
 }

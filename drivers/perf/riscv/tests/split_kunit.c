@@ -29,7 +29,6 @@ static struct split_event *new_split(struct kunit *test, u64 ctrs, u64 period)
 	split->part.event = &s->event;
 	split->part.sampling = true;
 	split->part.left = &split->part.own_left;
-	local64_set(split->part.left, period);
 	split->part.split = &s->ev;
 	s->ev.split = &split->part;
 	s->ev.special = true;
@@ -93,7 +92,6 @@ static void each_part_has_its_own_period(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local64_read(&s->event.count), 3000);
 }
 
-/* Each part goes on with what is left of its period. */
 /* Both counters have overflowed: one interrupt takes both samples. */
 static void two_periods_may_end_in_one_interrupt(struct kunit *test)
 {
@@ -136,6 +134,7 @@ static void last_period_is_that_of_both_parts(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* Each part goes on with what is left of its period. */
 static void periods_survive_a_context_switch(struct kunit *test)
 {
 	struct split_event *split = new_split(test, C(3) | C(4), 1000);
@@ -154,6 +153,21 @@ static void periods_survive_a_context_switch(struct kunit *test)
 	run(fake, KERNEL, 500);
 	interrupt(fake);
 	KUNIT_EXPECT_EQ(test, s->samples, 2);
+	sched_out(test, s);
+}
+
+/* perf gives a child event its period after event_init; until then, with a frequency, it is 1. */
+static void a_childs_period_is_that_of_both_parts(struct kunit *test)
+{
+	struct split_event *split = new_split(test, C(3) | C(4), 1);
+	struct fake_pmu *fake = test->priv;
+	struct state_event *s = split->s;
+
+	s->event.hw.sample_period = 500;
+	local64_set(&s->event.hw.period_left, 500);
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, s->ev.ctr), 500);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, split->part.ctr), 500);
 	sched_out(test, s);
 }
 
@@ -267,6 +281,7 @@ static void a_stopped_event_stops_both_parts(struct kunit *test)
 	KUNIT_CASE(two_periods_may_end_in_one_interrupt),	\
 	KUNIT_CASE(last_period_is_that_of_both_parts),		\
 	KUNIT_CASE(periods_survive_a_context_switch),		\
+	KUNIT_CASE(a_childs_period_is_that_of_both_parts),	\
 	KUNIT_CASE(a_new_period_is_that_of_both_parts),		\
 	KUNIT_CASE(a_shorter_period_is_that_of_both_parts),	\
 	KUNIT_CASE(the_kernel_part_does_not_count_the_interrupt),	\
