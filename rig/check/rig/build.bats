@@ -205,8 +205,19 @@ fresh_qemu()
 }
 
 @test "the scripts for Debian packages name the wrong argument and the right ones" {
-	refuses 2 "use tools, kernel or kernel-next" "$TOP/rig/build/deb" nonsense
-	refuses 1 "RISCV_PMU_DEB_MODULES=/nowhere" env RISCV_PMU_DEB_MODULES=/nowhere "$TOP/rig/build/deb" kernel
+	# Before anything is installed or built.
+	echo 'exit 9' >"$COPY/rig/build/setup"
+	refuses 2 "use tools, kernel or kernel-next" "$COPY/rig/build/deb" tools nonsense
+	refuses 2 "use tools, kernel or kernel-next" "$COPY/rig/build/deb"
+	refuses 1 "RISCV_PMU_DEB_MODULES=/nowhere" env RISCV_PMU_DEB_MODULES=/nowhere "$COPY/rig/build/deb" kernel
 	refuses 2 "no kernel given: " "$TOP/rig/build/debian-root" -- hello
 	refuses 1 "run make deb" "$TOP/rig/build/debian-root" "$TOP/Makefile"
+}
+
+@test "Debian packages are built by one script at a time" {
+	: >"$COPY/rig/build/setup"
+	mkdir "$COPY/build"
+	run -124 flock "$COPY/build/.lock-deb" timeout 2 "$COPY/rig/build/deb" tools
+	says "waiting for another deb"
+	[ -z "$(ls "$COPY/build")" ]
 }
