@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
+#include "branch.h"
 #include "counter.h"
 #include "ebb.h"
 #include "entries.h"
@@ -148,6 +149,27 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	return 0;
 }
 
+/* What an event needs besides its counter: a second counter, branch records. */
+static int core_attach_rest(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_event *ev)
+{
+	int err;
+
+	if (unlikely(ev->split)) {
+		err = riscv_pmu_split_attach(pmu, hart, ev->split);
+		if (err)
+			return err;
+	}
+	if (unlikely(ev->branch)) {
+		err = riscv_pmu_branch_add(hart, ev);
+		if (err && ev->split)
+			riscv_pmu_event_detach(hart, ev->split);
+		return err;
+	}
+
+	return 0;
+}
+
 static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct perf_event *event, int flags)
 {
@@ -162,12 +184,10 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		err = core_attach(pmu, hart, event);
 	if (err)
 		return err;
-	if (unlikely(ev->split)) {
-		err = riscv_pmu_split_attach(pmu, hart, ev->split);
-		if (err) {
-			riscv_pmu_event_detach(hart, ev);
-			return err;
-		}
+	err = core_attach_rest(pmu, hart, ev);
+	if (err) {
+		riscv_pmu_event_detach(hart, ev);
+		return err;
 	}
 
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -220,6 +240,8 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		core_stop_slow(hart, event);
 	if (unlikely(to_riscv_pmu_event(event)->split))
 		riscv_pmu_event_detach(hart, to_riscv_pmu_event(event)->split);
+	if (unlikely(to_riscv_pmu_event(event)->branch))
+		riscv_pmu_branch_del(hart, to_riscv_pmu_event(event));
 	/* After an event-based branch the counter runs with its flag set; clear it for others. */
 	if (unlikely(to_riscv_pmu_event(event)->ebb))
 		hart->dirty |= BIT_ULL(to_riscv_pmu_event(event)->ctr) & pmu->narrow_ctrs;
@@ -402,10 +424,8 @@ int riscv_pmu_event_init(struct perf_event *event)
 
 	if (!core_is_ours(event))
 		return -ENOENT;
-	if (has_branch_stack(event))
-		return -EOPNOTSUPP;
 
-	err = core_inherit(event, req);
+	err = riscv_pmu_branch_check(event) ?: core_inherit(event, req);
 	if (err)
 		return err;
 
@@ -425,7 +445,8 @@ int riscv_pmu_event_init(struct perf_event *event)
 		part = ev->split;
 	}
 	event->pmu_private = ev;
-	err = riscv_pmu_ebb_check(event) ?: riscv_pmu_group_validate(event);
+	err = riscv_pmu_branch_init_event(event) ?: riscv_pmu_ebb_check(event) ?:
+	      riscv_pmu_group_validate(event);
 	if (err) {
 		event->pmu_private = NULL;
 		return err;

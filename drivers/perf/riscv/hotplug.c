@@ -15,6 +15,7 @@
 
 #include <asm/pmu_csr.h>
 
+#include "branch.h"
 #include "counter.h"
 #include "csr.h"
 #include "entries.h"
@@ -56,6 +57,7 @@ static int hotplug_start_hart(unsigned int cpu)
 	riscv_pmu_hart_reset(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_poll_hart_start(riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_start(pmu);
+	riscv_pmu_branch_hart_start(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_enable(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_user_hart_start(riscv_pmu_this_hart(pmu));
 	return 0;
@@ -75,6 +77,7 @@ static int hotplug_stop_hart(unsigned int cpu)
 
 	riscv_pmu_poll_hart_stop(riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
+	riscv_pmu_branch_hart_stop(pmu, riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_stop(pmu);
 	return 0;
 }
@@ -103,6 +106,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 	case CPU_PM_ENTER_FAILED:
 	case CPU_PM_EXIT:
 		hart->needs_start = true;
+		riscv_pmu_branch_hart_resume(pmu, hart);
 		if (hart->wanted.sched.used)
 			riscv_pmu_hart_init_counters(pmu, hart);
 		riscv_pmu_user_hart_start(hart);

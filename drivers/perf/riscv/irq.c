@@ -14,6 +14,7 @@
 
 #include <asm/irq_regs.h>
 
+#include "branch.h"
 #include "counter.h"
 #include "csr.h"
 #include "entries.h"
@@ -217,6 +218,7 @@ static irqreturn_t irq_handler(int irq, void *dev)
 
 	riscv_pmu_throttle_begin_irq(pmu, hart, get_cycles(), user_mode(regs));
 	riscv_pmu_hart_handle_irq(pmu, hart, regs);
+	riscv_pmu_branch_unfreeze(hart);
 	perf_sample_event_took(riscv_pmu_throttle_end_irq(hart, get_cycles()));
 	return IRQ_HANDLED;
 }

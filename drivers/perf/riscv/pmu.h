@@ -50,11 +50,12 @@ enum riscv_pmu_event_state {
  * @polled:	no counter can interrupt for it, so a timer checks the overflow point
  * @user:	its own process has mapped it and may read the counter (user_page.c)
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
- * @slow_stop:	to stop it takes more than its counter: @user_idx is not 0, or @split is set
+ * @slow_stop:	to stop or detach it takes more than its counter: @user_idx is not 0, or @split or
+ *		@branch is set
  * @clean:	the counter holds nothing that other tasks have counted
  * @maps:	how often it is mapped by its own process
  * @ebb:	its overflows cause event-based branches, see ebb.c
- * @special:	@user, @ebb, @limited or @split: riscv_pmu_add() takes its slow path
+ * @special:	@user, @ebb, @limited, @split or @branch: riscv_pmu_add() takes its slow path
  * @limited:	its opener has reached the limit on identical events: riscv_pmu_add() has to
  *		check the limit again
  * @pending_delta: counted on counters that it was moved away from, and not yet added to
@@ -82,6 +83,11 @@ enum riscv_pmu_event_state {
  *		perf event's pmu_private is the first part. Otherwise NULL
  * @split_base:	first part of a split event: sum of both @period_count after the last sample
  * @split_period: first part: what both parts have counted between the last two samples
+ * @branch:	its samples have branch records, see branch.c
+ * @branch_ecalls: of all exceptions it wants only the records of system calls
+ * @branch_check: its records have to be checked one by one, whatever other events record
+ * @branch_ctl:	the sctrctl that records what it wants
+ * @branch_node: on &riscv_pmu_hart_branch.events while the event is attached
  * @event:	the perf event; for the layers above the counters
  *
  * What a context switch uses comes first, in one cache line.
@@ -127,6 +133,11 @@ struct riscv_pmu_event {
 	u64			split_base;
 	u64			split_period;
 	local64_t		own_left;
+	bool			branch;
+	bool			branch_ecalls;
+	bool			branch_check;
+	u64			branch_ctl;
+	struct list_head	branch_node;
 };
 
 /**
@@ -270,6 +281,18 @@ struct riscv_pmu_hart_throttle {
 };
 
 /**
+ * struct riscv_pmu_hart_branch - the branch records of a hart (branch.c)
+ * @events:	attached events whose samples have branch records
+ * @ctl:	what sctrctl holds: the union of what @events want; 0: nothing is recorded
+ * @stack:	where the records of a sample are put; NULL: this hart can not record
+ */
+struct riscv_pmu_hart_branch {
+	struct list_head		events;
+	u64				ctl;
+	struct perf_branch_stack	*stack;
+};
+
+/**
  * struct riscv_pmu_hart - one hart's PMU
  * @pmu:	the PMU of its CPU type
  * @wanted:	the configs of the counters that have events
@@ -292,6 +315,7 @@ struct riscv_pmu_hart_throttle {
  * @user:	what user space may read
  * @throttle:	durations of interrupts
  * @poll:	the polling timer
+ * @branch:	branch records
  * @stats:	for debugfs
  * @counter:	the counters
  * @batch:	the batch of the apply in progress
@@ -319,6 +343,7 @@ struct riscv_pmu_hart {
 	struct riscv_pmu_hart_user user;
 	struct riscv_pmu_hart_throttle throttle;
 	struct riscv_pmu_hart_poll poll;
+	struct riscv_pmu_hart_branch branch;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_counter counter[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;

@@ -17,6 +17,7 @@
 #include <asm/sbi.h>
 
 #include "backend.h"
+#include "branch.h"
 #include "counter.h"
 #include "entries.h"
 #include "event.h"
@@ -199,6 +200,7 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 					       "no sampling (polled_sampling=0)",
 			pmu->no_irq_why);
 	probe_print_substitutes(pmu);
+	riscv_pmu_branch_print(pmu);
 	if (pmu->poll_ctrs)
 		pr_info("counters 0x%llx are narrow and do not interrupt: read every %llu us while in use\n",
 			pmu->poll_ctrs, pmu->poll_ns / NSEC_PER_USEC);
@@ -289,6 +291,7 @@ static int __init probe_start_pmus(void)
 		riscv_pmu_irq_probe(pmu);
 		pmu->polled_sampling = polled_sampling_param;
 		riscv_pmu_poll_probe(pmu);
+		riscv_pmu_branch_probe(pmu);
 	}
 
 	return riscv_pmu_hotplug_init() ?: riscv_pmu_user_init();

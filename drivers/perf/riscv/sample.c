@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
+#include "branch.h"
 #include "counter.h"
 #include "ebb.h"
 #include "throttle.h"
@@ -122,6 +123,8 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (unlikely(ev->split))
 		hwc->last_period = to_riscv_pmu_event(event)->split_period;
 	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
+	if (unlikely(has_branch_stack(event)))
+		riscv_pmu_branch_save_sample(pmu, hart, event, data);
 	regs = sample_regs(event, regs);
 	stop = regs && perf_event_overflow(event, data, regs);
 	hart->latched = false;

@@ -202,6 +202,20 @@ static ssize_t counter_width_show(struct device *dev, struct device_attribute *a
 }
 static DEVICE_ATTR_RO(counter_width);
 
+/* The perf tool takes the number of branch records that a sample may have from this file. */
+static ssize_t branches_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%u\n", sysfs_dev_to_pmu(dev)->branch.depth);
+}
+static DEVICE_ATTR_RO(branches);
+
+static umode_t sysfs_cap_is_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(kobj_to_dev(kobj));
+
+	return attr != &dev_attr_branches.attr || pmu->branch.depth ? attr->mode : 0;
+}
+
 static struct attribute *sysfs_caps[] = {
 	&dev_attr_device_id.attr,
 	&dev_attr_backend.attr,
@@ -212,12 +226,14 @@ static struct attribute *sysfs_caps[] = {
 	&dev_attr_fixed_counters.attr,
 	&dev_attr_firmware_counters.attr,
 	&dev_attr_counter_width.attr,
+	&dev_attr_branches.attr,
 	NULL,
 };
 
 static const struct attribute_group sysfs_cap_group = {
-	.name	= "caps",
-	.attrs	= sysfs_caps,
+	.name		= "caps",
+	.attrs		= sysfs_caps,
+	.is_visible	= sysfs_cap_is_visible,
 };
 
 /* cpus: the harts of this PMU. The perf tool takes a PMU with this file for a core PMU. */

@@ -134,6 +134,20 @@ struct riscv_pmu_selector {
 	u32	counters;
 };
 
+/**
+ * struct riscv_pmu_branch_caps - the branch records of a hart (Ssctr)
+ * @depth:	how many there are; 0: none can be used
+ * @has_misprediction: they say which branches were mispredicted
+ * @ctl:	the bits of sctrctl that the hardware has
+ * @stack:	where the records of a sample are put, for each hart
+ */
+struct riscv_pmu_branch_caps {
+	unsigned int			depth;
+	bool				has_misprediction;
+	u64				ctl;
+	struct perf_branch_stack * __percpu *stack;
+};
+
 struct riscv_pmu_platform;
 struct riscv_pmu;
 
@@ -236,6 +250,7 @@ struct riscv_pmu_ops {
  * @irq:	its Linux number, 0 if there is none
  * @ovf_csr:	CSR that has the overflow flags
  * @pending_csr: CSR whose bit @hwirq is the interrupt's pending bit
+ * @branch:	the branch records of its harts
  * @ctr:	the counters, by number
  * @harts:	per-hart state
  *
@@ -276,6 +291,7 @@ struct riscv_pmu {
 	unsigned int			irq;
 	u16				ovf_csr;
 	u16				pending_csr;
+	struct riscv_pmu_branch_caps	branch;
 	struct riscv_pmu_ctr		ctr[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_hart __percpu	*harts;
 };
@@ -283,6 +299,7 @@ struct riscv_pmu {
 #define to_riscv_pmu(p) container_of(p, struct riscv_pmu, pmu)
 
 bool riscv_pmu_skip_user_read(struct pt_regs *regs);
+void riscv_pmu_guest_switch(void);
 
 #ifdef CONFIG_RISCV_PMU_SBI
 int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr);
@@ -295,6 +312,8 @@ static inline bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 {
 	return false;
 }
+
+static inline void riscv_pmu_guest_switch(void) { }
 
 #endif /* CONFIG_RISCV_PMU */
 

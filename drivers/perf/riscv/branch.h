@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Branch records: what events record, and the records of samples. */
+#ifndef _RISCV_PMU_BRANCH_H
+#define _RISCV_PMU_BRANCH_H
+
+#include <linux/build_bug.h>
+#include <linux/perf_event.h>
+
+#include <asm/pmu_csr.h>
+
+#include "csr_branch.h"
+#include "pmu.h"
+
+/* The modes of an sctrctl value, and the types of transfers that it inhibits */
+#define RISCV_PMU_BRANCH_MODES	(PMU_SCTRCTL_U | PMU_SCTRCTL_S)
+#define RISCV_PMU_BRANCH_INH	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN) |		\
+				 GENMASK_ULL(47, 40))
+
+/**
+ * struct riscv_pmu_branch_ctx - the call stack of a task that is not running
+ * @switches:	how often the task had been switched out when it was saved: if that has changed,
+ *		the task has run without being recorded, and the call stack is stale
+ * @status:	sctrstatus
+ * @nr:		number of records
+ * @records:	the records, the newest first
+ */
+struct riscv_pmu_branch_ctx {
+	u64	switches;
+	u64	status;
+	u64	nr;
+	struct riscv_pmu_branch_record records[];
+};
+
+/* branch.c */
+int riscv_pmu_branch_check(struct perf_event *event);
+int riscv_pmu_branch_init_event(struct perf_event *event);
+int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
+void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
+void riscv_pmu_branch_watch_switches(struct pmu *pmu, bool watch);
+void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_in);
+void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_branch_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+
+/* branch_sample.c */
+void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				  struct perf_event *event, struct perf_sample_data *data);
+
+/* branch_probe.c */
+void riscv_pmu_branch_probe(struct riscv_pmu *pmu);
+void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
+
+/**
+ * riscv_pmu_branch_unfreeze() - record again after an overflow interrupt
+ * @hart:	this hart
+ *
+ * The interrupt has frozen the records if it trapped. To be called at each exit of its handler.
+ *
+ * Context: hard interrupt.
+ */
+static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *hart)
+{
+	if (unlikely(hart->branch.ctl))
+		riscv_pmu_csr_branch_write_status(riscv_pmu_csr_branch_status() &
+						  PMU_SCTRSTATUS_WRPTR);
+}
+
+#endif /* _RISCV_PMU_BRANCH_H */

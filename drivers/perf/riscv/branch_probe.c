@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finds the branch records of the harts (Ssctr) at boot.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
+#include <linux/cpumask.h>
+#include <linux/init.h>
+#include <linux/irqflags.h>
+#include <linux/kconfig.h>
+#include <linux/log2.h>
+#include <linux/moduleparam.h>
+#include <linux/of.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include <asm/cpufeature.h>
+
+#include "branch.h"
+#include "compat.h"
+#include "fault.h"
+
+#define BRANCHES_DEFAULT	32
+
+static unsigned int branches_param = BRANCHES_DEFAULT;
+module_param_named(branches, branches_param, uint, 0444);
+MODULE_PARM_DESC(branches, "branch records of a hart: 16, 32 (default), 64, 128 or 256; 0: none");
+
+static bool __init branch_hart_has_ssctr(unsigned int cpu)
+{
+	struct device_node *node = of_get_cpu_node(cpu, NULL);
+	bool has = of_property_match_string(node, "riscv,isa-extensions", "ssctr") >= 0 &&
+		   of_property_match_string(node, "riscv,isa-extensions", "sscsrind") >= 0;
+
+	of_node_put(node);
+	return has;
+}
+
+static unsigned int __init branch_count_harts(const struct riscv_pmu *pmu)
+{
+	unsigned int cpu, harts = 0;
+
+	for_each_cpu(cpu, &pmu->cpus)
+		harts += branch_hart_has_ssctr(cpu);
+
+	return harts;
+}
+
+static unsigned int __init branch_wanted_depth(void)
+{
+	if (!branches_param || (is_power_of_2(branches_param) &&
+				branches_param >= PMU_SCTRDEPTH_MIN &&
+				branches_param <= PMU_BRANCH_MAX))
+		return branches_param;
+
+	pr_err("branches=%u is not 0, 16, 32, 64, 128 or 256: using %u\n", branches_param,
+	       BRANCHES_DEFAULT);
+	return BRANCHES_DEFAULT;
+}
+
+/**
+ * struct branch_probe_args - arguments of branch_probe_here()
+ * @depth:	the number of records that is wanted
+ * @caps:	out: what the hart has
+ * @err:	out: the result of riscv_pmu_csr_branch_probe()
+ */
+struct branch_probe_args {
+	unsigned int depth;
+	struct riscv_pmu_branch_caps caps;
+	int err;
+};
+
+static void __init branch_probe_here(void *data)
+{
+	struct branch_probe_args *args = data;
+
+	args->err = riscv_pmu_csr_branch_probe(&args->caps, args->depth);
+}
+
+/* Where the records of a sample are put, and those of tasks that are not running. */
+static int __init branch_alloc(struct riscv_pmu *pmu, unsigned int depth)
+{
+	size_t size = struct_size((struct perf_branch_stack *)NULL, entries, depth);
+	unsigned int cpu;
+
+	if (!riscv_pmu_should_fail())
+		pmu->branch.stack = alloc_percpu(struct perf_branch_stack *);
+	if (!pmu->branch.stack)
+		return -ENOMEM;
+
+	for_each_cpu(cpu, &pmu->cpus) {
+		struct perf_branch_stack *stack = kzalloc_node(size, GFP_KERNEL, cpu_to_node(cpu));
+
+		if (!stack)
+			return -ENOMEM;
+		stack->hw_idx = -1ULL;
+		*per_cpu_ptr(pmu->branch.stack, cpu) = stack;
+	}
+
+	size = struct_size((struct riscv_pmu_branch_ctx *)NULL, records, depth);
+	pmu->pmu.task_ctx_cache = kmem_cache_create("riscv_pmu_branch", size, 0, 0, NULL);
+	return pmu->pmu.task_ctx_cache ? 0 : -ENOMEM;
+}
+
+static void __init branch_free(struct riscv_pmu *pmu)
+{
+	unsigned int cpu;
+
+	if (pmu->branch.stack) {
+		for_each_cpu(cpu, &pmu->cpus)
+			kfree(*per_cpu_ptr(pmu->branch.stack, cpu));
+	}
+	free_percpu(pmu->branch.stack);
+	pmu->branch = (struct riscv_pmu_branch_caps){};
+}
+
+static void __maybe_unused branch_sched_task(struct perf_event_pmu_context *pmu_ctx,
+					     struct task_struct *task, bool sched_in)
+{
+	riscv_pmu_branch_switch(pmu_ctx, sched_in);
+}
+
+static const char *__init branch_find(struct riscv_pmu *pmu)
+{
+	struct branch_probe_args args = { .depth = branch_wanted_depth() };
+	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
+
+	if (!IS_ENABLED(CONFIG_64BIT))
+		return "not on RV32";
+	if (!args.depth)
+		return "riscv_pmu.branches=0";
+	if (branch_count_harts(pmu) != cpumask_weight(&pmu->cpus))
+		return "not all harts of this PMU have Ssctr";
+	if (cpu >= nr_cpu_ids || smp_call_function_single(cpu, branch_probe_here, &args, 1))
+		return "no hart of this PMU is online";
+	if (args.err)
+		return "the firmware does not let the kernel use CTR (mstateen0.CTR); update it";
+
+	pmu->branch = args.caps;
+	if (branch_alloc(pmu, args.caps.depth)) {
+		branch_free(pmu);
+		return "no memory";
+	}
+	pmu->pmu.sched_task = RISCV_PMU_SCHED_TASK(&pmu->pmu, riscv_pmu_branch_switch,
+						   branch_sched_task);
+	/* With Smstateen, an access of a guest traps: KVM never sets hstateen0.CTR. */
+	if (pmu->guests && !riscv_isa_extension_available(NULL, SMSTATEEN))
+		riscv_pmu_csr_branch_share();
+	return NULL;
+}
+
+/**
+ * riscv_pmu_branch_probe() - find the branch records of a PMU's harts
+ * @pmu:	the PMU, its harts known; without records, &riscv_pmu_branch_caps.depth is 0
+ *
+ * A machine without Ssctr gets no message.
+ *
+ * Context: process, at boot, before riscv_pmu_hotplug_init().
+ */
+void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
+{
+	const char *why;
+
+	if (!branch_count_harts(pmu))
+		return;
+
+	why = branch_find(pmu);
+	if (why)
+		pr_info("no branch records: %s\n", why);
+}
+
+/**
+ * riscv_pmu_branch_print() - print what was found
+ * @pmu:	the PMU
+ */
+void __init riscv_pmu_branch_print(const struct riscv_pmu *pmu)
+{
+	if (pmu->branch.depth)
+		pr_info("branch records: %u of each hart, %s call stacks\n", pmu->branch.depth,
+			pmu->branch.ctl & PMU_SCTRCTL_RASEMU ? "with" : "without");
+}
