@@ -21,7 +21,6 @@
 
 #include "branch.h"
 #include "compat.h"
-#include "csr.h"
 #include "print.h"
 #include "update.h"
 
@@ -43,9 +42,6 @@
 	 PERF_SAMPLE_BRANCH_CALL)
 
 #define TYPE(type)	PMU_SCTRCTL_TYPE(PMU_BRANCH_##type)
-
-/* Traps leave their mode or enter it. An event that records one mode only can not show them. */
-#define BRANCH_TRAPS	(TYPE(EXCEPTION) | TYPE(INTERRUPT) | TYPE(TRAP_RETURN))
 
 /**
  * struct branch_filter - the types of transfers that a filter of perf selects
@@ -160,19 +156,31 @@ int riscv_pmu_branch_check(struct perf_event *event)
 	return 0;
 }
 
-/* If the events of a group differ in this, they could never count at the same time. */
+/*
+ * If events of a group differ in this, they could never count at the same time. Those with
+ * event-based branches have to want the same, because their page has the records once.
+ */
+static bool branch_fits_event(const struct perf_event *event, const struct perf_event *other)
+{
+	if (!riscv_pmu_owns(other) || other == event || !to_riscv_pmu_event(other)->branch)
+		return true;
+	if (to_riscv_pmu_event(event)->ebb)
+		return event->attr.branch_sample_type == other->attr.branch_sample_type;
+
+	return branch_is_call_stack(event) == branch_is_call_stack(other);
+}
+
 static bool branch_fits_group(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
-	bool call_stack = branch_is_call_stack(event);
 
-	if (riscv_pmu_owns(leader) && leader != event && to_riscv_pmu_event(leader)->branch &&
-	    branch_is_call_stack(leader) != call_stack)
+	/* It has no siblings yet, and no context, whose lock protects them. */
+	if (leader == event)
+		return true;
+	if (!branch_fits_event(event, leader))
 		return false;
 	for_each_sibling_event(sibling, leader) {
-		if (riscv_pmu_owns(sibling) && sibling != event &&
-		    to_riscv_pmu_event(sibling)->branch &&
-		    branch_is_call_stack(sibling) != call_stack)
+		if (!branch_fits_event(event, sibling))
 			return false;
 	}
 
@@ -193,21 +201,13 @@ static u64 branch_event_ctl(const struct perf_event_attr *attr)
 	u64 types = branch_types(attr->branch_sample_type);
 	u64 ctl = modes | PMU_SCTRCTL_LCOFIFRZ;
 
+	/* Each trap leaves user mode or enters it. */
 	if (modes == PMU_SCTRCTL_U)
-		types &= ~BRANCH_TRAPS;
+		types &= ~RISCV_PMU_BRANCH_TRAPS;
 	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
 		ctl |= PMU_SCTRCTL_RASEMU;
 
 	return ctl | (RISCV_PMU_BRANCH_INH & ~types);
-}
-
-/*
- * Traps between modes, of which only one is recorded, have a record without an address at one
- * end: a trap from machine mode, for one. And a trap of the kernel may be no system call.
- */
-static bool branch_needs_check(const struct riscv_pmu_branch_caps *caps, u64 ctl)
-{
-	return (ctl & BRANCH_TRAPS) != BRANCH_TRAPS || ctl & RISCV_PMU_BRANCH_INH & ~caps->ctl;
 }
 
 /**
@@ -224,7 +224,7 @@ int riscv_pmu_branch_init_event(struct perf_event *event)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	u64 filters = event->attr.branch_sample_type;
 
-	if (!has_branch_stack(event) || !is_sampling_event(event))
+	if (!has_branch_stack(event) || !(is_sampling_event(event) || ev->ebb))
 		return 0;
 
 	ev->branch_ctl = branch_event_ctl(&event->attr);
@@ -235,8 +235,11 @@ int riscv_pmu_branch_init_event(struct perf_event *event)
 
 	ev->branch = true;
 	ev->branch_ecalls = filters & PERF_SAMPLE_BRANCH_ANY_CALL &&
-			    !(filters & PERF_SAMPLE_BRANCH_ANY);
-	ev->branch_check = branch_needs_check(caps, ev->branch_ctl);
+			    !(filters & PERF_SAMPLE_BRANCH_ANY) &&
+			    ev->branch_ctl & PMU_SCTRCTL_S;
+	ev->branch_check = ev->branch_ecalls ||
+			   ev->branch_ctl & RISCV_PMU_BRANCH_INH & ~caps->ctl;
+	riscv_pmu_branch_choose_how(caps, ev);
 	ev->special = true;
 	ev->slow_stop = true;
 	if (branch_is_call_stack(event))
@@ -346,7 +349,7 @@ static u64 branch_count_switches(void)
 
 static void branch_save(const struct riscv_pmu *pmu, struct riscv_pmu_branch_ctx *ctx)
 {
-	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_BRANCH);
+	unsigned long select = riscv_pmu_csr_branch_begin();
 	unsigned int n;
 
 	for (n = 0; n < pmu->branch.depth; n++) {
@@ -358,23 +361,27 @@ static void branch_save(const struct riscv_pmu *pmu, struct riscv_pmu_branch_ctx
 		record->target = riscv_pmu_csr_branch_target();
 		record->data = riscv_pmu_csr_branch_data();
 	}
-	riscv_pmu_csr_select(select);
+	riscv_pmu_csr_branch_end(select);
 	ctx->nr = n;
 	ctx->status = riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_WRPTR;
 	ctx->switches = branch_count_switches();
 }
 
-/* The status is written first: records are numbered from the next one to be written. */
+/*
+ * The status is written first: records are numbered from the next one to be written. In a handler
+ * of event-based branches the records stay frozen (ebb.c).
+ */
 static void branch_restore(struct riscv_pmu_hart *hart, const struct riscv_pmu_branch_ctx *ctx)
 {
-	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_BRANCH);
+	unsigned long select = riscv_pmu_csr_branch_begin();
+	unsigned long frozen = riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN;
 
 	riscv_pmu_csr_branch_write_ctl(0);
 	riscv_pmu_csr_branch_clear();
-	riscv_pmu_csr_branch_write_status(ctx->status);
+	riscv_pmu_csr_branch_write_status(ctx->status | frozen);
 	for (unsigned int n = 0; n < ctx->nr; n++)
 		riscv_pmu_csr_branch_write(n, &ctx->records[n]);
-	riscv_pmu_csr_select(select);
+	riscv_pmu_csr_branch_end(select);
 	riscv_pmu_csr_branch_write_ctl(hart->branch.ctl & hart->pmu->branch.ctl);
 }
 

@@ -19,6 +19,11 @@
 				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN) |		\
 				 GENMASK_ULL(47, 40))
 
+/* Those that leave their mode or enter it */
+#define RISCV_PMU_BRANCH_TRAPS	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN))
+
 /**
  * struct riscv_pmu_branch_ctx - the call stack of a task that is not running
  * @switches:	how often the task had been switched out when it was saved: if that has changed,
@@ -46,12 +51,27 @@ void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 void riscv_pmu_branch_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 
 /* branch_sample.c */
+void riscv_pmu_branch_choose_how(const struct riscv_pmu_branch_caps *caps,
+				 struct riscv_pmu_event *ev);
+const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
+						      struct riscv_pmu_hart *hart,
+						      const struct riscv_pmu_event *ev);
 void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				  struct perf_event *event, struct perf_sample_data *data);
 
 /* branch_probe.c */
 void riscv_pmu_branch_probe(struct riscv_pmu *pmu);
 void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
+
+/**
+ * riscv_pmu_branch_freeze() - record nothing until riscv_pmu_branch_unfreeze()
+ *
+ * Context: interrupts off; an event on this hart records.
+ */
+static __always_inline void riscv_pmu_branch_freeze(void)
+{
+	riscv_pmu_csr_branch_write_status(riscv_pmu_csr_branch_status() | PMU_SCTRSTATUS_FROZEN);
+}
 
 /**
  * riscv_pmu_branch_unfreeze() - record again after an overflow interrupt
@@ -64,8 +84,7 @@ void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
 static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *hart)
 {
 	if (unlikely(hart->branch.ctl))
-		riscv_pmu_csr_branch_write_status(riscv_pmu_csr_branch_status() &
-						  PMU_SCTRSTATUS_WRPTR);
+		riscv_pmu_csr_branch_unfreeze();
 }
 
 #endif /* _RISCV_PMU_BRANCH_H */

@@ -5,30 +5,41 @@
  */
 
 #include <linux/bitfield.h>
+#include <linux/build_bug.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/uaccess.h>
 
 #include "branch.h"
-#include "csr.h"
 #include "update.h"
 
-/* perf's type of a transfer (PMU_BRANCH_*); sample_exception() knows those of exceptions. */
-static const u8 sample_types[] = {
-	[PMU_BRANCH_EXCEPTION]	= PERF_BR_UNKNOWN,
-	[PMU_BRANCH_INTERRUPT]	= PERF_BR_IRQ,
-	[PMU_BRANCH_TRAP_RETURN] = PERF_BR_ERET,
-	[PMU_BRANCH_NOT_TAKEN]	= PERF_BR_COND,
-	[PMU_BRANCH_TAKEN]	= PERF_BR_COND,
-	[PMU_BRANCH_IND_CALL]	= PERF_BR_IND_CALL,
-	[PMU_BRANCH_CALL]	= PERF_BR_CALL,
-	[PMU_BRANCH_IND_JUMP]	= PERF_BR_IND,
-	[PMU_BRANCH_JUMP]	= PERF_BR_UNCOND,
-	[PMU_BRANCH_CORO_SWAP]	= PERF_BR_IND_CALL,
-	[PMU_BRANCH_RETURN]	= PERF_BR_RET,
-	[PMU_BRANCH_IND_LINK]	= PERF_BR_IND,
-	[PMU_BRANCH_LINK]	= PERF_BR_UNCOND,
+/* The third word of struct perf_branch_entry: it is written as a whole, not field by field. */
+#define INFO_MISPREDICTED	BIT_ULL(0)
+#define INFO_PREDICTED		BIT_ULL(1)
+#define INFO_CYCLES		GENMASK_ULL(19, 4)
+#define INFO_TYPE		GENMASK_ULL(23, 20)
+#define INFO_NEW_TYPE		GENMASK_ULL(29, 26)
+#define INFO_PRIV		GENMASK_ULL(32, 30)
+
+static_assert(sizeof(struct perf_branch_entry) == 3 * sizeof(u64));
+
+/* perf's type of a transfer (PMU_BRANCH_*); sample_exception_info() knows those of exceptions. */
+#define SAMPLE_TYPE(type)	((u32)FIELD_PREP_CONST(INFO_TYPE, PERF_BR_##type))
+
+static const u32 sample_types[PMU_BRANCH_TYPE + 1] = {
+	[PMU_BRANCH_INTERRUPT]	= SAMPLE_TYPE(IRQ),
+	[PMU_BRANCH_TRAP_RETURN] = SAMPLE_TYPE(ERET),
+	[PMU_BRANCH_NOT_TAKEN]	= SAMPLE_TYPE(COND),
+	[PMU_BRANCH_TAKEN]	= SAMPLE_TYPE(COND),
+	[PMU_BRANCH_IND_CALL]	= SAMPLE_TYPE(IND_CALL),
+	[PMU_BRANCH_CALL]	= SAMPLE_TYPE(CALL),
+	[PMU_BRANCH_IND_JUMP]	= SAMPLE_TYPE(IND),
+	[PMU_BRANCH_JUMP]	= SAMPLE_TYPE(UNCOND),
+	[PMU_BRANCH_CORO_SWAP]	= SAMPLE_TYPE(IND_CALL),
+	[PMU_BRANCH_RETURN]	= SAMPLE_TYPE(RET),
+	[PMU_BRANCH_IND_LINK]	= SAMPLE_TYPE(IND),
+	[PMU_BRANCH_LINK]	= SAMPLE_TYPE(UNCOND),
 };
 
 /* User addresses have the upper bit clear in each of the translation schemes (Sv39 to Sv57). */
@@ -119,62 +130,65 @@ static enum sample_exception sample_exception(u64 address)
 	return sample_insn_exception((u32)high << 16 | low);
 }
 
-static void sample_set_exception(struct perf_branch_entry *entry)
+static u64 sample_exception_info(u64 address)
 {
-	switch (sample_exception(entry->from)) {
+	switch (sample_exception(address)) {
 	case SAMPLE_ECALL:
-		entry->type = PERF_BR_SYSCALL;
-		break;
+		return FIELD_PREP(INFO_TYPE, PERF_BR_SYSCALL);
 	case SAMPLE_DATA:
-		entry->type = PERF_BR_EXTEND_ABI;
-		entry->new_type = PERF_BR_NEW_FAULT_DATA;
-		break;
+		return FIELD_PREP(INFO_TYPE, PERF_BR_EXTEND_ABI) |
+		       FIELD_PREP(INFO_NEW_TYPE, PERF_BR_NEW_FAULT_DATA);
 	case SAMPLE_FETCH:
-		entry->type = PERF_BR_EXTEND_ABI;
-		entry->new_type = PERF_BR_NEW_FAULT_INST;
-		break;
+		return FIELD_PREP(INFO_TYPE, PERF_BR_EXTEND_ABI) |
+		       FIELD_PREP(INFO_NEW_TYPE, PERF_BR_NEW_FAULT_INST);
 	case SAMPLE_OTHER:
 		break;
 	}
+
+	return FIELD_PREP(INFO_TYPE, PERF_BR_UNKNOWN);
 }
 
 /* --- records --- */
 
+/* How the records of an event are read: &riscv_pmu_event.branch_how, and READ_CHECK */
+#define READ_TRAPS	BIT(0)	/* the hart records traps; those from another mode have the source 0 */
+#define READ_FLAGS	BIT(1)	/* the event wants to know which branches were mispredicted */
+#define READ_CYCLES	BIT(2)	/* the event wants the cycles */
+#define READ_TYPES	BIT(3)	/* the event wants the types */
+#define READ_PRIVS	BIT(4)	/* the event wants the modes */
+#define READ_CHECK	BIT(5)	/* the hart records more than the event wants */
+
+static u64 sample_flags_info(u64 target)
+{
+	return target & PMU_BRANCH_MISPREDICTED ? INFO_MISPREDICTED : INFO_PREDICTED;
+}
+
 /* Smctr, "Cycle Counting": a floating-point number, up to 2^27. perf has 16 bits for it. */
-static u64 sample_cycles(u64 data)
+static u64 sample_cycles_info(u64 data)
 {
 	u64 mantissa = FIELD_GET(PMU_BRANCH_CYCLES_MANTISSA, data);
 	unsigned int exponent = FIELD_GET(PMU_BRANCH_CYCLES_EXPONENT, data);
 
-	if (!(data & PMU_BRANCH_CYCLES_VALID))
+	if (likely(!(data & PMU_BRANCH_CYCLES_VALID)))
 		return 0;
 	if (exponent)
 		mantissa = (mantissa + 4096) << (exponent - 1);
 
-	return min_t(u64, mantissa, U16_MAX);
+	return FIELD_PREP(INFO_CYCLES, min_t(u64, mantissa, U16_MAX));
 }
 
-/**
- * struct sample_reader - how the records of a sample are read
- * @depth:	how many records the hart has
- * @modes:	modes that the event records, as in sctrctl
- * @inh:	types that it does not want, as in sctrctl
- * @ecalls:	of the exceptions it wants the system calls only
- * @flags:	the records say which branches were mispredicted, and the event wants that
- * @cycles:	the event wants the cycles
- * @types:	the event wants the types
- * @privs:	the event wants the modes
- */
-struct sample_reader {
-	unsigned int depth;
-	u64 modes;
-	u64 inh;
-	bool ecalls;
-	bool flags;
-	bool cycles;
-	bool types;
-	bool privs;
-};
+static u64 sample_type_info(u64 from, u64 data)
+{
+	unsigned int type = data & PMU_BRANCH_TYPE;
+
+	return type == PMU_BRANCH_EXCEPTION ? sample_exception_info(from) : sample_types[type];
+}
+
+static u64 sample_priv_info(u64 to)
+{
+	return FIELD_PREP(INFO_PRIV, sample_is_kernel(to) ? PERF_BR_PRIV_KERNEL :
+							    PERF_BR_PRIV_USER);
+}
 
 static u64 sample_mode_of(u64 address)
 {
@@ -182,123 +196,149 @@ static u64 sample_mode_of(u64 address)
 }
 
 /* The hardware writes 0 in place of an address in a mode that it does not record. */
-static bool sample_is_wanted(const struct sample_reader *reader, u64 from, u64 to, u64 data)
+static bool sample_is_wanted(const struct riscv_pmu_event *ev, u64 from, u64 to, u64 data)
 {
 	unsigned int type = data & PMU_BRANCH_TYPE;
 
-	if (!from || !to || !(reader->modes & sample_mode_of(from)) ||
-	    !(reader->modes & sample_mode_of(to)))
+	if (!from || !to || !(ev->branch_ctl & sample_mode_of(from)) ||
+	    !(ev->branch_ctl & sample_mode_of(to)))
 		return false;
-	if (type == PMU_BRANCH_NOT_TAKEN || reader->inh & PMU_SCTRCTL_TYPE(type))
+	if (type == PMU_BRANCH_NOT_TAKEN ||
+	    ev->branch_ctl & RISCV_PMU_BRANCH_INH & PMU_SCTRCTL_TYPE(type))
 		return false;
 
-	return type != PMU_BRANCH_EXCEPTION || !reader->ecalls ||
+	return type != PMU_BRANCH_EXCEPTION || !ev->branch_ecalls ||
 	       sample_exception(from) == SAMPLE_ECALL;
 }
 
-static void sample_set_details(const struct sample_reader *reader, struct perf_branch_entry *entry,
-			       u64 data)
+/* Each constant value of @how becomes a loop without the tests of the other values. */
+static __always_inline unsigned int sample_read(const struct riscv_pmu_event *ev,
+						unsigned long depth,
+						struct perf_branch_entry *entries, unsigned int how)
 {
-	unsigned int type = data & PMU_BRANCH_TYPE;
+	unsigned long select = riscv_pmu_csr_branch_begin();
+	u64 (*entry)[3] = (void *)entries;
+	unsigned long n;
 
-	if (reader->types) {
-		entry->type = type < ARRAY_SIZE(sample_types) ? sample_types[type] : 0;
-		if (type == PMU_BRANCH_EXCEPTION)
-			sample_set_exception(entry);
-	}
-	if (reader->privs)
-		entry->priv = sample_is_kernel(entry->to) ? PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER;
-}
-
-/*
- * Reads all records. Each variant is compiled for itself, because the tests of what is not wanted
- * would take a fifth of a sample's time.
- */
-static __always_inline unsigned int sample_read(const struct sample_reader *reader,
-						struct perf_branch_entry *entries,
-						bool data_too, bool details, bool check)
-{
-	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_BRANCH);
-	struct perf_branch_entry *entry = entries;
-
-	for (unsigned int n = 0; n < reader->depth; n++) {
+	for (n = 0; n < depth; n++) {
 		u64 source = riscv_pmu_csr_branch_source(n);
-		u64 target, data;
+		u64 from = source & ~PMU_BRANCH_VALID;
+		u64 target, to, data = 0, info = 0;
 
 		if (!(source & PMU_BRANCH_VALID))
 			break;
+		if (how & READ_TRAPS && !from)
+			continue;
 		target = riscv_pmu_csr_branch_target();
-		data = data_too ? riscv_pmu_csr_branch_data() : 0;
-		source &= ~PMU_BRANCH_VALID;
-		if (check && !sample_is_wanted(reader, source, target & ~PMU_BRANCH_MISPREDICTED,
-					       data))
+		to = target & ~PMU_BRANCH_MISPREDICTED;
+		if (how & (READ_CHECK | READ_CYCLES | READ_TYPES))
+			data = riscv_pmu_csr_branch_data();
+		if (how & READ_CHECK && !sample_is_wanted(ev, from, to, data))
 			continue;
 
-		*entry = (struct perf_branch_entry){
-			.from = source,
-			.to = target & ~PMU_BRANCH_MISPREDICTED,
-			.mispred = data_too && reader->flags && target & PMU_BRANCH_MISPREDICTED,
-			.predicted = data_too && reader->flags &&
-				     !(target & PMU_BRANCH_MISPREDICTED),
-			.cycles = data_too && reader->cycles ? sample_cycles(data) : 0,
-		};
-		if (details)
-			sample_set_details(reader, entry, data);
+		if (how & READ_FLAGS)
+			info |= sample_flags_info(target);
+		if (how & READ_CYCLES)
+			info |= sample_cycles_info(data);
+		if (how & READ_TYPES)
+			info |= sample_type_info(from, data);
+		if (how & READ_PRIVS)
+			info |= sample_priv_info(to);
+		(*entry)[0] = from;
+		(*entry)[1] = to;
+		(*entry)[2] = info;
 		entry++;
 	}
-	riscv_pmu_csr_select(select);
-	return entry - entries;
+	riscv_pmu_csr_branch_end(select);
+	/* Without a division by 24, if none was left out. */
+	return how & (READ_TRAPS | READ_CHECK) ? entry - (u64 (*)[3])(void *)entries : n;
 }
 
-/* Addresses only. */
-static noinline unsigned int sample_read_addresses(const struct sample_reader *reader,
-						   struct perf_branch_entry *entries)
-{
-	return sample_read(reader, entries, false, false, false);
+/* perf's call stacks */
+#define READ_ADDRESSES	0
+/* What perf wants by default, in user mode, and if the kernel is recorded, too */
+#define READ_USER	(READ_FLAGS | READ_CYCLES)
+#define READ_KERNEL	(READ_FLAGS | READ_CYCLES | READ_TRAPS)
+/* The same with types */
+#define READ_USER_TYPES	(READ_FLAGS | READ_CYCLES | READ_TYPES)
+
+#define SAMPLE_READ(name, how)								\
+static noinline unsigned int name(const struct riscv_pmu_event *ev, unsigned long depth, \
+				  struct perf_branch_entry *entries)			\
+{											\
+	return sample_read(ev, depth, entries, how);					\
 }
 
-/* Addresses, and which branches were mispredicted, and cycles. */
-static noinline unsigned int sample_read_plain(const struct sample_reader *reader,
-					       struct perf_branch_entry *entries)
-{
-	return sample_read(reader, entries, true, false, false);
-}
+SAMPLE_READ(sample_read_addresses, READ_ADDRESSES)
+SAMPLE_READ(sample_read_user, READ_USER)
+SAMPLE_READ(sample_read_kernel, READ_KERNEL)
+SAMPLE_READ(sample_read_user_types, READ_USER_TYPES)
+SAMPLE_READ(sample_read_all, ev->branch_how)
+SAMPLE_READ(sample_read_checked, ev->branch_how | READ_CHECK)
 
-static noinline unsigned int sample_read_details(const struct sample_reader *reader,
-						 struct perf_branch_entry *entries)
-{
-	return sample_read(reader, entries, true, true, false);
-}
-
-static noinline unsigned int sample_read_checked(const struct sample_reader *reader,
-						 struct perf_branch_entry *entries)
-{
-	return sample_read(reader, entries, true, true, true);
-}
-
-static unsigned int sample_read_records(struct riscv_pmu *pmu, const struct riscv_pmu_event *ev,
+/* The usual samples have loops of their own: the loop for all takes half as long again. */
+static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsigned long depth,
 					u64 hart_ctl, struct perf_branch_entry *entries)
 {
-	u64 wanted = ev->event->attr.branch_sample_type;
-	struct sample_reader reader = {
-		.depth = pmu->branch.depth,
-		.modes = ev->branch_ctl & RISCV_PMU_BRANCH_MODES,
-		.inh = ev->branch_ctl & RISCV_PMU_BRANCH_INH,
-		.ecalls = ev->branch_ecalls,
-		.flags = pmu->branch.has_misprediction && !(wanted & PERF_SAMPLE_BRANCH_NO_FLAGS),
-		.cycles = !(wanted & PERF_SAMPLE_BRANCH_NO_CYCLES),
-		.types = wanted & PERF_SAMPLE_BRANCH_TYPE_SAVE,
-		.privs = wanted & PERF_SAMPLE_BRANCH_PRIV_SAVE,
-	};
-
 	if (ev->branch_check || hart_ctl != ev->branch_ctl)
-		return sample_read_checked(&reader, entries);
-	if (reader.types || reader.privs)
-		return sample_read_details(&reader, entries);
-	if (reader.flags || reader.cycles)
-		return sample_read_plain(&reader, entries);
+		return sample_read_checked(ev, depth, entries);
 
-	return sample_read_addresses(&reader, entries);
+	switch (ev->branch_how) {
+	case READ_ADDRESSES:
+		return sample_read_addresses(ev, depth, entries);
+	case READ_USER:
+		return sample_read_user(ev, depth, entries);
+	case READ_KERNEL:
+		return sample_read_kernel(ev, depth, entries);
+	case READ_USER_TYPES:
+		return sample_read_user_types(ev, depth, entries);
+	}
+
+	return sample_read_all(ev, depth, entries);
+}
+
+/**
+ * riscv_pmu_branch_choose_how() - choose how the records of an event are read
+ * @caps:	what the hart records
+ * @ev:		an event, its branch_ctl set
+ *
+ * Context: process.
+ */
+void riscv_pmu_branch_choose_how(const struct riscv_pmu_branch_caps *caps,
+				 struct riscv_pmu_event *ev)
+{
+	u64 wanted = ev->event->attr.branch_sample_type;
+
+	ev->branch_how = 0;
+	if ((ev->branch_ctl & RISCV_PMU_BRANCH_TRAPS) != RISCV_PMU_BRANCH_TRAPS)
+		ev->branch_how |= READ_TRAPS;
+	if (caps->has_misprediction && !(wanted & PERF_SAMPLE_BRANCH_NO_FLAGS))
+		ev->branch_how |= READ_FLAGS;
+	if (!(wanted & PERF_SAMPLE_BRANCH_NO_CYCLES))
+		ev->branch_how |= READ_CYCLES;
+	if (wanted & PERF_SAMPLE_BRANCH_TYPE_SAVE)
+		ev->branch_how |= READ_TYPES;
+	if (wanted & PERF_SAMPLE_BRANCH_PRIV_SAVE)
+		ev->branch_how |= READ_PRIVS;
+}
+
+/**
+ * riscv_pmu_branch_read() - read the branch records that an event wants
+ * @pmu:	the PMU
+ * @hart:	this hart, whose records are frozen, or change in no way that the event could see
+ * @ev:		the event, attached here
+ *
+ * Context: hard interrupt.
+ * Return: the records, in perf's form, the newest first; valid until the next call on this hart.
+ */
+const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
+						      struct riscv_pmu_hart *hart,
+						      const struct riscv_pmu_event *ev)
+{
+	struct perf_branch_stack *stack = hart->branch.stack;
+
+	stack->nr = sample_read_records(ev, pmu->branch.depth, hart->branch.ctl, stack->entries);
+	return stack;
 }
 
 /**
@@ -319,8 +359,7 @@ void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 	if (!hart->branch.ctl)
 		return;
 
-	stack->nr = sample_read_records(pmu, to_riscv_pmu_event(event), hart->branch.ctl,
-					stack->entries);
+	riscv_pmu_branch_read(pmu, hart, to_riscv_pmu_event(event));
 	if (event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) {
 		next = FIELD_GET(PMU_SCTRSTATUS_WRPTR, riscv_pmu_csr_branch_status());
 		stack->hw_idx = (next - 1) & (pmu->branch.depth - 1);

@@ -15,7 +15,6 @@
 
 #include <asm/asm-extable.h>
 
-#include "csr.h"
 #include "csr_branch.h"
 
 /* SCTRCLR, which assemblers do not know yet */
@@ -185,7 +184,7 @@ void riscv_pmu_csr_branch_write_status(unsigned long status)
  * @n:		number of the record, 0 is the newest
  * @record:	what it becomes
  *
- * The caller restores siselect, see riscv_pmu_csr_select().
+ * Between riscv_pmu_csr_branch_begin() and riscv_pmu_csr_branch_end().
  *
  * Context: interrupts off; recording is off.
  */
@@ -231,7 +230,7 @@ EXPORT_SYMBOL_GPL(riscv_pmu_guest_switch);
 
 #ifdef CONFIG_RISCV_PMU_KUNIT_TEST
 /* csr_branch.h describes these. */
-u64 riscv_pmu_csr_branch_source(unsigned int n)
+u64 riscv_pmu_csr_branch_source(unsigned long n)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_source, n);
 

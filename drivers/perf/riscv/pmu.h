@@ -86,6 +86,7 @@ enum riscv_pmu_event_state {
  * @branch:	its samples have branch records, see branch.c
  * @branch_ecalls: of all exceptions it wants only the records of system calls
  * @branch_check: its records have to be checked one by one, whatever other events record
+ * @branch_how:	how its records are read, see branch_sample.c
  * @branch_ctl:	the sctrctl that records what it wants
  * @branch_node: on &riscv_pmu_hart_branch.events while the event is attached
  * @event:	the perf event; for the layers above the counters
@@ -136,6 +137,7 @@ struct riscv_pmu_event {
 	bool			branch;
 	bool			branch_ecalls;
 	bool			branch_check;
+	u8			branch_how;
 	u64			branch_ctl;
 	struct list_head	branch_node;
 };
