@@ -4,7 +4,9 @@
  * space need. It opens events to test features, instead of trusting descriptions.
  */
 
+#define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,8 @@
 #include "rvpmu.h"
 
 #define SYSCTL		"/proc/sys/kernel/"
+#define PARAMETERS	"/sys/module/riscv_pmu/parameters/"
+#define HARTS		"/sys/devices/system/cpu/cpu"
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 
 /* syslog(2) */
@@ -24,6 +28,7 @@
 #define LOG_MOST	(1 << 20)
 
 #define LEGACY_CURE	"firmware with the SBI PMU extension, and riscv_pmu.backend=auto"
+#define CHAINS_CURE	"perf record --call-graph fp or dwarf for call chains"
 
 struct patient {
 	struct pmu cpu;
@@ -257,17 +262,91 @@ static void check_filters(struct patient *patient)
 		     "a core with Sscofpmf, or Smcntrpmf for cycles and instructions");
 }
 
+/* Linux 6.12 and 7.2 do not know Ssctr, so /proc/cpuinfo does not have it. */
+static bool devicetree_has(const struct pmu *pmu, const char *extension)
+{
+	char path[NAME_SIZE];
+
+	for (int hart = 0; hart < CPU_SETSIZE; hart++) {
+		if (!list_has(pmu->cpus, hart))
+			continue;
+		snprintf(path, sizeof(path), HARTS "%d/of_node/riscv,isa-extensions", hart);
+		if (list_file_has(path, extension))
+			return true;
+	}
+	return false;
+}
+
+/* Records of user mode only, which need no permission to measure the kernel. */
+static int try_branch_records(uint64_t filter)
+{
+	struct perf_event_attr attr = attr_instructions();
+
+	attr.sample_period = 1000000;
+	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | filter;
+	attr.exclude_kernel = 1;
+	return try_event(&attr);
+}
+
+static void describe_branch_records(struct patient *patient)
+{
+	int err = try_branch_records(PERF_SAMPLE_BRANCH_ANY);
+	bool stacks = !err && !try_branch_records(PERF_SAMPLE_BRANCH_CALL_STACK);
+	char text[TEXT_SIZE];
+
+	if (err) {
+		snprintf(text, sizeof(text), "%ld of each hart, but no event can record them: %s",
+			 patient->cpu.branches, strerror(-err));
+		find(patient, "branch records", FINDING_DEGRADED, text, "see the lines above");
+		return;
+	}
+	snprintf(text, sizeof(text), "%ld of each hart, %s", patient->cpu.branches, stacks ?
+		 "with call stacks: perf record -b, --call-graph lbr" :
+		 "without call stacks: perf record -b");
+	find(patient, "branch records", FINDING_OK, text, "");
+}
+
+/* Why the driver does not use the Ssctr that the devicetree lists. */
+static void explain_branch_records(struct patient *patient)
+{
+	char text[TEXT_SIZE];
+	long depth;
+
+	if (read_number(PARAMETERS "branches", &depth) && !depth)
+		find(patient, "branch records", FINDING_DEGRADED,
+		     "switched off by riscv_pmu.branches=0",
+		     "remove riscv_pmu.branches=0 from the kernel's command line");
+	else if (!devicetree_has(&patient->cpu, "sscsrind"))
+		find(patient, "branch records", FINDING_DEGRADED,
+		     "the devicetree lists Ssctr, but not Sscsrind, which reads the records",
+		     "if the core has Sscsrind, add it to the devicetree");
+	else if (!*find_in_log("no branch records", text))
+		find(patient, "branch records", FINDING_DEGRADED,
+		     "the harts have Ssctr, but the driver does not use it",
+		     "dmesg | grep riscv_pmu, run as root, prints the reason");
+	else
+		/* "no branch records: <why>" */
+		find(patient, "branch records", FINDING_DEGRADED, text,
+		     strstr(text, "firmware") ? "OpenSBI 1.7 or later, or this project's" :
+						CHAINS_CURE);
+}
+
 /* perf record -b and :pp fail on most harts, and perf does not print the reason. */
 static void check_branch_records(struct patient *patient)
 {
-	char text[TEXT_SIZE];
-
-	if (pmu_read(&patient->cpu, "caps/branches", text) && strtol(text, NULL, 10) > 0)
-		find(patient, "branch records", FINDING_OK, "perf record -b, --call-graph lbr", "");
-	else
+	if (patient->cpu.branches)
+		describe_branch_records(patient);
+	else if (!devicetree_has(&patient->cpu, "ssctr"))
 		find(patient, "branch records", FINDING_ABSENT,
-		     "perf record -b and --call-graph lbr are not supported",
-		     "perf record --call-graph fp or dwarf for call chains");
+		     "no Ssctr in the devicetree (riscv,isa-extensions): no perf record -b, no --call-graph lbr",
+		     CHAINS_CURE "; if the core has Ssctr, add it to the devicetree");
+	else if (!patient->ours)
+		find(patient, "branch records", FINDING_DEGRADED,
+		     "the harts have Ssctr, but mainline's driver does not use it",
+		     "riscv-pmu: make graft KDIR=<kernel tree>");
+	else
+		explain_branch_records(patient);
 }
 
 static void check_precise(struct patient *patient)

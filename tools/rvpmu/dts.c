@@ -81,22 +81,6 @@ static bool read_hart(FILE *file, struct hart *hart)
 	return found;
 }
 
-static bool machine_is(const char *compatible)
-{
-	FILE *file = fopen(COMPATIBLE, "r");
-	char text[TEXT_SIZE];
-	size_t size = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
-	bool found = false;
-
-	if (file)
-		fclose(file);
-	/* A list of strings, each with its end */
-	text[size] = '\0';
-	for (size_t i = 0; i < size; i += strlen(text + i) + 1)
-		found |= !strcmp(text + i, compatible);
-	return found;
-}
-
 static bool has_compatible(const struct core *core, const char *uarch)
 {
 	bool has = !core->compatibles[0];
@@ -104,7 +88,8 @@ static bool has_compatible(const struct core *core, const char *uarch)
 	for (size_t i = 0; i < sizeof(core->compatibles) / sizeof(*core->compatibles); i++) {
 		const char *compatible = core->compatibles[i];
 
-		has |= compatible && (!strcmp(compatible, uarch) || machine_is(compatible));
+		has |= compatible && (!strcmp(compatible, uarch) ||
+				      list_file_has(COMPATIBLE, compatible));
 	}
 	return has;
 }

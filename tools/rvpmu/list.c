@@ -90,8 +90,11 @@ static void print_head(const struct pmu *pmu)
 	if (json)
 		return;
 
-	printf("%s (type %u%s%s)%s%s\n", pmu->name, pmu->type, *pmu->cpus ? ", harts " : "",
+	printf("%s (type %u%s%s)%s%s", pmu->name, pmu->type, *pmu->cpus ? ", harts " : "",
 	       pmu->cpus, *pmu->device_id ? ": " : "", pmu->device_id);
+	if (pmu->branches)
+		printf("; %ld branch records of each hart", pmu->branches);
+	putchar('\n');
 }
 
 static int list_pmu(const struct pmu *pmu, void *arg)
@@ -109,6 +112,8 @@ static int list_pmu(const struct pmu *pmu, void *arg)
 		json_text("cpus", pmu->cpus);
 	if (*pmu->device_id)
 		json_text("device_id", pmu->device_id);
+	if (pmu->branches)
+		json_number("branches", pmu->branches);
 	json_open("events", '[');
 	for_each_name(pmu, "events", list_event, NULL);
 	json_close(']');

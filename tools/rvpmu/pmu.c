@@ -48,6 +48,22 @@ bool read_number(const char *path, long *value)
 	return end != text && !*end && !errno;
 }
 
+bool list_file_has(const char *path, const char *string)
+{
+	FILE *file = fopen(path, "r");
+	char text[TEXT_SIZE];
+	size_t size = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	bool found = false;
+
+	if (file)
+		fclose(file);
+	/* A list of strings, each with its end */
+	text[size] = '\0';
+	for (size_t i = 0; i < size; i += strlen(text + i) + 1)
+		found |= !strcmp(text + i, string);
+	return found;
+}
+
 bool pmu_read(const struct pmu *pmu, const char *name, char text[TEXT_SIZE])
 {
 	char path[PATH_SIZE];
@@ -62,6 +78,17 @@ static int is_visible(const struct dirent *entry)
 }
 
 /* --- PMUs --- */
+
+static long read_branches(const struct pmu *pmu)
+{
+	char text[TEXT_SIZE], *end;
+	long depth;
+
+	if (!pmu_read(pmu, "caps/branches", text))
+		return 0;
+	depth = strtol(text, &end, 10);
+	return end == text || *end || depth < 0 ? 0 : depth;
+}
 
 bool find_pmu(struct pmu *pmu, const char *name)
 {
@@ -78,6 +105,7 @@ bool find_pmu(struct pmu *pmu, const char *name)
 		return false;
 
 	pmu_read(pmu, "caps/device_id", pmu->device_id);
+	pmu->branches = read_branches(pmu);
 	if (!pmu_read(pmu, "cpus", pmu->cpus))
 		pmu_read(pmu, "cpumask", pmu->cpus);
 	return true;

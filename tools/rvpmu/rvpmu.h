@@ -37,6 +37,7 @@ struct pmu {
 	uint32_t type;
 	char device_id[TEXT_SIZE];	/* caps/device_id, or "" */
 	char cpus[TEXT_SIZE];		/* cpus or cpumask, or "" */
+	long branches;			/* caps/branches: branch records of a hart, or 0 */
 };
 
 typedef int pmu_fn(const struct pmu *pmu, void *arg);
@@ -57,6 +58,8 @@ void move_to_pmu(const struct pmu *pmu);
 /* First line of a file, without newline; "" and false if it cannot be read. */
 bool read_line(const char *path, char text[TEXT_SIZE]);
 bool read_number(const char *path, long *value);
+/* Is @string in a file of strings, each of which ends with '\0' (a devicetree's list)? */
+bool list_file_has(const char *path, const char *string);
 bool pmu_read(const struct pmu *pmu, const char *name, char text[TEXT_SIZE]);
 
 /* Parses "event=0x5,std=1" by the PMU's formats; false if a term is unknown. */

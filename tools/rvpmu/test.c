@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rvpmu test: on each hart, count and sample a loop of known length, and read its
- * count from user space. Each test prints one line: PASS, FAIL, or SKIP with the reason.
+ * rvpmu test: on each hart, count and sample a loop of known length, look for its branch in the
+ * branch records of the samples, and read its count from user space. Each test prints one line:
+ * PASS, FAIL, or SKIP with the reason.
  *
  * System calls and interrupts during the loop may add a few instructions; a larger
  * count is wrong, unless the emulator does not count instructions (QEMU without -icount
@@ -9,6 +10,7 @@
  */
 
 #define _GNU_SOURCE
+#include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,15 +31,16 @@
 
 /* A loop of two instructions, whose addresses are known; turns > 0. */
 void rvpmu_loop(long turns);
-extern const char rvpmu_loop_begin[], rvpmu_loop_end[];
+extern const char rvpmu_loop_begin[], rvpmu_loop_branch[], rvpmu_loop_end[];
 
 asm(".text\n"
     ".balign 8\n"
-    ".globl rvpmu_loop, rvpmu_loop_begin, rvpmu_loop_end\n"
+    ".globl rvpmu_loop, rvpmu_loop_begin, rvpmu_loop_branch, rvpmu_loop_end\n"
     ".type rvpmu_loop, @function\n"
     "rvpmu_loop:\n"
     "rvpmu_loop_begin:\n"
     "	addi a0, a0, -1\n"
+    "rvpmu_loop_branch:\n"
     "	bnez a0, rvpmu_loop_begin\n"
     "rvpmu_loop_end:\n"
     "	ret\n"
@@ -84,8 +87,8 @@ static void find_hart_type(int hart)
 	for_each_pmu(has_hart, &hart);
 }
 
-/* Opens the event for user mode only, if that is possible. */
-static int open_instructions(uint64_t period)
+/* Opens the event for user mode only, if that is possible. @branches: branch_sample_type, or 0. */
+static int open_instructions(uint64_t period, uint64_t branches)
 {
 	struct perf_event_attr attr = attr_instructions();
 	int fd;
@@ -93,7 +96,8 @@ static int open_instructions(uint64_t period)
 	attr.config |= (uint64_t)hart_type << 32;	/* PERF_PMU_TYPE_SHIFT */
 	attr.disabled = 1;
 	attr.sample_period = period;
-	attr.sample_type = PERF_SAMPLE_IP;
+	attr.sample_type = PERF_SAMPLE_IP | (branches ? PERF_SAMPLE_BRANCH_STACK : 0);
+	attr.branch_sample_type = branches;
 	attr.exclude_kernel = 1;
 	attr.exclude_hv = 1;
 	fd = open_event(&attr, 0, -1, -1);
@@ -163,7 +167,7 @@ static const char *why_implausible(long switches)
 
 static void test_count(int hart)
 {
-	int fd = open_instructions(0);
+	int fd = open_instructions(0, 0);
 	long switches = times_interrupted();
 	int64_t once, four;
 	bool good;
@@ -186,27 +190,60 @@ static void test_count(int hart)
 struct samples {
 	int all;
 	int inside;
+	int with_branch;	/* a branch record is that of the loop's branch */
+	int with_kernel;	/* a branch record shows an address of the kernel */
 };
 
-static struct samples drain(struct perf_event_mmap_page *page, size_t page_size)
+/* The data pages of a ring buffer. */
+struct ring {
+	const char *data;
+	size_t size;
+};
+
+/* Record sizes are multiples of 8 bytes, so no 64-bit word wraps around. */
+static uint64_t ring_word(const struct ring *ring, uint64_t pos)
 {
-	const char *data = (const char *)page + page_size;
-	const size_t size = RING_PAGES * page_size;
+	return *(const uint64_t *)(ring->data + pos % ring->size);
+}
+
+/* @pos is that of the number of records, which they follow. */
+static void examine_branches(const struct ring *ring, uint64_t pos, struct samples *samples)
+{
+	uint64_t nr = ring_word(ring, pos);
+	bool loop = false, kernel = false;
+
+	pos += sizeof(nr);
+	for (uint64_t i = 0; i < nr; i++, pos += sizeof(struct perf_branch_entry)) {
+		/* The upper half of the address space, with 32 and 64 bits */
+		long from = ring_word(ring, pos), to = ring_word(ring, pos + sizeof(uint64_t));
+
+		loop |= from == (long)rvpmu_loop_branch && to == (long)rvpmu_loop_begin;
+		kernel |= from < 0 || to < 0;
+	}
+	samples->with_branch += loop;
+	samples->with_kernel += kernel;
+}
+
+static struct samples drain(struct perf_event_mmap_page *page, bool branches)
+{
+	const struct ring ring = { (const char *)page + page->data_offset, page->data_size };
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	struct samples samples = {};
 
-	/* Record sizes are multiples of 8 bytes, so no 64-bit word wraps around. */
 	for (uint64_t tail = page->data_tail; tail < head; ) {
-		const struct perf_event_header *header = (const void *)(data + tail % size);
+		const void *record = ring.data + tail % ring.size;
+		const struct perf_event_header *header = record;
+		uint64_t body = tail + sizeof(*header), ip;
 
 		if (!header->size)
 			break;
 		if (header->type == PERF_RECORD_SAMPLE) {
-			uint64_t ip = *(const uint64_t *)(data + (tail + sizeof(*header)) % size);
-
+			ip = ring_word(&ring, body);
 			samples.all++;
 			samples.inside += ip >= (uintptr_t)rvpmu_loop_begin &&
 					  ip <= (uintptr_t)rvpmu_loop_end;
+			if (branches)
+				examine_branches(&ring, body + sizeof(ip), &samples);
 		}
 		tail += header->size;
 	}
@@ -214,40 +251,61 @@ static struct samples drain(struct perf_event_mmap_page *page, size_t page_size)
 	return samples;
 }
 
-static void test_sample(int hart)
+/* Closes the event. Without a ring buffer the test fails, and the result is false. */
+static bool sample_loop(int hart, const char *test, int fd, long turns, struct samples *samples)
 {
 	size_t page_size = sysconf(_SC_PAGESIZE), size = (1 + RING_PAGES) * page_size;
-	int fd = open_instructions(TURNS / 10);
-	struct samples samples;
-	void *page;
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	bool branches = !strcmp(test, "branches");
 
-	if (fd < 0) {
-		verdict(hart, "sample", "SKIP", "%s; see rvpmu doctor", strerror(-fd));
-		return;
-	}
-	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED) {
-		verdict(hart, "sample", "FAIL", "mmap of the ring buffer: %m; raise kernel.perf_event_mlock_kb");
+		verdict(hart, test, "FAIL", "mmap of the ring buffer: %m; raise kernel.perf_event_mlock_kb");
 		close(fd);
-		return;
+		return false;
 	}
-	count_loop(fd, 20 * TURNS);
-	samples = drain(page, page_size);
+	count_loop(fd, turns);
+	*samples = drain(page, branches);
 	munmap(page, size);
 	close(fd);
-	if (samples.inside * 2 > samples.all)
-		verdict(hart, "sample", "PASS", "%d samples, %d of them in the loop",
-			samples.all, samples.inside);
-	else
-		verdict(hart, "sample", "FAIL", "%d samples, %d of them in the loop",
-			samples.all, samples.inside);
+	return true;
+}
+
+static void test_sample(int hart)
+{
+	int fd = open_instructions(TURNS / 10, 0);
+	struct samples samples;
+
+	if (fd < 0)
+		verdict(hart, "sample", "SKIP", "%s; see rvpmu doctor", strerror(-fd));
+	else if (sample_loop(hart, "sample", fd, 20 * TURNS, &samples))
+		verdict(hart, "sample", samples.inside * 2 > samples.all ? "PASS" : "FAIL",
+			"%d samples, %d of them in the loop", samples.all, samples.inside);
+}
+
+/* Eight samples of up to 256 records fit into the ring buffer. */
+static void test_branches(int hart)
+{
+	int fd = open_instructions(2 * TURNS, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
+	struct samples samples;
+	bool good;
+
+	if (fd == -EOPNOTSUPP) {
+		verdict(hart, "branches", "SKIP", "no branch records; see rvpmu doctor");
+	} else if (fd < 0) {
+		verdict(hart, "branches", "SKIP", "%s; see rvpmu doctor", strerror(-fd));
+	} else if (sample_loop(hart, "branches", fd, 8 * TURNS, &samples)) {
+		good = samples.with_branch * 2 > samples.all && !samples.with_kernel;
+		verdict(hart, "branches", good ? "PASS" : "FAIL",
+			"%d samples, %d of them with the loop's branch, %d with an address of the kernel",
+			samples.all, samples.with_branch, samples.with_kernel);
+	}
 }
 
 static void test_read(int hart)
 {
 	size_t page_size = sysconf(_SC_PAGESIZE);
 	uint64_t before, direct, after;
-	int fd = open_instructions(0);
+	int fd = open_instructions(0, 0);
 	void *page;
 
 	if (fd < 0) {
@@ -297,6 +355,7 @@ int cmd_test(int argc, char **argv)
 		find_hart_type(hart);
 		test_count(hart);
 		test_sample(hart);
+		test_branches(hart);
 		test_read(hart);
 	}
 	json_close(']');
