@@ -142,6 +142,23 @@ void ebb_period(unsigned int counter, uint64_t events)
 	self.page->period[counter] = events;
 }
 
+/* Other threads can write to the page, so the number is not trusted. */
+unsigned int ebb_branches(struct perf_branch_entry *entries, unsigned int max)
+{
+	uint64_t nr = self.page->nr_branches;
+	unsigned int n;
+
+	if (max > RISCV_EBB_MAX_BRANCHES)
+		max = RISCV_EBB_MAX_BRANCHES;
+	for (n = 0; n < max && n < nr; n++) {
+		const struct riscv_ebb_branch branch = self.page->branches[n];
+
+		memcpy(&entries[n], &branch, sizeof(branch));
+	}
+
+	return n;
+}
+
 /* A thread that has disabled its vector unit would get SIGILL if it saved vector registers. */
 static bool has_vector(void)
 {

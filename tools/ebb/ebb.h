@@ -49,8 +49,10 @@ volatile struct riscv_ebb_page *ebb_page(void);
 
 /**
  * ebb_open() - open an EBB event, disabled
- * @attr:	size, type and config; the function sets the rest. If config2 names no counter,
- *		the function sets it to the first counter that can hold the event
+ * @attr:	size, type and config, and for branch records sample_type
+ *		(PERF_SAMPLE_BRANCH_STACK) and branch_sample_type; the function sets the rest. If
+ *		config2 names no counter, the function sets it to the first counter that can hold
+ *		the event
  * @group_fd:	descriptor of the group leader, or -1
  *
  * Return: a descriptor, or -1 with errno.
@@ -74,6 +76,18 @@ unsigned int ebb_counter(const struct perf_event_attr *attr);
  * Call this and the functions below only after ebb_page() has succeeded.
  */
 void ebb_period(unsigned int counter, uint64_t events);
+
+/**
+ * ebb_branches() - get the branch records of the last overflow
+ * @entries:	out: the records, the newest one first
+ * @max:	the number of records that @entries has room for; there are at most
+ *		RISCV_EBB_MAX_BRANCHES
+ *
+ * They are the last branches of this thread before the overflow, without those of its handlers.
+ *
+ * Return: the number of records; 0 if no event of the group asks for them.
+ */
+unsigned int ebb_branches(struct perf_branch_entry *entries, unsigned int max);
 
 /**
  * ebb_handler() - set the handler

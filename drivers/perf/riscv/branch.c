@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch records (Ssctr): which transfers of control each event wants to have recorded, and what
- * the hart records.
+ * Branch records (Ssctr): which transfers of control each event wants recorded, and what the hart
+ * records.
  *
  * The hart records the union of what its events want. branch_sample.c leaves out of each sample
- * what its event does not want. If all events of a hart want the same, as usual, it need not check.
+ * what its event does not want. Usually all events of a hart want the same: then no record has to
+ * be checked.
  *
- * The records belong to the hart, not to a task. So they are cleared at each context switch while
- * an event records. Call stacks are saved instead, and restored when their task runs again.
+ * The records belong to the hart, not to a task. So while an event records, they are cleared at
+ * each context switch. Call stacks are saved before, and restored when their task runs again.
  */
 
 #include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
@@ -68,8 +70,10 @@ static const struct branch_filter branch_filters[] = {
 };
 
 /*
- * The modes that perf's core has chosen if the user has not. It does not say whether it has, so
- * a machine mode that equals its choice is ignored, as it is in the event itself.
+ * The modes that perf's core sets in branch_sample_type if the user sets none. The driver cannot
+ * tell who has set them. So if the modes are these, it ignores PERF_SAMPLE_BRANCH_HV (machine mode,
+ * which is never recorded), and PERF_SAMPLE_BRANCH_KERNEL of a call stack; otherwise it refuses
+ * these bits.
  */
 static u64 branch_default_modes(const struct perf_event_attr *attr)
 {
@@ -85,7 +89,11 @@ static u64 branch_default_modes(const struct perf_event_attr *attr)
 	return modes;
 }
 
-/* The modes to record: those that the user has asked for, and that the event counts. */
+/*
+ * The modes to record: those that the user asks for and that the event does not exclude. A call
+ * stack is of user mode only: at a context switch, the kernel returns from other functions than it
+ * has called, which would remove records of the stack.
+ */
 static u64 branch_modes(const struct perf_event_attr *attr)
 {
 	u64 modes = 0;
@@ -94,7 +102,8 @@ static u64 branch_modes(const struct perf_event_attr *attr)
 		return 0;
 	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_USER && !attr->exclude_user)
 		modes |= PMU_SCTRCTL_U;
-	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_KERNEL && !attr->exclude_kernel)
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_KERNEL && !attr->exclude_kernel &&
+	    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
 		modes |= PMU_SCTRCTL_S;
 
 	return modes;
@@ -114,13 +123,46 @@ static u64 branch_types(u64 filters)
 
 static bool branch_is_supported(const struct perf_event_attr *attr)
 {
-	u64 type = attr->branch_sample_type;
+	u64 type = attr->branch_sample_type, refused = PERF_SAMPLE_BRANCH_HV;
 
 	if (type & ~(u64)BRANCH_SUPPORTED)
 		return false;
+	if (type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		refused |= PERF_SAMPLE_BRANCH_KERNEL;
 
-	return !(type & PERF_SAMPLE_BRANCH_HV) ||
+	return !(type & refused) ||
 	       (type & PERF_SAMPLE_BRANCH_PLM_ALL) == branch_default_modes(attr);
+}
+
+static u64 branch_event_ctl(const struct perf_event_attr *attr)
+{
+	u64 modes = branch_modes(attr);
+	u64 types = branch_types(attr->branch_sample_type);
+	u64 ctl = modes | PMU_SCTRCTL_LCOFIFRZ;
+
+	/* Each trap, and each return from one, has an end outside user mode. */
+	if (modes == PMU_SCTRCTL_U)
+		types &= ~RISCV_PMU_BRANCH_TRAPS;
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		ctl |= PMU_SCTRCTL_RASEMU;
+
+	return ctl | (RISCV_PMU_BRANCH_INH & ~types);
+}
+
+/* Only system calls are wanted of all exceptions. */
+static bool branch_wants_ecalls(const struct perf_event_attr *attr)
+{
+	return attr->branch_sample_type & PERF_SAMPLE_BRANCH_ANY_CALL &&
+	       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_ANY) &&
+	       branch_modes(attr) & PMU_SCTRCTL_S;
+}
+
+/* If records have no type (Smctr: it is optional), only the hardware can filter by type. */
+static bool branch_is_filtered(const struct riscv_pmu_branch_caps *caps,
+			       const struct perf_event_attr *attr)
+{
+	return caps->has_types || !(branch_wants_ecalls(attr) ||
+				    branch_event_ctl(attr) & RISCV_PMU_BRANCH_INH & ~caps->ctl);
 }
 
 static bool branch_is_call_stack(const struct perf_event *event)
@@ -129,12 +171,12 @@ static bool branch_is_call_stack(const struct perf_event *event)
 }
 
 /**
- * riscv_pmu_branch_check() - check what an event wants to have recorded
+ * riscv_pmu_branch_check() - check which branches an event wants recorded
  * @event:	an event; its attributes are user input
  *
  * Context: process.
- * Return: 0, also for an event without branch records; -EOPNOTSUPP if this machine does not record
- * that; -EINVAL if it contradicts itself.
+ * Return: 0, also for an event without branch records; -EOPNOTSUPP if this machine cannot record
+ * what the event wants; -EINVAL if the attributes contradict each other.
  */
 int riscv_pmu_branch_check(struct perf_event *event)
 {
@@ -147,18 +189,19 @@ int riscv_pmu_branch_check(struct perf_event *event)
 		return -EOPNOTSUPP;
 	if (branch_is_call_stack(event) && !(caps->ctl & PMU_SCTRCTL_RASEMU))
 		return -EOPNOTSUPP;
-	/* The stack's emulation ignores filters of types. */
+	/* The emulation of a call stack (RASEMU) ignores the filters of types. */
 	if (branch_is_call_stack(event) && attr->branch_sample_type & BRANCH_FILTERS)
 		return -EINVAL;
 	if (!branch_modes(attr) || !branch_types(attr->branch_sample_type))
 		return -EINVAL;
 
-	return 0;
+	return branch_is_filtered(caps, attr) ? 0 : -EOPNOTSUPP;
 }
 
 /*
- * If events of a group differ in this, they could never count at the same time. Those with
- * event-based branches have to want the same, because their page has the records once.
+ * A hart records either a call stack or other branches, so a group that wants both could never
+ * count. Events with event-based branches (EBBs) have to want the same records, because their page
+ * has room for those of one event only.
  */
 static bool branch_fits_event(const struct perf_event *event, const struct perf_event *other)
 {
@@ -174,7 +217,7 @@ static bool branch_fits_group(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
 
-	/* It has no siblings yet, and no context, whose lock protects them. */
+	/* A leader has no siblings yet, and no context yet, whose lock protects their list. */
 	if (leader == event)
 		return true;
 	if (!branch_fits_event(event, leader))
@@ -187,59 +230,54 @@ static bool branch_fits_group(const struct perf_event *event)
 	return true;
 }
 
-/* Nothing stops the recording of the kernel before the records of a sample are read. */
-static bool branch_lacks_freeze(const struct riscv_pmu_branch_caps *caps,
-				const struct riscv_pmu_event *ev)
+/*
+ * Whether the interrupt that leads to a sample leaves the records unfrozen: a timer's, or one of a
+ * vendor. Then the branches of its handler replace the records of an event that records the kernel.
+ */
+static bool branch_lacks_freeze(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
-	return ev->polled || (ev->split && ev->split->polled) ||
-	       !(caps->ctl & PMU_SCTRCTL_LCOFIFRZ);
+	return ev->polled || pmu->hwirq != RV_IRQ_PMU || !(pmu->branch.ctl & PMU_SCTRCTL_LCOFIFRZ);
 }
 
-static u64 branch_event_ctl(const struct perf_event_attr *attr)
+/*
+ * Whether perf has to call riscv_pmu_branch_switch() for an event. An event of a single task is
+ * removed when that task is switched out, which clears the records as well, and takes half the
+ * instructions. An inherited event may stay when a related task runs next.
+ */
+static bool branch_has_to_watch(const struct perf_event *event)
 {
-	u64 modes = branch_modes(attr);
-	u64 types = branch_types(attr->branch_sample_type);
-	u64 ctl = modes | PMU_SCTRCTL_LCOFIFRZ;
-
-	/* Each trap leaves user mode or enters it. */
-	if (modes == PMU_SCTRCTL_U)
-		types &= ~RISCV_PMU_BRANCH_TRAPS;
-	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
-		ctl |= PMU_SCTRCTL_RASEMU;
-
-	return ctl | (RISCV_PMU_BRANCH_INH & ~types);
+	return !(event->attach_state & PERF_ATTACH_TASK) || event->attr.inherit ||
+	       branch_is_call_stack(event);
 }
 
 /**
- * riscv_pmu_branch_init_event() - initialise what the driver knows of an event's branch records
+ * riscv_pmu_branch_init_event() - initialise the branch_* fields of an event
  * @event:	an event that has passed riscv_pmu_branch_check(), its &perf_event.pmu_private set
  *
  * Context: process.
- * Return: 0; -EOPNOTSUPP if nothing freezes the records of the kernel for it; -EINVAL if its group
- * records in another way.
+ * Return: 0; -EOPNOTSUPP if it records the kernel and nothing freezes the records for its samples;
+ * -EINVAL if its group wants records that cannot be combined with its own.
  */
 int riscv_pmu_branch_init_event(struct perf_event *event)
 {
-	const struct riscv_pmu_branch_caps *caps = &to_riscv_pmu(event->pmu)->branch;
+	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-	u64 filters = event->attr.branch_sample_type;
 
 	if (!has_branch_stack(event) || !(is_sampling_event(event) || ev->ebb))
 		return 0;
 
 	ev->branch_ctl = branch_event_ctl(&event->attr);
-	if (ev->branch_ctl & PMU_SCTRCTL_S && branch_lacks_freeze(caps, ev))
+	if (ev->branch_ctl & PMU_SCTRCTL_S && branch_lacks_freeze(pmu, ev))
 		return -EOPNOTSUPP;
 	if (!branch_fits_group(event))
 		return -EINVAL;
 
 	ev->branch = true;
-	ev->branch_ecalls = filters & PERF_SAMPLE_BRANCH_ANY_CALL &&
-			    !(filters & PERF_SAMPLE_BRANCH_ANY) &&
-			    ev->branch_ctl & PMU_SCTRCTL_S;
+	ev->branch_ecalls = branch_wants_ecalls(&event->attr);
 	ev->branch_check = ev->branch_ecalls ||
-			   ev->branch_ctl & RISCV_PMU_BRANCH_INH & ~caps->ctl;
-	riscv_pmu_branch_choose_how(caps, ev);
+			   ev->branch_ctl & RISCV_PMU_BRANCH_INH & ~pmu->branch.ctl;
+	riscv_pmu_branch_choose_how(&pmu->branch, ev);
+	ev->branch_watch = branch_has_to_watch(event);
 	ev->special = true;
 	ev->slow_stop = true;
 	if (branch_is_call_stack(event))
@@ -262,26 +300,81 @@ static u64 branch_union(const struct riscv_pmu_hart *hart)
 	return ctl ? (ctl & ~RISCV_PMU_BRANCH_INH) | inh : 0;
 }
 
-/* While the machine is being shut down, events remain, but nothing is recorded any more. */
-static void branch_set_ctl(struct riscv_pmu_hart *hart)
+/* After riscv_pmu_branch_hart_stop() events may remain, but nothing is recorded any more. */
+static void branch_set_ctl(struct riscv_pmu_hart *hart, u64 ctl)
 {
 	if (!hart->branch.stack)
 		return;
 
-	hart->branch.ctl = branch_union(hart);
-	riscv_pmu_csr_branch_write_ctl(hart->branch.ctl & hart->pmu->branch.ctl);
+	hart->branch.ctl = ctl;
+	riscv_pmu_csr_branch_write_ctl(ctl & hart->pmu->branch.ctl);
 }
 
-/* A call stack can not be recorded together with anything else. */
+/*
+ * A call stack cannot be recorded together with other branches. If records have no type, all events
+ * have to want the same types.
+ */
 static bool branch_fits_hart(const struct riscv_pmu_hart *hart, const struct riscv_pmu_event *ev)
 {
-	return !hart->branch.ctl || !((hart->branch.ctl ^ ev->branch_ctl) & PMU_SCTRCTL_RASEMU);
+	u64 differs = hart->branch.ctl ^ ev->branch_ctl;
+
+	if (!hart->branch.ctl)
+		return true;
+	if (differs & RISCV_PMU_BRANCH_INH && !hart->pmu->branch.has_types)
+		return false;
+
+	return !(differs & PMU_SCTRCTL_RASEMU);
+}
+
+/* All records are of what sctrctl now records. */
+static void branch_clear(struct riscv_pmu_hart *hart)
+{
+	riscv_pmu_csr_branch_clear();
+	hart->branch.mixed = false;
+}
+
+static u64 branch_count_switches(void)
+{
+	return current->nvcsw + current->nivcsw;
+}
+
+/* After an idle state that may have reset the CSRs */
+static void branch_reset(struct riscv_pmu_hart *hart)
+{
+	hart->branch.lost = false;
+	hart->branch.mixed = false;
+	if (!riscv_pmu_csr_branch_reset(hart->pmu->branch.depth))
+		return;
+
+	hart->branch.stack = NULL;
+	hart->branch.ctl = 0;
+}
+
+/* From now on the records are those of the current task. */
+static void branch_set_task(struct riscv_pmu_hart *hart)
+{
+	hart->branch.task = current;
+	hart->branch.switches = branch_count_switches();
+}
+
+/*
+ * Returns whether the records are those of the current task. If a context switch was missed, they
+ * may be of another one, and are cleared.
+ */
+static bool branch_check_task(struct riscv_pmu_hart *hart)
+{
+	if (hart->branch.task == current && hart->branch.switches == branch_count_switches())
+		return true;
+
+	branch_clear(hart);
+	branch_set_task(hart);
+	return false;
 }
 
 /**
- * riscv_pmu_branch_watch_switches() - have perf call sched_task at context switches, or no longer
+ * riscv_pmu_branch_watch_switches() - start or stop perf's calls of sched_task at context switches
  * @pmu:	the PMU
- * @watch:	whether it should; calls are counted
+ * @watch:	true: one more event needs them; false: one event fewer
  *
  * Context: interrupts off.
  */
@@ -300,25 +393,32 @@ void riscv_pmu_branch_watch_switches(struct pmu *pmu, bool watch)
  * @hart:	this hart
  * @ev:		an event whose samples have branch records, and that has a counter
  *
- * The first event clears what was recorded before, for others. For a further event that
- * is not necessary: it sees only what its own filters let pass, of the task that runs.
+ * The first event on a hart clears the records, which may be of another task. A further event need
+ * not clear them: they are of the running task, and its samples show only what its filters select.
  *
  * Context: interrupts off, during an update.
- * Return: 0; -EAGAIN if this hart can not record, or records a call stack and the event wants
- * none, or the reverse. perf tries again later.
+ * Return: 0; -EAGAIN if this hart cannot record, or records a call stack and the event wants
+ * none, or the reverse. perf tries again when it rotates its events.
  */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
+	if (unlikely(hart->branch.lost))
+		branch_reset(hart);
 	if (!hart->branch.stack || !branch_fits_hart(hart, ev))
 		return -EAGAIN;
 
-	if (!hart->branch.ctl) {
-		riscv_pmu_csr_branch_clear();
-		riscv_pmu_csr_branch_write_status(0);
-	}
 	list_add(&ev->branch_node, &hart->branch.events);
-	branch_set_ctl(hart);
-	riscv_pmu_branch_watch_switches(ev->event->pmu, true);
+	if (hart->branch.ctl) {
+		branch_check_task(hart);
+		branch_set_ctl(hart, branch_union(hart));
+	} else {
+		branch_clear(hart);
+		riscv_pmu_csr_branch_write_status(0);
+		branch_set_ctl(hart, ev->branch_ctl);
+		branch_set_task(hart);
+	}
+	if (ev->branch_watch)
+		riscv_pmu_branch_watch_switches(ev->event->pmu, true);
 	return 0;
 }
 
@@ -327,30 +427,30 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
  * @hart:	this hart
  * @ev:		an event for which riscv_pmu_branch_add() has succeeded
  *
- * The last one takes the records with it.
+ * If no other event records, the records are cleared, so that the next task cannot see them.
  *
  * Context: interrupts off.
  */
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	list_del(&ev->branch_node);
-	branch_set_ctl(hart);
-	if (!hart->branch.ctl)
-		riscv_pmu_csr_branch_clear();
-	riscv_pmu_branch_watch_switches(ev->event->pmu, false);
+	if (list_empty(&hart->branch.events)) {
+		branch_set_ctl(hart, 0);
+		branch_clear(hart);
+	} else {
+		branch_set_ctl(hart, branch_union(hart));
+		hart->branch.mixed = true;
+	}
+	if (ev->branch_watch)
+		riscv_pmu_branch_watch_switches(ev->event->pmu, false);
 }
 
 /* --- context switches --- */
 
-static u64 branch_count_switches(void)
-{
-	return current->nvcsw + current->nivcsw;
-}
-
 static void branch_save(const struct riscv_pmu *pmu, struct riscv_pmu_branch_ctx *ctx)
 {
 	unsigned long select = riscv_pmu_csr_branch_begin();
-	unsigned int n;
+	unsigned long n;
 
 	for (n = 0; n < pmu->branch.depth; n++) {
 		struct riscv_pmu_branch_record *record = &ctx->records[n];
@@ -368,8 +468,8 @@ static void branch_save(const struct riscv_pmu *pmu, struct riscv_pmu_branch_ctx
 }
 
 /*
- * The status is written first: records are numbered from the next one to be written. In a handler
- * of event-based branches the records stay frozen (ebb.c).
+ * sctrstatus is written first, because records are numbered relative to its write pointer. While a
+ * handler of event-based branches runs, the records stay frozen (ebb.c).
  */
 static void branch_restore(struct riscv_pmu_hart *hart, const struct riscv_pmu_branch_ctx *ctx)
 {
@@ -377,9 +477,9 @@ static void branch_restore(struct riscv_pmu_hart *hart, const struct riscv_pmu_b
 	unsigned long frozen = riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN;
 
 	riscv_pmu_csr_branch_write_ctl(0);
-	riscv_pmu_csr_branch_clear();
+	branch_clear(hart);
 	riscv_pmu_csr_branch_write_status(ctx->status | frozen);
-	for (unsigned int n = 0; n < ctx->nr; n++)
+	for (unsigned long n = 0; n < min_t(u64, ctx->nr, hart->pmu->branch.depth); n++)
 		riscv_pmu_csr_branch_write(n, &ctx->records[n]);
 	riscv_pmu_csr_branch_end(select);
 	riscv_pmu_csr_branch_write_ctl(hart->branch.ctl & hart->pmu->branch.ctl);
@@ -397,17 +497,18 @@ static void branch_switch_in(struct riscv_pmu_hart *hart, const struct riscv_pmu
 	    ctx->switches == branch_count_switches())
 		branch_restore(hart, ctx);
 	else
-		riscv_pmu_csr_branch_clear();
+		branch_clear(hart);
+	branch_set_task(hart);
 }
 
 /**
- * riscv_pmu_branch_switch() - a context switch, while an event records
+ * riscv_pmu_branch_switch() - handle a context switch while an event records
  * @pmu_ctx:	the context of this PMU's events of the current task, or of the hart
  * @sched_in:	the current task is about to run; otherwise, it is about to stop
  *
- * Before the events of the old task are removed, and after those of the new task were added. A
- * task that ran without an event that records has another count of switches, so that its old call
- * stack is not restored.
+ * perf calls it before it removes the events of the old task, and after it has added those of the
+ * new task. If a task has run without being recorded since its call stack was saved, its number of
+ * switches differs from the one that was saved, and the call stack is not restored.
  *
  * Context: interrupts off; the run queue's lock is held.
  */
@@ -416,7 +517,7 @@ void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_
 	struct riscv_pmu *pmu = to_riscv_pmu(pmu_ctx->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 
-	/* perf also calls this for tasks whose events are not on this hart now. */
+	/* This hart has another CPU type, or nothing is recorded on it (any more). */
 	if (hart->pmu != pmu || !hart->branch.ctl)
 		return;
 
@@ -424,6 +525,23 @@ void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_
 		branch_switch_in(hart, riscv_pmu_task_data(pmu_ctx));
 	else
 		branch_switch_out(hart, riscv_pmu_task_data(pmu_ctx));
+}
+
+/**
+ * riscv_pmu_branch_is_of_current() - whether the hart's records are those of the current task
+ * @hart:	this hart
+ * @event:	the event that is about to show them
+ *
+ * Kernels whose perf_pmu_sched_task() does not check task_epc do not call riscv_pmu_branch_switch()
+ * for an event of the hart if the next task has events, but none of this PMU. Then the records may
+ * be of several tasks, and are cleared here.
+ *
+ * Context: hard interrupt.
+ * Return: true; or false, if they were not, and are cleared.
+ */
+bool riscv_pmu_branch_is_of_current(struct riscv_pmu_hart *hart, const struct perf_event *event)
+{
+	return event->attach_state & PERF_ATTACH_TASK || branch_check_task(hart);
 }
 
 /* --- harts --- */
@@ -437,6 +555,7 @@ void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_
  */
 void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
+	riscv_pmu_csr_branch_guard();
 	if (!pmu->branch.depth)
 		return;
 
@@ -451,7 +570,7 @@ void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 /**
  * riscv_pmu_branch_hart_stop() - stop recording, and clear the records
  * @pmu:	the PMU
- * @hart:	this hart, which goes down; the next software must not find its records
+ * @hart:	this hart, which goes down; what runs on it next must not see its records
  *
  * Context: interrupts off.
  */
@@ -467,19 +586,19 @@ void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 }
 
 /**
- * riscv_pmu_branch_hart_resume() - record again after an idle state that may have lost the CSRs
- * @pmu:	the PMU
+ * riscv_pmu_branch_hart_resume() - record again after an idle state that may have reset the CSRs
  * @hart:	this hart
  *
- * The records are lost.
+ * The records are lost. If no event records, the CSRs are only set up when one does.
  *
  * Context: interrupts off.
  */
-void riscv_pmu_branch_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart)
 {
-	if (!hart->branch.stack)
+	hart->branch.lost = hart->branch.stack;
+	if (!hart->branch.lost || list_empty(&hart->branch.events))
 		return;
 
-	riscv_pmu_csr_branch_reset(pmu->branch.depth);
-	branch_set_ctl(hart);
+	branch_reset(hart);
+	branch_set_ctl(hart, branch_union(hart));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Branch records: what events record, and the records of samples. */
+/* Branch records: what is recorded for events, and the records in their samples. */
 #ifndef _RISCV_PMU_BRANCH_H
 #define _RISCV_PMU_BRANCH_H
 
@@ -19,16 +19,16 @@
 				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN) |		\
 				 GENMASK_ULL(47, 40))
 
-/* Those that leave their mode or enter it */
+/* The types of transfers that change the mode: traps, and returns from them */
 #define RISCV_PMU_BRANCH_TRAPS	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
 				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
 				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN))
 
 /**
  * struct riscv_pmu_branch_ctx - the call stack of a task that is not running
- * @switches:	how often the task had been switched out when it was saved: if that has changed,
+ * @switches:	how often the task had been switched out when this was saved: if that has changed,
  *		the task has run without being recorded, and the call stack is stale
- * @status:	sctrstatus
+ * @status:	sctrstatus.WRPTR
  * @nr:		number of records
  * @records:	the records, the newest first
  */
@@ -46,9 +46,10 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 void riscv_pmu_branch_watch_switches(struct pmu *pmu, bool watch);
 void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_in);
+bool riscv_pmu_branch_is_of_current(struct riscv_pmu_hart *hart, const struct perf_event *event);
 void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_branch_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart);
 
 /* branch_sample.c */
 void riscv_pmu_branch_choose_how(const struct riscv_pmu_branch_caps *caps,
@@ -77,14 +78,16 @@ static __always_inline void riscv_pmu_branch_freeze(void)
  * riscv_pmu_branch_unfreeze() - record again after an overflow interrupt
  * @hart:	this hart
  *
- * The interrupt has frozen the records if it trapped. To be called at each exit of its handler.
+ * With LCOFIFRZ, the hart freezes the records when the interrupt traps. So this has to be called
+ * each time when its handler ends, also if no sample was taken.
  *
  * Context: hard interrupt.
  */
 static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *hart)
 {
 	if (unlikely(hart->branch.ctl))
-		riscv_pmu_csr_branch_unfreeze();
+		riscv_pmu_csr_branch_write_status(riscv_pmu_csr_branch_status() &
+						  PMU_SCTRSTATUS_WRPTR);
 }
 
 #endif /* _RISCV_PMU_BRANCH_H */

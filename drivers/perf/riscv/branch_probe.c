@@ -64,7 +64,7 @@ static unsigned int __init branch_wanted_depth(void)
 
 /**
  * struct branch_probe_args - arguments of branch_probe_here()
- * @depth:	the number of records that is wanted
+ * @depth:	the wanted number of records
  * @caps:	out: what the hart has
  * @err:	out: the result of riscv_pmu_csr_branch_probe()
  */
@@ -81,7 +81,24 @@ static void __init branch_probe_here(void *data)
 	args->err = riscv_pmu_csr_branch_probe(&args->caps, args->depth);
 }
 
-/* Where the records of a sample are put, and those of tasks that are not running. */
+/*
+ * For the call stacks of tasks that are not running. Since Linux 6.15 a task has one for all PMUs,
+ * which may have different numbers of records.
+ */
+static struct kmem_cache *__init branch_task_cache(unsigned int depth)
+{
+	static struct kmem_cache *cache __initdata;
+
+	if (riscv_pmu_nr_types > 1)
+		depth = PMU_BRANCH_MAX;
+	if (!cache)
+		cache = kmem_cache_create("riscv_pmu_branch",
+					  struct_size((struct riscv_pmu_branch_ctx *)NULL, records,
+						      depth), 0, 0, NULL);
+	return cache;
+}
+
+/* Memory for the records of a sample, on each hart, and for those of each task (a cache). */
 static int __init branch_alloc(struct riscv_pmu *pmu, unsigned int depth)
 {
 	size_t size = struct_size((struct perf_branch_stack *)NULL, entries, depth);
@@ -101,8 +118,7 @@ static int __init branch_alloc(struct riscv_pmu *pmu, unsigned int depth)
 		*per_cpu_ptr(pmu->branch.stack, cpu) = stack;
 	}
 
-	size = struct_size((struct riscv_pmu_branch_ctx *)NULL, records, depth);
-	pmu->pmu.task_ctx_cache = kmem_cache_create("riscv_pmu_branch", size, 0, 0, NULL);
+	pmu->pmu.task_ctx_cache = branch_task_cache(depth);
 	return pmu->pmu.task_ctx_cache ? 0 : -ENOMEM;
 }
 
@@ -130,11 +146,11 @@ static const char *__init branch_find(struct riscv_pmu *pmu)
 	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
 
 	if (!IS_ENABLED(CONFIG_64BIT))
-		return "not on RV32";
+		return "the driver does not support them on RV32";
 	if (!args.depth)
 		return "riscv_pmu.branches=0";
 	if (branch_count_harts(pmu) != cpumask_weight(&pmu->cpus))
-		return "not all harts of this PMU have Ssctr";
+		return "not all harts of this PMU have ssctr and sscsrind in the devicetree";
 	if (cpu >= nr_cpu_ids || smp_call_function_single(cpu, branch_probe_here, &args, 1))
 		return "no hart of this PMU is online";
 	if (args.err)
@@ -143,19 +159,16 @@ static const char *__init branch_find(struct riscv_pmu *pmu)
 	pmu->branch = args.caps;
 	if (branch_alloc(pmu, args.caps.depth)) {
 		branch_free(pmu);
-		return "no memory";
+		return "out of memory";
 	}
 	pmu->pmu.sched_task = RISCV_PMU_SCHED_TASK(&pmu->pmu, riscv_pmu_branch_switch,
 						   branch_sched_task);
-	/* With Smstateen, an access of a guest traps: KVM never sets hstateen0.CTR. */
-	if (pmu->guests && !riscv_isa_extension_available(NULL, SMSTATEEN))
-		riscv_pmu_csr_branch_share();
 	return NULL;
 }
 
 /**
  * riscv_pmu_branch_probe() - find the branch records of a PMU's harts
- * @pmu:	the PMU, its harts known; without records, &riscv_pmu_branch_caps.depth is 0
+ * @pmu:	the PMU, its harts known; if none can be used, &riscv_pmu_branch_caps.depth stays 0
  *
  * A machine without Ssctr gets no message.
  *
@@ -168,13 +181,16 @@ void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
 	if (!branch_count_harts(pmu))
 		return;
 
+	/* With Smstateen, each access by a guest traps, because KVM never sets hstateen0.CTR. */
+	if (pmu->guests && !riscv_isa_extension_available(NULL, SMSTATEEN))
+		riscv_pmu_csr_branch_share();
 	why = branch_find(pmu);
 	if (why)
 		pr_info("no branch records: %s\n", why);
 }
 
 /**
- * riscv_pmu_branch_print() - print what was found
+ * riscv_pmu_branch_print() - print the number of branch records, if there are any
  * @pmu:	the PMU
  */
 void __init riscv_pmu_branch_print(const struct riscv_pmu *pmu)

@@ -14,7 +14,10 @@
 #include "branch.h"
 #include "update.h"
 
-/* The third word of struct perf_branch_entry: it is written as a whole, not field by field. */
+/*
+ * Fields of the third word of struct perf_branch_entry. It is written as a whole, because bit
+ * fields would be written one by one.
+ */
 #define INFO_MISPREDICTED	BIT_ULL(0)
 #define INFO_PREDICTED		BIT_ULL(1)
 #define INFO_CYCLES		GENMASK_ULL(19, 4)
@@ -24,7 +27,7 @@
 
 static_assert(sizeof(struct perf_branch_entry) == 3 * sizeof(u64));
 
-/* perf's type of a transfer (PMU_BRANCH_*); sample_exception_info() knows those of exceptions. */
+/* perf's type for each PMU_BRANCH_* type but exceptions: see sample_exception_info(). */
 #define SAMPLE_TYPE(type)	((u32)FIELD_PREP_CONST(INFO_TYPE, PERF_BR_##type))
 
 static const u32 sample_types[PMU_BRANCH_TYPE + 1] = {
@@ -42,7 +45,7 @@ static const u32 sample_types[PMU_BRANCH_TYPE + 1] = {
 	[PMU_BRANCH_LINK]	= SAMPLE_TYPE(UNCOND),
 };
 
-/* User addresses have the upper bit clear in each of the translation schemes (Sv39 to Sv57). */
+/* User addresses have the top bit clear in each of the translation schemes (Sv39 to Sv57). */
 static bool sample_is_kernel(u64 address)
 {
 	return (s64)address < 0;
@@ -51,10 +54,10 @@ static bool sample_is_kernel(u64 address)
 /* --- exceptions --- */
 
 /**
- * enum sample_exception - what has caused an exception
- * @SAMPLE_ECALL:	a system call, or the kernel's call of the firmware
+ * enum sample_exception - what kind of instruction has caused an exception
+ * @SAMPLE_ECALL:	ecall: a system call
  * @SAMPLE_DATA:	a load, store or atomic instruction
- * @SAMPLE_FETCH:	the instruction can not be read: it was not in memory
+ * @SAMPLE_FETCH:	it cannot be read now: its fetch may have caused the exception
  * @SAMPLE_OTHER:	another instruction
  */
 enum sample_exception {
@@ -102,8 +105,8 @@ static enum sample_exception sample_insn_exception(u32 insn)
 }
 
 /*
- * Reads half an instruction of the current task or of the kernel. The address is the hardware's,
- * but a KVM guest may have been able to write the record: so only code of the kernel is read.
+ * Reads half an instruction of the current task or of the kernel. A KVM guest may have been able to
+ * write the record, so the address is not trusted: of the kernel's memory, only its code is read.
  */
 static int sample_read_code(u64 address, u16 *half)
 {
@@ -151,7 +154,7 @@ static u64 sample_exception_info(u64 address)
 /* --- records --- */
 
 /* How the records of an event are read: &riscv_pmu_event.branch_how, and READ_CHECK */
-#define READ_TRAPS	BIT(0)	/* the hart records traps; those from another mode have the source 0 */
+#define READ_TRAPS	BIT(0)	/* traps are recorded; an end in a mode that is not is 0 */
 #define READ_FLAGS	BIT(1)	/* the event wants to know which branches were mispredicted */
 #define READ_CYCLES	BIT(2)	/* the event wants the cycles */
 #define READ_TYPES	BIT(3)	/* the event wants the types */
@@ -211,7 +214,7 @@ static bool sample_is_wanted(const struct riscv_pmu_event *ev, u64 from, u64 to,
 	       sample_exception(from) == SAMPLE_ECALL;
 }
 
-/* Each constant value of @how becomes a loop without the tests of the other values. */
+/* If @how is constant, the compiler removes its tests from the loop. */
 static __always_inline unsigned int sample_read(const struct riscv_pmu_event *ev,
 						unsigned long depth,
 						struct perf_branch_entry *entries, unsigned int how)
@@ -227,10 +230,10 @@ static __always_inline unsigned int sample_read(const struct riscv_pmu_event *ev
 
 		if (!(source & PMU_BRANCH_VALID))
 			break;
-		if (how & READ_TRAPS && !from)
-			continue;
 		target = riscv_pmu_csr_branch_target();
 		to = target & ~PMU_BRANCH_MISPREDICTED;
+		if (how & READ_TRAPS && (!from || !to))
+			continue;
 		if (how & (READ_CHECK | READ_CYCLES | READ_TYPES))
 			data = riscv_pmu_csr_branch_data();
 		if (how & READ_CHECK && !sample_is_wanted(ev, from, to, data))
@@ -250,33 +253,61 @@ static __always_inline unsigned int sample_read(const struct riscv_pmu_event *ev
 		entry++;
 	}
 	riscv_pmu_csr_branch_end(select);
-	/* Without a division by 24, if none was left out. */
+	/* If no record can be left out, n saves the division by 24 of the pointers' difference. */
 	return how & (READ_TRAPS | READ_CHECK) ? entry - (u64 (*)[3])(void *)entries : n;
 }
 
-/* perf's call stacks */
+/* What the perf tool wants for call stacks (--call-graph lbr) */
 #define READ_ADDRESSES	0
-/* What perf wants by default, in user mode, and if the kernel is recorded, too */
+/* What it wants by default: of user mode only, and if the kernel is recorded, too */
 #define READ_USER	(READ_FLAGS | READ_CYCLES)
 #define READ_KERNEL	(READ_FLAGS | READ_CYCLES | READ_TRAPS)
-/* The same with types */
+/* The default with types, of user mode only */
 #define READ_USER_TYPES	(READ_FLAGS | READ_CYCLES | READ_TYPES)
 
-#define SAMPLE_READ(name, how)								\
-static noinline unsigned int name(const struct riscv_pmu_event *ev, unsigned long depth, \
-				  struct perf_branch_entry *entries)			\
-{											\
-	return sample_read(ev, depth, entries, how);					\
+static noinline unsigned int
+sample_read_addresses(const struct riscv_pmu_event *ev, unsigned long depth,
+		      struct perf_branch_entry *entries)
+{
+	return sample_read(ev, depth, entries, READ_ADDRESSES);
 }
 
-SAMPLE_READ(sample_read_addresses, READ_ADDRESSES)
-SAMPLE_READ(sample_read_user, READ_USER)
-SAMPLE_READ(sample_read_kernel, READ_KERNEL)
-SAMPLE_READ(sample_read_user_types, READ_USER_TYPES)
-SAMPLE_READ(sample_read_all, ev->branch_how)
-SAMPLE_READ(sample_read_checked, ev->branch_how | READ_CHECK)
+static noinline unsigned int
+sample_read_user(const struct riscv_pmu_event *ev, unsigned long depth,
+		 struct perf_branch_entry *entries)
+{
+	return sample_read(ev, depth, entries, READ_USER);
+}
 
-/* The usual samples have loops of their own: the loop for all takes half as long again. */
+static noinline unsigned int
+sample_read_kernel(const struct riscv_pmu_event *ev, unsigned long depth,
+		   struct perf_branch_entry *entries)
+{
+	return sample_read(ev, depth, entries, READ_KERNEL);
+}
+
+static noinline unsigned int
+sample_read_user_types(const struct riscv_pmu_event *ev, unsigned long depth,
+		       struct perf_branch_entry *entries)
+{
+	return sample_read(ev, depth, entries, READ_USER_TYPES);
+}
+
+static noinline unsigned int
+sample_read_all(const struct riscv_pmu_event *ev, unsigned long depth,
+		struct perf_branch_entry *entries)
+{
+	return sample_read(ev, depth, entries, ev->branch_how);
+}
+
+static noinline unsigned int
+sample_read_checked(const struct riscv_pmu_event *ev, unsigned long depth,
+		    struct perf_branch_entry *entries)
+{
+	return sample_read(ev, depth, entries, ev->branch_how | READ_CHECK);
+}
+
+/* The usual samples have loops of their own: the general loop takes 1.5 times as long. */
 static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsigned long depth,
 					u64 hart_ctl, struct perf_branch_entry *entries)
 {
@@ -299,7 +330,7 @@ static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsign
 
 /**
  * riscv_pmu_branch_choose_how() - choose how the records of an event are read
- * @caps:	what the hart records
+ * @caps:	what the hart can record
  * @ev:		an event, its branch_ctl set
  *
  * Context: process.
@@ -325,7 +356,7 @@ void riscv_pmu_branch_choose_how(const struct riscv_pmu_branch_caps *caps,
 /**
  * riscv_pmu_branch_read() - read the branch records that an event wants
  * @pmu:	the PMU
- * @hart:	this hart, whose records are frozen, or change in no way that the event could see
+ * @hart:	this hart, which records
  * @ev:		the event, attached here
  *
  * Context: hard interrupt.
@@ -336,15 +367,27 @@ const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
 						      const struct riscv_pmu_event *ev)
 {
 	struct perf_branch_stack *stack = hart->branch.stack;
+	/* Records of an event that was removed may be of modes or types that this one does not want. */
+	u64 ctl = hart->branch.mixed ? 0 : hart->branch.ctl;
+	unsigned long status;
 
-	stack->nr = sample_read_records(ev, pmu->branch.depth, hart->branch.ctl, stack->entries);
+	if (likely(!ev->polled)) {
+		stack->nr = sample_read_records(ev, pmu->branch.depth, ctl, stack->entries);
+		return stack;
+	}
+
+	/* The timer's interrupt does not freeze the records, which other events may change now. */
+	status = riscv_pmu_csr_branch_status();
+	riscv_pmu_csr_branch_write_status(status | PMU_SCTRSTATUS_FROZEN);
+	stack->nr = sample_read_records(ev, pmu->branch.depth, ctl, stack->entries);
+	riscv_pmu_csr_branch_write_status(status);
 	return stack;
 }
 
 /**
  * riscv_pmu_branch_save_sample() - put the branch records into a sample
  * @pmu:	the PMU
- * @hart:	this hart, whose records are frozen, or change in no way that the event could see
+ * @hart:	this hart
  * @event:	the event that is sampled, with PERF_SAMPLE_BRANCH_STACK
  * @data:	its sample
  *

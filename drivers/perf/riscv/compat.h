@@ -20,8 +20,8 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * What the PMU has stored for the current task. Until Linux 6.14 this belongs to the context of the
- * task's events, since then to the task.
+ * What the PMU has stored for the current task. Up to Linux 6.14 it belongs to the context of the
+ * task's events, since Linux 6.15 to the task.
  */
 static inline void *riscv_pmu_task_data(const struct perf_event_pmu_context *pmu_ctx)
 {
@@ -36,7 +36,7 @@ static inline void *riscv_pmu_task_data(const struct perf_event_pmu_context *pmu
 
 typedef void (*riscv_pmu_switch_fn)(struct perf_event_pmu_context *pmu_ctx, bool sched_in);
 
-/* pmu.sched_task got the task as an argument in Linux 6.15 and in some release of Linux 6.12. */
+/* Linux 6.15 and later releases of Linux 6.12 pass the task to pmu.sched_task, too. */
 #define RISCV_PMU_SCHED_TASK(pmu, two_args, three_args)				\
 	__builtin_choose_expr(__same_type((pmu)->sched_task, riscv_pmu_switch_fn),	\
 			      two_args, three_args)

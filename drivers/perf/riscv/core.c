@@ -149,7 +149,7 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	return 0;
 }
 
-/* What an event needs besides its counter: a second counter, branch records. */
+/* Attaches what an event may need besides its counter: a second counter, branch records. */
 static int core_attach_rest(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev)
 {
@@ -196,6 +196,15 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return 0;
 }
 
+/*
+ * Whether an event is special only by its branch records. Then the fast paths only have to start
+ * and stop its recording as well.
+ */
+static bool core_only_records(const struct riscv_pmu_event *ev)
+{
+	return ev->branch && !(ev->user || ev->user_idx || ev->ebb || ev->limited || ev->split);
+}
+
 /**
  * riscv_pmu_add() - assign a counter of this hart to an event
  * @event:	the event
@@ -214,9 +223,14 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (unlikely(!riscv_pmu_event_can_return(hart, ev) || !(flags & PERF_EF_START) ||
-		     ev->special))
+	if (unlikely(!riscv_pmu_event_can_return(hart, ev) || !(flags & PERF_EF_START)))
 		return core_add(pmu, hart, event, flags);
+	if (unlikely(ev->special)) {
+		if (!core_only_records(ev))
+			return core_add(pmu, hart, event, flags);
+		if (riscv_pmu_branch_add(hart, ev))
+			return -EAGAIN;
+	}
 
 	riscv_pmu_event_attach(hart, ev);
 	riscv_pmu_event_start(hart, ev, ev->sampling ? core_reload(event, ev) : 0);
@@ -263,8 +277,13 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	struct riscv_pmu_hart *hart = ev->hart;
 
-	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE || ev->slow_stop))
+	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
+	if (unlikely(ev->slow_stop)) {
+		if (!core_only_records(ev))
+			return core_del(to_riscv_pmu(event->pmu), hart, event);
+		riscv_pmu_branch_del(hart, ev);
+	}
 
 	riscv_pmu_event_add_whole_delta(event, ev,
 					riscv_pmu_event_take_delta(ev, ev->counter->count));
@@ -449,6 +468,8 @@ int riscv_pmu_event_init(struct perf_event *event)
 	      riscv_pmu_group_validate(event);
 	if (err) {
 		event->pmu_private = NULL;
+		/* perf has not attached the data yet, and would detach that of another event. */
+		event->attach_state &= ~PERF_ATTACH_TASK_DATA;
 		return err;
 	}
 

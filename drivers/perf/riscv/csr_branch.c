@@ -12,13 +12,11 @@
 #include <linux/jump_label.h>
 #include <linux/kconfig.h>
 #include <linux/log2.h>
+#include <linux/percpu.h>
 
 #include <asm/asm-extable.h>
 
 #include "csr_branch.h"
-
-/* SCTRCLR, which assemblers do not know yet */
-#define CSR_BRANCH_CLEAR	".4byte 0x10400073"
 
 /* What the driver writes to sctrctl */
 #define CSR_BRANCH_CTL									\
@@ -27,16 +25,11 @@
 	 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) | PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN) | \
 	 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN))
 
-/* sctrctl has no upper half on RV32: the inhibit bits can not be written there. */
-static void csr_branch_write_ctl(u64 ctl)
-{
-	csr_write(PMU_CSR_SCTRCTL, (unsigned long)ctl);
-}
-
 /*
- * Writes sctrdepth and sctrctl, and clears and reads a record. Each of these traps if M-mode keeps
- * CTR to itself (Smstateen); then the exception table handles the trap. Only sctrctl may trap
- * under OpenSBI 1.6, and siselect may refuse the records.
+ * Writes sctrdepth and sctrctl, and clears and reads a record. Each of these traps if M-mode does
+ * not let S-mode use CTR (mstateen0.CTR of Smstateen); then the exception table handles the trap.
+ * All of them are tried, because some may be allowed while others are not: siselect and sireg have
+ * a bit of their own in mstateen0.
  */
 static bool csr_branch_is_accessible(unsigned long depth)
 {
@@ -66,28 +59,37 @@ static bool csr_branch_is_accessible(unsigned long depth)
 	return ok;
 }
 
+/* Nothing that guests do is recorded. Without the H extension this CSR does not exist. */
+static void csr_branch_ignore_guests(void)
+{
+	asm volatile("1: csrw " __stringify(PMU_CSR_VSCTRCTL) ", zero\n"
+		     "2:\n"
+		     _ASM_EXTABLE(1b, 2b));
+}
+
 static unsigned int csr_branch_depth(void)
 {
 	return PMU_SCTRDEPTH_MIN << (csr_read(PMU_CSR_SCTRDEPTH) & 0x7);
 }
 
-/* Whether the hardware says which branches were mispredicted: the bit of a target is writable. */
-static bool csr_branch_has_misprediction(void)
+/* Optional fields of a record are those that are writable. */
+static void csr_branch_find_fields(struct riscv_pmu_branch_caps *caps)
 {
 	unsigned long select = csr_swap(CSR_SISELECT, PMU_ISELECT_BRANCH);
-	bool has;
 
 	csr_write(PMU_CSR_SIREG2, PMU_BRANCH_MISPREDICTED);
-	has = csr_read(PMU_CSR_SIREG2) & PMU_BRANCH_MISPREDICTED;
+	caps->has_misprediction = csr_read(PMU_CSR_SIREG2) & PMU_BRANCH_MISPREDICTED;
 	csr_write(PMU_CSR_SIREG2, 0);
+	csr_write(PMU_CSR_SIREG3, PMU_BRANCH_RETURN);
+	caps->has_types = (csr_read(PMU_CSR_SIREG3) & PMU_BRANCH_TYPE) == PMU_BRANCH_RETURN;
+	csr_write(PMU_CSR_SIREG3, 0);
 	csr_write(CSR_SISELECT, select);
-	return has;
 }
 
 /**
  * riscv_pmu_csr_branch_probe() - find out what this hart can record
- * @caps:	out: &riscv_pmu_branch_caps.depth, ctl and has_misprediction
- * @depth:	the number of records that is wanted, 16 to 256
+ * @caps:	out: all of &riscv_pmu_branch_caps but its stack
+ * @depth:	the wanted number of records, 16 to 256
  *
  * Recording is off on return, and there are no records.
  *
@@ -102,11 +104,11 @@ int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int 
 		return -EACCES;
 
 	caps->depth = csr_branch_depth();
-	csr_branch_write_ctl(CSR_BRANCH_CTL & ~(PMU_SCTRCTL_U | PMU_SCTRCTL_S));
+	__riscv_pmu_csr_branch_write_ctl(CSR_BRANCH_CTL & ~(PMU_SCTRCTL_U | PMU_SCTRCTL_S));
 	caps->ctl = csr_read(PMU_CSR_SCTRCTL) | PMU_SCTRCTL_U | PMU_SCTRCTL_S;
-	csr_branch_write_ctl(0);
+	__riscv_pmu_csr_branch_write_ctl(0);
 	caps->ctl &= CSR_BRANCH_CTL;
-	caps->has_misprediction = csr_branch_has_misprediction();
+	csr_branch_find_fields(caps);
 	return 0;
 }
 
@@ -115,7 +117,8 @@ int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int 
  * @depth:	the number of records, as found by riscv_pmu_csr_branch_probe()
  *
  * Context: interrupts off.
- * Return: 0; -EACCES if M-mode does not let this hart use CTR; -EINVAL if it has not @depth.
+ * Return: 0; -EACCES if M-mode does not let S-mode use CTR; -EINVAL if the hart does not have
+ * @depth records.
  */
 int riscv_pmu_csr_branch_reset(unsigned int depth)
 {
@@ -124,86 +127,21 @@ int riscv_pmu_csr_branch_reset(unsigned int depth)
 	if (!csr_branch_is_accessible(ilog2(depth / PMU_SCTRDEPTH_MIN)))
 		return -EACCES;
 
-	csr_write(PMU_CSR_SCTRSTATUS, 0);
+	csr_branch_ignore_guests();
+	__riscv_pmu_csr_branch_write_status(0);
 	return csr_branch_depth() == depth ? 0 : -EINVAL;
 }
 
-/**
- * riscv_pmu_csr_branch_clear() - make all records of this hart invalid
- *
- * Context: interrupts off.
- */
-void riscv_pmu_csr_branch_clear(void)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear);
-
-	asm volatile(CSR_BRANCH_CLEAR ::: "memory");
-}
-
-/**
- * riscv_pmu_csr_branch_write_ctl() - set what this hart records
- * @ctl:	PMU_SCTRCTL_* bits; 0: nothing
- *
- * Context: interrupts off.
- */
-void riscv_pmu_csr_branch_write_ctl(u64 ctl)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write_ctl, ctl);
-
-	csr_branch_write_ctl(ctl);
-}
-
-/**
- * riscv_pmu_csr_branch_status() - read where the next record goes, and whether recording is frozen
- *
- * Context: interrupts off.
- * Return: PMU_SCTRSTATUS_* fields.
- */
-unsigned long riscv_pmu_csr_branch_status(void)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_status);
-
-	return csr_read(PMU_CSR_SCTRSTATUS);
-}
-
-/**
- * riscv_pmu_csr_branch_write_status() - set where the next record goes; unfreeze recording
- * @status:	PMU_SCTRSTATUS_* fields
- *
- * Context: interrupts off.
- */
-void riscv_pmu_csr_branch_write_status(unsigned long status)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write_status, status);
-
-	csr_write(PMU_CSR_SCTRSTATUS, status);
-}
-
-/**
- * riscv_pmu_csr_branch_write() - write a record
- * @n:		number of the record, 0 is the newest
- * @record:	what it becomes
- *
- * Between riscv_pmu_csr_branch_begin() and riscv_pmu_csr_branch_end().
- *
- * Context: interrupts off; recording is off.
- */
-void riscv_pmu_csr_branch_write(unsigned int n, const struct riscv_pmu_branch_record *record)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write, n, record);
-
-	csr_write(CSR_SISELECT, PMU_ISELECT_BRANCH + n);
-	csr_write(CSR_SIREG, (unsigned long)record->source);
-	csr_write(PMU_CSR_SIREG2, (unsigned long)record->target);
-	csr_write(PMU_CSR_SIREG3, (unsigned long)record->data);
-}
-
+/* Guests can access the records of those harts that have csr_branch_guarded. */
 static DEFINE_STATIC_KEY_FALSE(csr_branch_shared);
+static DEFINE_PER_CPU(bool, csr_branch_guarded);
+/* sctrctl of the host, while a guest runs */
+static DEFINE_PER_CPU(unsigned long, csr_branch_host_ctl);
 
 /**
- * riscv_pmu_csr_branch_share() - from now on, hide records from guests, and those of guests
+ * riscv_pmu_csr_branch_share() - note that guests can access the records of harts
  *
- * Context: process, at boot.
+ * Context: process, at boot, before riscv_pmu_csr_branch_guard().
  */
 void __init riscv_pmu_csr_branch_share(void)
 {
@@ -211,25 +149,104 @@ void __init riscv_pmu_csr_branch_share(void)
 }
 
 /**
- * riscv_pmu_guest_switch() - hide branch records from a KVM guest, and those of the guest
+ * riscv_pmu_csr_branch_guard() - from now on, clear the records of this hart around its guests
  *
- * Guests can access the records of the hart, and freeze them, unless Smstateen forbids it. To be
- * called before a guest runs, and after it has run.
+ * Does nothing if guests cannot access records, or if this hart has none. Records are lost.
  *
  * Context: interrupts off.
  */
-void riscv_pmu_guest_switch(void)
+void riscv_pmu_csr_branch_guard(void)
 {
-	if (!static_branch_unlikely(&csr_branch_shared))
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_guard);
+
+	if (static_branch_unlikely(&csr_branch_shared))
+		this_cpu_write(csr_branch_guarded, csr_branch_is_accessible(0));
+}
+
+/* A guest may have frozen the recording for its host, too. */
+static void csr_branch_forget(void)
+{
+	__riscv_pmu_csr_branch_write_status(0);
+	__riscv_pmu_csr_branch_clear();
+}
+
+/**
+ * riscv_pmu_guest_enter() - hide branch records from a KVM guest that is about to run
+ *
+ * Unless Smstateen forbids it, a guest can read and write the records of its host. Nothing is
+ * recorded from here on, or the guest could read how the host entered it.
+ *
+ * Context: interrupts off, until riscv_pmu_guest_exit().
+ */
+void riscv_pmu_guest_enter(void)
+{
+	if (!static_branch_unlikely(&csr_branch_shared) || !__this_cpu_read(csr_branch_guarded))
 		return;
 
-	csr_write(PMU_CSR_SCTRSTATUS, 0);
-	riscv_pmu_csr_branch_clear();
+	__this_cpu_write(csr_branch_host_ctl, csr_swap(PMU_CSR_SCTRCTL, 0));
+	csr_branch_forget();
 }
-EXPORT_SYMBOL_GPL(riscv_pmu_guest_switch);
+EXPORT_SYMBOL_GPL(riscv_pmu_guest_enter);
+
+/**
+ * riscv_pmu_guest_exit() - remove the branch records of a KVM guest that has run, and record again
+ *
+ * Context: interrupts off, since riscv_pmu_guest_enter().
+ */
+void riscv_pmu_guest_exit(void)
+{
+	if (!static_branch_unlikely(&csr_branch_shared) || !__this_cpu_read(csr_branch_guarded))
+		return;
+
+	csr_branch_forget();
+	csr_write(PMU_CSR_SCTRCTL, __this_cpu_read(csr_branch_host_ctl));
+}
+EXPORT_SYMBOL_GPL(riscv_pmu_guest_exit);
 
 #ifdef CONFIG_RISCV_PMU_KUNIT_TEST
 /* csr_branch.h describes these. */
+void riscv_pmu_csr_branch_clear(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear);
+
+	__riscv_pmu_csr_branch_clear();
+}
+
+void riscv_pmu_csr_branch_write_ctl(u64 ctl)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write_ctl, ctl);
+
+	__riscv_pmu_csr_branch_write_ctl(ctl);
+}
+
+unsigned long riscv_pmu_csr_branch_status(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_status);
+
+	return __riscv_pmu_csr_branch_status();
+}
+
+void riscv_pmu_csr_branch_write_status(unsigned long status)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write_status, status);
+
+	__riscv_pmu_csr_branch_write_status(status);
+}
+
+unsigned long riscv_pmu_csr_branch_begin(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_begin);
+
+	return __riscv_pmu_csr_branch_begin();
+}
+
+void riscv_pmu_csr_branch_end(unsigned long select)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_end, select);
+
+	__riscv_pmu_csr_branch_end(select);
+}
+
 u64 riscv_pmu_csr_branch_source(unsigned long n)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_source, n);
@@ -249,5 +266,12 @@ u64 riscv_pmu_csr_branch_data(void)
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_data);
 
 	return __riscv_pmu_csr_branch_data();
+}
+
+void riscv_pmu_csr_branch_write(unsigned long n, const struct riscv_pmu_branch_record *record)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write, n, record);
+
+	__riscv_pmu_csr_branch_write(n, record);
 }
 #endif

@@ -6,10 +6,12 @@
  * can write, has a copy.
  *
  * From the overflow until the handler returns the task's events are stopped, so that they do not
- * count the handler, and no overflow can be lost meanwhile.
+ * count the handler, and no overflow can be lost meanwhile. Branch records are put into the page
+ * at the overflow. While the handler runs, they are frozen, so that none is of the handler.
  */
 
 #include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/cleanup.h>
 #include <linux/entry-common.h>
 #include <linux/perf_event.h>
@@ -18,6 +20,7 @@
 #include <linux/rseq.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/string.h>
 #include <linux/thread_info.h>
 #include <linux/timex.h>
 #include <linux/uaccess.h>
@@ -32,9 +35,14 @@
 
 #include <uapi/linux/riscv_pmu.h>
 
+#include "branch.h"
 #include "counter.h"
 #include "ebb.h"
 #include "update.h"
+
+static_assert(sizeof(struct riscv_ebb_page) <= PAGE_SIZE);
+static_assert(sizeof(struct riscv_ebb_branch) == sizeof(struct perf_branch_entry));
+static_assert(offsetof(struct riscv_ebb_branch, to) == offsetof(struct perf_branch_entry, to));
 
 static unsigned int ebb_hpm(const struct perf_event *event)
 {
@@ -64,6 +72,9 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 	if (!ebb)
 		return 0;
 	if (event->group_leader == event && (!attr->pinned || !attr->exclusive))
+		return -EINVAL;
+	/* The page has no field for the index. */
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
 		return -EINVAL;
 
 	return event->attach_state & PERF_ATTACH_TASK ? 0 : -EINVAL;
@@ -138,6 +149,7 @@ static void ebb_note_overflow(struct riscv_pmu_ebb *ebb, const struct perf_event
 	ebb->pending = true;
 	ebb->frozen = true;
 	WRITE_ONCE(ebb->page->overflowed, ebb->overflowed);
+	WRITE_ONCE(ebb->page->nr_branches, 0);
 	WRITE_ONCE(ebb->page->status, RISCV_EBB_PENDING);
 	set_thread_flag(TIF_RISCV_EBB);
 }
@@ -211,6 +223,17 @@ static void ebb_allow_again(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 	ebb->over &= ~bit;
 }
 
+/*
+ * If the task was switched out in its handler, riscv_pmu_branch_add() has unfrozen the records, and
+ * they would record the rest of the handler.
+ */
+static void ebb_start_recording(struct riscv_pmu_ebb *ebb)
+{
+	ebb->recorded = true;
+	if (ebb->inside)
+		riscv_pmu_branch_freeze();
+}
+
 /**
  * riscv_pmu_ebb_start() - an event with EBBs is about to start
  * @event:	the event, of the task that runs here
@@ -230,6 +253,8 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 		ebb_revoke_period(event);
 		return true;
 	}
+	if (to_riscv_pmu_event(event)->branch)
+		ebb_start_recording(ebb);
 	if (!hwc->sample_period || hwc->sample_period == EBB_NEVER) {
 		ebb_set_period(ebb, event);
 		local64_set(&hwc->period_left, hwc->sample_period);
@@ -243,6 +268,84 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 		riscv_pmu_ebb_overflow(event, get_cycles());
 
 	return !ebb->frozen;
+}
+
+/* --- branch records --- */
+
+/**
+ * riscv_pmu_ebb_find_recording() - find the event that records branches for the current task's EBBs
+ * @hart:	this hart
+ *
+ * If there are several in the task's group, all of them want the same records (branch.c).
+ *
+ * Context: interrupts off.
+ * Return: the event, or NULL if there is none.
+ */
+struct riscv_pmu_event *riscv_pmu_ebb_find_recording(const struct riscv_pmu_hart *hart)
+{
+	struct riscv_pmu_event *ev;
+
+	if (likely(!hart->branch.ctl))
+		return NULL;
+
+	list_for_each_entry(ev, &hart->branch.events, branch_node) {
+		if (ev->ebb && ev->event->hw.target == current)
+			return ev;
+	}
+
+	return NULL;
+}
+
+/**
+ * riscv_pmu_ebb_save_branches() - put branch records into the current task's page
+ * @stack:	the records
+ *
+ * Context: hard interrupt, after riscv_pmu_ebb_overflow().
+ */
+void riscv_pmu_ebb_save_branches(const struct perf_branch_stack *stack)
+{
+	struct riscv_pmu_ebb *ebb = riscv_pmu_ebb_of_current();
+	u64 nr = min_t(u64, stack->nr, RISCV_EBB_MAX_BRANCHES);
+
+	/* Another thread may have unmapped the page meanwhile. */
+	if (!ebb)
+		return;
+
+	ebb->recorded = true;
+	memcpy(ebb->page->branches, stack->entries, nr * sizeof(*ebb->page->branches));
+	WRITE_ONCE(ebb->page->nr_branches, nr);
+}
+
+/* This hart, if it records branches for the current task's EBBs, or NULL. */
+static struct riscv_pmu_hart *ebb_recording_hart(const struct riscv_pmu_ebb *ebb)
+{
+	struct riscv_pmu_hart *hart;
+	struct riscv_pmu *pmu;
+
+	if (likely(!ebb->recorded))
+		return NULL;
+	pmu = riscv_pmu_of(smp_processor_id());
+	if (!pmu)
+		return NULL;
+
+	hart = riscv_pmu_this_hart(pmu);
+	return riscv_pmu_ebb_find_recording(hart) ? hart : NULL;
+}
+
+/*
+ * If an overflow interrupt that came late has unfrozen the records while the handler ran, some may
+ * be of the handler: all are cleared.
+ */
+static void ebb_unfreeze_branches(const struct riscv_pmu_ebb *ebb)
+{
+	struct riscv_pmu_hart *hart = ebb_recording_hart(ebb);
+
+	if (!hart)
+		return;
+	if (riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN)
+		riscv_pmu_branch_unfreeze(hart);
+	else if (ebb->inside)
+		riscv_pmu_csr_branch_clear();
 }
 
 /* --- a branch --- */
@@ -313,6 +416,8 @@ static unsigned long ebb_take(struct pt_regs *regs)
 	ebb->pc = regs->epc;
 	ebb->a7 = regs->a7;
 	ebb_expect_landing(ebb, regs);
+	if (ebb_recording_hart(ebb))
+		riscv_pmu_branch_freeze();
 	WRITE_ONCE(page->status, 0);
 	WRITE_ONCE(page->control, READ_ONCE(page->control) & ~RISCV_EBB_ENABLE);
 	WRITE_ONCE(page->pc, ebb->pc);
@@ -412,6 +517,7 @@ void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb)
 {
 	struct riscv_ebb_page *page = ebb->page;
 
+	ebb_unfreeze_branches(ebb);
 	ebb->inside = false;
 	WRITE_ONCE(page->control, READ_ONCE(page->control) | RISCV_EBB_ENABLE);
 	if (ebb->pending) {

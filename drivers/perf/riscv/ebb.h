@@ -10,6 +10,7 @@
 #include "pmu.h"
 
 struct mm_struct;
+struct perf_branch_stack;
 struct perf_event;
 struct pid;
 struct riscv_ebb_page;
@@ -31,6 +32,7 @@ struct riscv_ebb_page;
  * @min_period:	the minimum period while throttled, or 0
  * @frozen:	its events are stopped, from an overflow to the return of the handler
  * @pending:	a branch is pending
+ * @recorded:	an event with EBBs has recorded branches of the task
  * @maps:	mappings of the page: one, or two while it is being moved
  * @node:	in ebb_tasks, until the task exits or unmaps the page
  * @rcu:	readers are overflow interrupts
@@ -51,6 +53,7 @@ struct riscv_pmu_ebb {
 	u64 min_period;
 	bool frozen;
 	bool pending;
+	bool recorded;
 	refcount_t maps;
 	struct hlist_node node;
 	struct rcu_head rcu;
@@ -67,6 +70,8 @@ int riscv_pmu_ebb_check(const struct perf_event *event);
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart);
 bool riscv_pmu_ebb_start(struct perf_event *event);
 bool riscv_pmu_ebb_overflow(struct perf_event *event, u32 now);
+struct riscv_pmu_event *riscv_pmu_ebb_find_recording(const struct riscv_pmu_hart *hart);
+void riscv_pmu_ebb_save_branches(const struct perf_branch_stack *stack);
 void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb);
 
 #endif /* _RISCV_PMU_EBB_H */

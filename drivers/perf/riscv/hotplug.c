@@ -106,7 +106,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 	case CPU_PM_ENTER_FAILED:
 	case CPU_PM_EXIT:
 		hart->needs_start = true;
-		riscv_pmu_branch_hart_resume(pmu, hart);
+		riscv_pmu_branch_hart_resume(hart);
 		if (hart->wanted.sched.used)
 			riscv_pmu_hart_init_counters(pmu, hart);
 		riscv_pmu_user_hart_start(hart);

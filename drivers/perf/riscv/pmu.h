@@ -84,10 +84,11 @@ enum riscv_pmu_event_state {
  * @split_base:	first part of a split event: sum of both @period_count after the last sample
  * @split_period: first part: what both parts have counted between the last two samples
  * @branch:	its samples have branch records, see branch.c
- * @branch_ecalls: of all exceptions it wants only the records of system calls
+ * @branch_ecalls: of all exceptions, it wants only system calls recorded
  * @branch_check: its records have to be checked one by one, whatever other events record
+ * @branch_watch: perf has to call riscv_pmu_branch_switch() for it at context switches
  * @branch_how:	how its records are read, see branch_sample.c
- * @branch_ctl:	the sctrctl that records what it wants
+ * @branch_ctl:	the value of sctrctl with which a hart records what it wants
  * @branch_node: on &riscv_pmu_hart_branch.events while the event is attached
  * @event:	the perf event; for the layers above the counters
  *
@@ -137,6 +138,7 @@ struct riscv_pmu_event {
 	bool			branch;
 	bool			branch_ecalls;
 	bool			branch_check;
+	bool			branch_watch;
 	u8			branch_how;
 	u64			branch_ctl;
 	struct list_head	branch_node;
@@ -286,12 +288,20 @@ struct riscv_pmu_hart_throttle {
  * struct riscv_pmu_hart_branch - the branch records of a hart (branch.c)
  * @events:	attached events whose samples have branch records
  * @ctl:	what sctrctl holds: the union of what @events want; 0: nothing is recorded
- * @stack:	where the records of a sample are put; NULL: this hart can not record
+ * @stack:	where the records of a sample are put; NULL: this hart cannot record
+ * @mixed:	some records may be of an event that is no longer in @events
+ * @lost:	an idle state may have reset the CSRs
+ * @task:	the task that ran when the records were last cleared or restored
+ * @switches:	how often @task had been switched out then
  */
 struct riscv_pmu_hart_branch {
 	struct list_head		events;
 	u64				ctl;
 	struct perf_branch_stack	*stack;
+	bool				mixed;
+	bool				lost;
+	const struct task_struct	*task;
+	u64				switches;
 };
 
 /**

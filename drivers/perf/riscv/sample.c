@@ -75,14 +75,25 @@ static void sample_latch_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 		sample_pause_group(hart, event);
 }
 
+static void sample_save_ebb_branches(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	const struct riscv_pmu_event *ev = riscv_pmu_ebb_find_recording(hart);
+
+	if (ev)
+		riscv_pmu_ebb_save_branches(riscv_pmu_branch_read(pmu, hart, ev));
+}
+
 /* Causes an event-based branch instead of a sample. ebb.c has its own throttling. */
-static void sample_take_ebb(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+static void sample_take_ebb(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			    struct riscv_pmu_event *ev)
 {
 	hart->latched = false;
-	if (riscv_pmu_ebb_overflow(ev->event, hart->throttle.began))
+	if (riscv_pmu_ebb_overflow(ev->event, hart->throttle.began)) {
 		hart->irq.ebb_taken = true;
-	else if (ev->state == RISCV_PMU_EVENT_ACTIVE)
+		sample_save_ebb_branches(pmu, hart);
+	} else if (ev->state == RISCV_PMU_EVENT_ACTIVE) {
 		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev));
+	}
 }
 
 /**
@@ -112,7 +123,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (unlikely(ev->split) ? !riscv_pmu_split_set_period(ev) : !riscv_pmu_event_set_period(ev))
 		return;
 	if (unlikely(ev->ebb)) {
-		sample_take_ebb(hart, ev);
+		sample_take_ebb(pmu, hart, ev);
 		return;
 	}
 
@@ -122,10 +133,10 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	perf_sample_data_init(data, 0, hwc->last_period);
 	if (unlikely(ev->split))
 		hwc->last_period = to_riscv_pmu_event(event)->split_period;
-	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
-	if (unlikely(has_branch_stack(event)))
+	if (unlikely(has_branch_stack(event)) && riscv_pmu_branch_is_of_current(hart, event))
 		riscv_pmu_branch_save_sample(pmu, hart, event, data);
 	regs = sample_regs(event, regs);
+	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
 	stop = regs && perf_event_overflow(event, data, regs);
 	hart->latched = false;
 	/* The next sample stands for the one that can not be shown. */

@@ -202,7 +202,7 @@ static ssize_t counter_width_show(struct device *dev, struct device_attribute *a
 }
 static DEVICE_ATTR_RO(counter_width);
 
-/* The perf tool takes the number of branch records that a sample may have from this file. */
+/* The perf tool reads from this file how many branch records a sample may have. */
 static ssize_t branches_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	return sysfs_emit(page, "%u\n", sysfs_dev_to_pmu(dev)->branch.depth);

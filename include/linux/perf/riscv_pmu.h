@@ -137,13 +137,15 @@ struct riscv_pmu_selector {
 /**
  * struct riscv_pmu_branch_caps - the branch records of a hart (Ssctr)
  * @depth:	how many there are; 0: none can be used
- * @has_misprediction: they say which branches were mispredicted
- * @ctl:	the bits of sctrctl that the hardware has
+ * @has_misprediction: the records say which branches were mispredicted
+ * @has_types:	the records have types
+ * @ctl:	the writable bits of sctrctl
  * @stack:	where the records of a sample are put, for each hart
  */
 struct riscv_pmu_branch_caps {
 	unsigned int			depth;
 	bool				has_misprediction;
+	bool				has_types;
 	u64				ctl;
 	struct perf_branch_stack * __percpu *stack;
 };
@@ -299,7 +301,8 @@ struct riscv_pmu {
 #define to_riscv_pmu(p) container_of(p, struct riscv_pmu, pmu)
 
 bool riscv_pmu_skip_user_read(struct pt_regs *regs);
-void riscv_pmu_guest_switch(void);
+void riscv_pmu_guest_enter(void);
+void riscv_pmu_guest_exit(void);
 
 #ifdef CONFIG_RISCV_PMU_SBI
 int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr);
@@ -313,7 +316,8 @@ static inline bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 	return false;
 }
 
-static inline void riscv_pmu_guest_switch(void) { }
+static inline void riscv_pmu_guest_enter(void) { }
+static inline void riscv_pmu_guest_exit(void) { }
 
 #endif /* CONFIG_RISCV_PMU */
 

@@ -31,7 +31,10 @@
  */
 #define RISCV_PMU_CONFIG1_EBB		(_ULL(1) << 63)
 
-/* Version of the page's layout and of the ioctls below */
+/*
+ * Version of the page's layout and of the ioctls below. It does not change if the page gets
+ * fields at its end that remain 0 unless an event asks for them.
+ */
 #define RISCV_EBB_VERSION		2
 
 /* riscv_ebb_page.control: the next overflow enters the handler, which clears this bit */
@@ -41,6 +44,9 @@
 
 /* While overflows follow closely, the kernel raises shorter periods up to this. */
 #define RISCV_EBB_MIN_PERIOD_MAX	255
+
+/* Branch records that the page has room for; a hart may have fewer or more. */
+#define RISCV_EBB_MAX_BRANCHES		64
 
 /*
  * Register a7 of the ecall that ends a handler. It restarts the stopped counters; those in
@@ -81,6 +87,18 @@ struct riscv_ebb_register {
 #define RISCV_EBB_IOC_ABANDON		_IO(0xEB, 2)
 
 /**
+ * struct riscv_ebb_branch - a branch record, with the layout of struct perf_branch_entry
+ * @from:	address of the branch
+ * @to:		address of its target
+ * @info:	the bit fields from &perf_branch_entry.mispred on
+ */
+struct riscv_ebb_branch {
+	__u64 from;
+	__u64 to;
+	__u64 info;
+};
+
+/**
  * struct riscv_ebb_page - the page that a task maps from /dev/riscv_ebb
  * @version:	RISCV_EBB_VERSION of the running kernel
  * @control:	RISCV_EBB_ENABLE
@@ -91,6 +109,10 @@ struct riscv_ebb_register {
  * @period:	for each hpmcounter, the number of events until it overflows; 0: it does not.
  *		The kernel raises shorter periods, up to RISCV_EBB_MIN_PERIOD_MAX events, while
  *		overflows come less than 50 us after the previous return
+ * @nr_branches: number of branch records of the last overflow; 0 if no event of its group has
+ *		PERF_SAMPLE_BRANCH_STACK
+ * @branches:	the records, the newest one first: branches of the task in user mode, but not
+ *		those of its handler
  */
 struct riscv_ebb_page {
 	__u64 version;
@@ -100,6 +122,8 @@ struct riscv_ebb_page {
 	__u64 a7;
 	__u64 overflowed;
 	__u64 period[32];
+	__u64 nr_branches;
+	struct riscv_ebb_branch branches[RISCV_EBB_MAX_BRANCHES];
 };
 
 #endif /* _UAPI_LINUX_RISCV_PMU_H */

@@ -54,6 +54,8 @@
 #define PMU_CSR_SCTRSTATUS		0x14f
 #define PMU_CSR_SIREG3			0x153
 #define PMU_CSR_SCTRDEPTH		0x15f
+/* sctrctl of a guest (H extension) */
+#define PMU_CSR_VSCTRCTL		0x24e
 #define PMU_ISELECT_BRANCH		0x200
 #define PMU_BRANCH_MAX			256
 
