@@ -35,8 +35,10 @@
 #include "../../../../ebb/ebb.h"
 #include "../../../../include/perf/riscv_pmu_read.h"
 #include "../../kselftest_harness.h"
+#include "lib/branch.h"
 #include "lib/ebb.h"
 #include "lib/pmu.h"
+#include "lib/task.h"
 
 #define PERIOD	100000L
 #define N	(100 * PERIOD)
@@ -214,6 +216,7 @@ static void yield_loop(long n)
 
 #include "ebb/attributes.c"
 #include "ebb/back_to_back.c"
+#include "ebb/branches.c"
 #include "ebb/child.c"
 #include "ebb/close.c"
 #include "ebb/cost.c"

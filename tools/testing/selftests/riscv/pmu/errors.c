@@ -265,16 +265,6 @@ TEST(precise_ip_is_eopnotsupp)
 	}
 }
 
-TEST(a_branch_stack_is_eopnotsupp)
-{
-	struct perf_event_attr attr = attr_instructions();
-
-	attr.sample_period = 100000;
-	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
-	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&attr));
-}
-
 TEST(sampling_without_interrupt_and_polling_is_eopnotsupp)
 {
 	struct perf_event_attr attr = attr_instructions();

@@ -47,14 +47,15 @@
 /* A worker's last deed may take a while. */
 #define GRACE		60
 
-/* What a worker with no privilege says that has seen what it must not. */
+/* What a worker says that has seen an address of the kernel that it must not see. */
 #define EXIT_SAW_KERNEL	77
 
 #define NR_SLOTS	24
 
 /* What came of it, of all workers: a fuzzer that is only refused finds nothing. */
 struct tally {
-	atomic_long opened, refused, mapped, sampled, read_direct, forked, hotplugged, branched;
+	atomic_long opened, refused, mapped, sampled, recorded, read_direct, forked, hotplugged;
+	atomic_long branched;
 };
 
 static struct tally *tally;
@@ -63,8 +64,9 @@ struct slot {
 	int fd;
 	void *page;
 	size_t size;
-	bool samples;		/* its ring has PMU_RING_SAMPLE records and no others */
+	bool samples;		/* its ring has samples of @attr, which are known, and no others */
 	bool has_head;		/* its mapping begins with struct perf_event_mmap_page */
+	struct perf_event_attr attr;
 };
 
 struct worker {
@@ -118,28 +120,46 @@ static void do_open(struct worker *w)
 	}
 	slot->fd = syscall(__NR_perf_event_open, &attr, pid, cpu, leader, flags);
 	atomic_fetch_add(slot->fd < 0 ? &tally->refused : &tally->opened, 1);
-	slot->samples = attr.sample_type == PMU_RING_SAMPLE;
+	slot->attr = attr;
+	slot->samples = (attr.sample_type & ~PERF_SAMPLE_BRANCH_STACK) == PMU_RING_SAMPLE;
 	if (dir >= 0)
 		close(dir);
 }
 
-static void check_sample(const struct pmu_sample *sample, void *arg)
+/* The upper half of the address space is the kernel's. */
+static bool is_kernel(uint64_t address)
 {
-	/* The upper half of the address space is the kernel's. */
-	if ((int64_t)sample->ip < 0)
+	return (int64_t)address < 0;
+}
+
+struct drain {
+	bool privileged, excludes_kernel;
+};
+
+/* An event that excludes the kernel shows none of its branches, to whomever. */
+static void check_sample(const struct pmu_record *sample, void *arg)
+{
+	const struct drain *drain = arg;
+	bool saw = !drain->privileged && is_kernel(sample->ip);
+
+	for (uint64_t i = 0; drain->excludes_kernel && i < sample->nr_branches; i++)
+		saw |= is_kernel(sample->branches[i].from) || is_kernel(sample->branches[i].to);
+	atomic_fetch_add(&tally->recorded, sample->nr_branches > 0);
+	if (saw)
 		_exit(EXIT_SAW_KERNEL);
 }
 
 static void drain(struct worker *w, struct slot *slot)
 {
 	struct pmu_ring ring = { .page = slot->page, .size = slot->size };
+	struct drain drain = { w->privileged, slot->attr.exclude_kernel };
 
 	if (!slot->page || !slot->has_head || !slot->samples ||
 	    slot->size <= (size_t)sysconf(_SC_PAGESIZE))
 		return;
 
 	ring.size = slot->size - sysconf(_SC_PAGESIZE);
-	pmu_ring_drain(&ring, w->privileged ? NULL : check_sample, NULL);
+	pmu_ring_records(&ring, &slot->attr, check_sample, &drain);
 	atomic_fetch_add(&tally->sampled, ring.samples);
 }
 
@@ -315,6 +335,7 @@ static void do_cgroup(struct worker *w)
 }
 
 #include "fuzzing/branches.c"
+#include "fuzzing/records.c"
 
 static void do_something(struct worker *w);
 
@@ -364,17 +385,19 @@ static void do_something(struct worker *w)
 		do_signals(w);
 	else if (what < 81)
 		do_ebb(w);
-	else if (what < 82)
-		do_move(w);
+	else if (what < 83)
+		do_records(w);
 	else if (what < 84)
+		do_move(w);
+	else if (what < 86)
 		do_all(w);
-	else if (what < 85 && one_in(w, 4))
+	else if (what < 87 && one_in(w, 4))
 		do_fork(w);
-	else if (what < 86 && w->privileged)
+	else if (what < 88 && w->privileged)
 		do_sysctl(w);
-	else if (what < 87 && w->privileged)
+	else if (what < 89 && w->privileged)
 		do_cgroup(w);
-	else if (what < 88 && !w->index && one_in(w, 4))
+	else if (what < 90 && !w->index && one_in(w, 4))
 		do_hotplug(w);
 	else
 		pmu_loop(below(w, N));
@@ -554,13 +577,15 @@ do {										\
 	EXPECT_EQ(0, run_workers(seed, self->workers, self->seconds));		\
 	TH_LOG("opened %ld, refused %ld, mapped %ld, forked %ld",		\
 	       tally->opened, tally->refused, tally->mapped, tally->forked);	\
-	TH_LOG("samples %ld, branches %ld, direct reads %ld, harts down or up %ld", \
-	       tally->sampled, tally->branched, tally->read_direct,		\
-	       tally->hotplugged);						\
+	TH_LOG("samples %ld, with branch records %ld, event-based branches %ld", \
+	       tally->sampled, tally->recorded, tally->branched);		\
+	TH_LOG("direct reads %ld, harts down or up %ld",			\
+	       tally->read_direct, tally->hotplugged);				\
 	EXPECT_LT(0, tally->opened);						\
 	EXPECT_LT(0, tally->refused);						\
 	EXPECT_LT(0, tally->mapped);						\
 	EXPECT_EQ(!access("/dev/riscv_ebb", F_OK), tally->branched > 0);	\
+	EXPECT_EQ(pmu_caps_number("branches") > 0, tally->recorded > 0);	\
 	EXPECT_LE(pmu_least(10 * N), count_again());				\
 	EXPECT_EQ(0, pmu_events_left());					\
 	EXPECT_STREQ("", find_leaks(leaks));					\

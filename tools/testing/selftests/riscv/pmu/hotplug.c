@@ -15,28 +15,6 @@
 #include "lib/ring.h"
 #include "lib/task.h"
 
-#define ONLINE	"/sys/devices/system/cpu/cpu1/online"
-
-static bool take_down(void)
-{
-	return pmu_write_number(ONLINE, 0);
-}
-
-/*
- * A hart that stops is "stop pending" for a while (SBI, HSM extension), which
- * Linux does not wait for, and can not be started then. A second is plenty.
- */
-static bool bring_up(void)
-{
-	for (int i = 0; i < 100; i++) {
-		if (pmu_write_number(ONLINE, 1))
-			return true;
-		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
-	}
-
-	return false;
-}
-
 FIXTURE(hotplug) {
 	struct perf_event_attr attr;
 	struct bundle all;
@@ -47,7 +25,7 @@ FIXTURE(hotplug) {
 
 FIXTURE_SETUP(hotplug)
 {
-	if (pmu_read_number(ONLINE) != 1)
+	if (!can_go_down(1))
 		SKIP(return, "no CPU 1 that can go down");
 
 	self->attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS);
@@ -57,7 +35,7 @@ FIXTURE_SETUP(hotplug)
 
 FIXTURE_TEARDOWN(hotplug)
 {
-	bring_up();
+	bring_up(1);
 	sched_setaffinity(0, sizeof(self->cpus), &self->cpus);
 	bundle_close(&self->all, 0);
 }
@@ -75,7 +53,7 @@ TEST_F(hotplug, a_cpu_wide_event_keeps_its_count_when_its_hart_goes_down)
 	pmu_loop(N);
 	before = read_times(fd);
 	EXPECT_LE(pmu_least(N), before.value);
-	ASSERT_TRUE(take_down());
+	ASSERT_TRUE(take_down(1));
 	down = read_times(fd);
 	EXPECT_LE(before.value, down.value);
 	EXPECT_LE(before.enabled, down.enabled);
@@ -86,7 +64,7 @@ TEST_F(hotplug, a_cpu_wide_event_keeps_its_count_when_its_hart_goes_down)
 	EXPECT_EQ(0, read_times(fd).value);
 	bundle_close(&self->all, 0);
 
-	ASSERT_TRUE(bring_up());
+	ASSERT_TRUE(bring_up(1));
 	fd = bundle_open_on(&self->all, &self->attr, -1, 1, -1);
 	ASSERT_LE(0, fd);
 	move_to(1);
@@ -101,8 +79,8 @@ TEST_F(hotplug, an_event_from_before_its_hart_went_down_is_closed_later)
 	self->attr.disabled = 0;
 	fd = bundle_open_on(&self->all, &self->attr, -1, 1, -1);
 	ASSERT_LE(0, fd);
-	ASSERT_TRUE(take_down());
-	ASSERT_TRUE(bring_up());
+	ASSERT_TRUE(take_down(1));
+	ASSERT_TRUE(bring_up(1));
 	EXPECT_LE(0, read_times(fd).value);
 	EXPECT_EQ(self->attached, pmu_events_attached());
 	ASSERT_LE(0, bundle_open_on(&self->all, &self->attr, -1, 1, -1));
@@ -123,10 +101,10 @@ TEST_F(hotplug, a_task_is_counted_on_its_hart_before_and_after_it_was_down)
 		move_to(1);
 		EXPECT_STILL_COUNTS(fd);
 		/* The scheduler moves whoever is there to another CPU. */
-		ASSERT_TRUE(take_down());
+		ASSERT_TRUE(take_down(1));
 		EXPECT_NE(1, sched_getcpu());
 		EXPECT_STILL_COUNTS(fd);
-		ASSERT_TRUE(bring_up());
+		ASSERT_TRUE(bring_up(1));
 		it = read_times(fd);
 		EXPECT_LE(last.value + 2 * pmu_least(N), it.value);
 		EXPECT_LT(last.running, it.running);
@@ -164,9 +142,9 @@ TEST_F(hotplug, a_hart_goes_down_in_a_storm_of_samples)
 	for (int i = 0; i < 5; i++) {
 		EXPECT_LE(0, bundle_open_on(&self->all, &self->attr, -1, 1, -1));
 		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
-		EXPECT_TRUE(take_down());
+		EXPECT_TRUE(take_down(1));
 		bundle_close(&self->all, 1);
-		EXPECT_TRUE(bring_up());
+		EXPECT_TRUE(bring_up(1));
 	}
 	pmu_ring_drain(&ring, NULL, NULL);
 	samples = ring.samples;

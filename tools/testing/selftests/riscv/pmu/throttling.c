@@ -290,26 +290,9 @@ TEST_F_TIMEOUT(throttling, the_highest_frequency_leaves_time_to_tasks, 120)
 
 /* --- CPU hotplug under load --- */
 
-#define ONLINE	"/sys/devices/system/cpu/cpu1/online"
-
-/*
- * A hart that is stopping cannot be started until it has stopped (SBI, HSM extension). One second
- * is more than enough for that. Returns false if the hart cannot be started.
- */
-static bool bring_up(void)
-{
-	for (int i = 0; i < 100; i++) {
-		if (pmu_write_number(ONLINE, 1))
-			return true;
-		sleep_ms(10);
-	}
-
-	return false;
-}
-
 TEST_F_TIMEOUT(throttling, a_hart_goes_offline_and_online_under_load, 120)
 {
-	if (pmu_read_number(ONLINE) != 1)
+	if (!can_go_down(1))
 		SKIP(return, "no CPU 1 that can be taken offline");
 
 	self->attr.sample_period = 997;
@@ -318,12 +301,12 @@ TEST_F_TIMEOUT(throttling, a_hart_goes_offline_and_online_under_load, 120)
 		/* Time to take samples on each hart, even if it has just come online. */
 		sleep_ms(200);
 		EXPECT_SAMPLES_ON_ALL_HARTS();
-		EXPECT_TRUE(pmu_write_number(ONLINE, 0));
+		EXPECT_TRUE(take_down(1));
 		EXPECT_RESPONSE_IN_TIME(time_echo(&self->hart[0]));
 		/* CPU 1 comes online while the events are open, and in odd rounds after close. */
 		if (i & 1)
 			end_load(self);
-		EXPECT_TRUE(bring_up());
+		EXPECT_TRUE(bring_up(1));
 		end_load(self);
 	}
 	EXPECT_SAMPLING_AS_BEFORE();

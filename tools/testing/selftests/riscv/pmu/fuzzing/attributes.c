@@ -43,6 +43,31 @@ static void choose_event(struct worker *w, struct perf_event_attr *attr)
 	}
 }
 
+/* Branch records: mostly one of perf's filters with anything else that they may have. */
+static void choose_records(struct worker *w, struct perf_event_attr *attr)
+{
+	static const uint64_t types[] = {
+		PERF_SAMPLE_BRANCH_ANY, PERF_SAMPLE_BRANCH_ANY, PERF_SAMPLE_BRANCH_ANY_CALL,
+		PERF_SAMPLE_BRANCH_ANY_RETURN, PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_CALL,
+		PERF_SAMPLE_BRANCH_IND_CALL | PERF_SAMPLE_BRANCH_IND_JUMP,
+		PERF_SAMPLE_BRANCH_CALL_STACK, PERF_SAMPLE_BRANCH_CALL_STACK,
+	};
+	const uint64_t extras = PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES |
+				PERF_SAMPLE_BRANCH_TYPE_SAVE | PERF_SAMPLE_BRANCH_HW_INDEX |
+				PERF_SAMPLE_BRANCH_PRIV_SAVE;
+
+	attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	if (one_in(w, 4)) {
+		attr->branch_sample_type = odd_number(w);
+		return;
+	}
+	attr->branch_sample_type = types[below(w, 8)] | (chance(w) & extras);
+	if (one_in(w, 2))
+		attr->branch_sample_type |= PERF_SAMPLE_BRANCH_USER;
+	if (one_in(w, 2))
+		attr->branch_sample_type |= PERF_SAMPLE_BRANCH_KERNEL;
+}
+
 static void choose_sampling(struct worker *w, struct perf_event_attr *attr)
 {
 	static const uint64_t periods[] = { 1, 2, 100, 10000, 1000000, 1ULL << 40 };
@@ -57,6 +82,8 @@ static void choose_sampling(struct worker *w, struct perf_event_attr *attr)
 	attr->wakeup_events = below(w, 4);
 	attr->sample_regs_user = one_in(w, 2) ? 0 : chance(w) & 0xffffffff;
 	attr->sample_stack_user = below(w, 3) * 1024;
+	if (one_in(w, 4))
+		choose_records(w, attr);
 }
 
 /* One that branches: what it must be, before something else is changed. */

@@ -233,6 +233,25 @@ pmu_sequence_abort:
 	ret
 	.size	pmu_sequence_loop, . - pmu_sequence_loop
 
+/* void pmu_straight_loop(long turns): each turn has one branch, and 1000 instructions before it. */
+	.option	push
+	.option	norvc
+	.option	norelax
+	.globl	pmu_straight_loop, pmu_straight_branch, pmu_straight_end
+	.type	pmu_straight_loop, @function
+	.balign	4
+pmu_straight_loop:
+	addi	a0, a0, -1
+	.rept	999
+	nop
+	.endr
+pmu_straight_branch:
+	bgtz	a0, pmu_straight_loop
+pmu_straight_end:
+	ret
+	.size	pmu_straight_loop, . - pmu_straight_loop
+	.option	pop
+
 	.data
 	.balign	32
 sequence:				/* struct rseq_cs */

@@ -29,6 +29,12 @@ long pmu_lr_sc_loop(long *word, long tries);
 void pmu_sequence_loop(volatile void *sequences, volatile long *flag);
 extern const char pmu_sequence_begin[], pmu_sequence_end[], pmu_sequence_abort[];
 
+/* A loop of many instructions and one branch, from pmu_straight_branch to its begin. */
+#define PMU_STRAIGHT_TURN	1001
+
+void pmu_straight_loop(long turns);
+extern const char pmu_straight_branch[], pmu_straight_end[];
+
 /* Of the C library, where it has registered an area for sequences. */
 extern const ptrdiff_t __rseq_offset;
 extern const unsigned int __rseq_size;

@@ -174,6 +174,10 @@ struct pmu_record {
 	struct { uint64_t value, id, lost; } member[PMU_RECORD_MEMBERS];
 	uint64_t nr_frames;
 	const uint64_t *frames;
+	/* PERF_SAMPLE_BRANCH_STACK: the newest is the first. hw_index is -1 if it is not there. */
+	uint64_t nr_branches;
+	int64_t hw_index;
+	const struct perf_branch_entry *branches;
 	/* In the order of their bits in sample_regs_user. */
 	uint64_t user_abi, user_regs[PMU_RECORD_REGS];
 	uint64_t intr_abi, intr_regs[PMU_RECORD_REGS];

@@ -9,8 +9,8 @@
 #define KNOWN	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |	\
 		 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |	\
 		 PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN |		\
-		 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT |		\
-		 PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_REGS_INTR)
+		 PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |	\
+		 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_REGS_INTR)
 
 struct cursor {
 	const unsigned char *at, *end;
@@ -93,6 +93,20 @@ static void take_frames(struct cursor *cursor, struct pmu_record *record)
 		record->frames = take_bytes(cursor, record->nr_frames * sizeof(uint64_t));
 }
 
+/* perf leaves out the index, too, if the driver has given no records, not even an empty list. */
+static void take_branches(struct cursor *cursor, const struct perf_event_attr *attr,
+			  struct pmu_record *record)
+{
+	record->nr_branches = take_u64(cursor);
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX && cursor->at != cursor->end)
+		record->hw_index = take_u64(cursor);
+	if (record->nr_branches > UINT16_MAX)
+		cursor->short_of = true;
+	else
+		record->branches = take_bytes(cursor, record->nr_branches *
+						      sizeof(*record->branches));
+}
+
 /* The registers are there only if the ABI says that there are any. */
 static uint64_t take_regs(struct cursor *cursor, uint64_t mask, uint64_t regs[PMU_RECORD_REGS])
 {
@@ -146,6 +160,7 @@ bool pmu_record_parse(struct pmu_record *record, const struct perf_event_attr *a
 
 	memset(record, 0, sizeof(*record));
 	record->misc = header->misc;
+	record->hw_index = -1;
 	if (header->type != PERF_RECORD_SAMPLE || type & ~(uint64_t)KNOWN)
 		return false;
 
@@ -154,6 +169,8 @@ bool pmu_record_parse(struct pmu_record *record, const struct perf_event_attr *a
 		take_read(&cursor, attr->read_format, record);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		take_frames(&cursor, record);
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		take_branches(&cursor, attr, record);
 	if (type & PERF_SAMPLE_REGS_USER)
 		record->user_abi = take_regs(&cursor, attr->sample_regs_user, record->user_regs);
 	if (type & PERF_SAMPLE_STACK_USER)
