@@ -45,7 +45,10 @@ run: setup
 	@rig/guest/demo --kernel small
 
 flamegraph: guest
-	@rig/guest/flamegraph
+	@rig/guest/flamegraph $(if $(LBR),--lbr)
+
+autofdo: guest
+	@rig/guest/autofdo
 
 shell: guest
 	@rig/build/overlay
@@ -83,10 +86,10 @@ patches:
 
 clean:
 	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/sbi build/selftests build/dkms \
-		build/deb* build/mutants build/patches build/log build/check build/bench* build/flamegraph* build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
+		build/deb* build/mutants build/patches build/log build/check build/bench* build/flamegraph* build/autofdo build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
 
 distclean:
 	@rm -rf build
 
-.PHONY: help setup fetch qemu rootfs kernel firmware guest run flamegraph shell check check-all bench style dkms \
+.PHONY: help setup fetch qemu rootfs kernel firmware guest run flamegraph autofdo shell check check-all bench style dkms \
 	deb deb-next graft ungraft patches clean distclean
