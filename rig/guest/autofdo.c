@@ -104,7 +104,7 @@ static handler handlers[KINDS] = {
 	[OPEN] = handle_open, [CLOSE] = handle_close, [DATA] = handle_data, [PING] = handle_ping,
 };
 
-/* One word of 64 is not plain, and one message of 32 has no data. */
+/* Some words are not plain, and some messages have no data: the branches for these are rare. */
 static void fill_messages(void)
 {
 	uint32_t seed = 1;

@@ -16,7 +16,7 @@ static const struct command {
 	{ "list", cmd_list, "list PMUs, their events, encodings and counters" },
 	{ "caps", cmd_caps, "print the capabilities of each PMU" },
 	{ "doctor", cmd_doctor, "check what works, what does not, why, and what helps" },
-	{ "test", cmd_test, "test counts, samples, branch records, reads on each hart" },
+	{ "test", cmd_test, "count, sample, record branches and read on each hart" },
 	{ "man", cmd_man, "EVENT: explain it, and print the perf command for it" },
 	{ "exclusive", cmd_exclusive, "-- CMD: run CMD while no other events are counted" },
 };

@@ -329,8 +329,10 @@ static bool branch_fits_hart(const struct riscv_pmu_hart *hart, const struct ris
 /* All records are of what sctrctl now records. */
 static void branch_clear(struct riscv_pmu_hart *hart)
 {
-	riscv_pmu_csr_branch_clear();
 	hart->branch.mixed = false;
+	/* If M-mode no longer lets this hart use CTR (branch_reset()), this would trap. */
+	if (hart->branch.stack)
+		riscv_pmu_csr_branch_clear();
 }
 
 static u64 branch_count_switches(void)

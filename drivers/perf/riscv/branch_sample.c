@@ -367,7 +367,7 @@ const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
 						      const struct riscv_pmu_event *ev)
 {
 	struct perf_branch_stack *stack = hart->branch.stack;
-	/* Records of an event that was removed may be of modes or types that this one does not want. */
+	/* Records for an event that was removed may have modes or types that this one excludes. */
 	u64 ctl = hart->branch.mixed ? 0 : hart->branch.ctl;
 	unsigned long status;
 

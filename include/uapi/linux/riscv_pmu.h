@@ -32,8 +32,8 @@
 #define RISCV_PMU_CONFIG1_EBB		(_ULL(1) << 63)
 
 /*
- * Version of the page's layout and of the ioctls below. It does not change if the page gets
- * fields at its end that remain 0 unless an event asks for them.
+ * Version of the page's layout and of the ioctls below. It stays the same if fields are
+ * added at the page's end that are 0 unless an event asks for them.
  */
 #define RISCV_EBB_VERSION		2
 
@@ -90,7 +90,7 @@ struct riscv_ebb_register {
  * struct riscv_ebb_branch - a branch record, with the layout of struct perf_branch_entry
  * @from:	address of the branch
  * @to:		address of its target
- * @info:	the bit fields from &perf_branch_entry.mispred on
+ * @info:	its bit fields, @mispred and all that follow it there
  */
 struct riscv_ebb_branch {
 	__u64 from;

@@ -46,9 +46,9 @@
 #define PMU_HPMEVENT_SELECTOR_BITS	56
 
 /*
- * Smctr and Ssctr: branch records ("control transfer records"). siselect selects record n by
- * PMU_ISELECT_BRANCH + n, 0 is the newest: its source is in sireg, its target in sireg2, its data in
- * sireg3. sctrctl has 64 bits, and no upper half on RV32.
+ * Smctr and Ssctr: branch records ("control transfer records"). PMU_ISELECT_BRANCH + n in siselect
+ * selects record n; record 0 is the newest. Its source is in sireg, its target in sireg2, its data
+ * in sireg3. sctrctl has 64 bits, and no upper half on RV32.
  */
 #define PMU_CSR_SCTRCTL			0x14e
 #define PMU_CSR_SCTRSTATUS		0x14f
@@ -91,7 +91,7 @@
 /* sctrdepth: 0 to 4 for 16 to 256 records */
 #define PMU_SCTRDEPTH_MIN		16
 
-/* Bit 0 of a source, of a target, and fields of the data */
+/* Bit 0 of a source; bit 0 of a target; fields of the data */
 #define PMU_BRANCH_VALID		BIT_ULL(0)
 #define PMU_BRANCH_MISPREDICTED		BIT_ULL(0)
 #define PMU_BRANCH_TYPE			GENMASK(3, 0)

@@ -263,8 +263,8 @@ TEST_F_TIMEOUT(branch, a_call_stack_has_no_calls_from_before_it_was_disabled, 12
 	EXPECT_EQ(0, check.wrong);
 }
 
-/* Other events of this task with all branches and with call stacks are multiplexed. */
-TEST_F_TIMEOUT(branch, call_stacks_and_other_records_take_turns, 120)
+/* Events of one task, one with all branches and one with call stacks, are multiplexed. */
+TEST_F_TIMEOUT(branch, call_stacks_and_other_records_are_multiplexed, 120)
 {
 	const struct pmu_branch_nest nest = {
 		.levels = 5, .turns = nest_turns(self, self->exact ? 2000 : 100),

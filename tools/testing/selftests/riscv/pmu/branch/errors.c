@@ -64,7 +64,9 @@ static const struct {
 	/* levels; without any, the core adds those of the event */
 	{ B_KERNEL | B_ANY, NOTHING, 0 },
 	{ B_USER | B_KERNEL | B_ANY, NOTHING, 0 },
-	{ B_KERNEL | B_CALL_STACK, NOTHING, 0 },
+	{ B_CALL_STACK, NOTHING, 0 },
+	{ B_KERNEL | B_CALL_STACK, NOTHING, -EOPNOTSUPP },
+	{ B_USER | B_KERNEL | B_CALL_STACK, NOTHING, -EOPNOTSUPP },
 	{ B_ANY, NOTHING, 0 },
 	{ B_ANY, EXCLUDE_USER, 0 },
 	{ B_ANY, EXCLUDE_KERNEL, 0 },

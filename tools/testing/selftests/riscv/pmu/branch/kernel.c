@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the records of user mode and the kernel show: system calls, page faults, and returns. They
- * hardly ever show an interrupt, which has the type PERF_BR_IRQ: a sample is taken when the handler
- * has returned at the earliest, and even 256 records are fewer than the branches of the handler.
+ * hardly ever show an interrupt, which has the type PERF_BR_IRQ: the sample is taken after the
+ * handler has returned, and the handler has more branches than there are records.
  */
 
 struct kernel_check {
