@@ -170,12 +170,31 @@ static int core_attach_rest(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return 0;
 }
 
+/* Attaches an event to its last counter, and starts it. */
+static __always_inline int core_add_again(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	riscv_pmu_event_attach(hart, ev);
+	riscv_pmu_event_start(hart, ev, ev->sampling ? core_reload(event, ev) : 0);
+	event->hw.state = 0;
+	return 0;
+}
+
+/* What makes the event special is that it has branch records, and nothing else. */
+static bool core_only_records(const struct riscv_pmu_event *ev)
+{
+	return ev->branch && !(ev->user || ev->user_idx || ev->ebb || ev->limited || ev->split);
+}
+
 static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct perf_event *event, int flags)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	int err = 0;
 
+	if (core_only_records(ev) && riscv_pmu_event_can_return(hart, ev) && flags & PERF_EF_START)
+		return riscv_pmu_branch_add(hart, ev) ?: core_add_again(hart, event);
 	if (ev->ebb && !riscv_pmu_ebb_is_alone(hart))
 		return -EAGAIN;
 	if (riscv_pmu_event_can_return(hart, ev) && !ev->limited)
@@ -196,15 +215,6 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return 0;
 }
 
-/*
- * Whether an event is special only by its branch records. Then the fast paths only have to start
- * and stop its recording as well.
- */
-static bool core_only_records(const struct riscv_pmu_event *ev)
-{
-	return ev->branch && !(ev->user || ev->user_idx || ev->ebb || ev->limited || ev->split);
-}
-
 /**
  * riscv_pmu_add() - assign a counter of this hart to an event
  * @event:	the event
@@ -223,19 +233,11 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (unlikely(!riscv_pmu_event_can_return(hart, ev) || !(flags & PERF_EF_START)))
+	if (unlikely(!riscv_pmu_event_can_return(hart, ev) || !(flags & PERF_EF_START) ||
+		     ev->special))
 		return core_add(pmu, hart, event, flags);
-	if (unlikely(ev->special)) {
-		if (!core_only_records(ev))
-			return core_add(pmu, hart, event, flags);
-		if (riscv_pmu_branch_add(hart, ev))
-			return -EAGAIN;
-	}
 
-	riscv_pmu_event_attach(hart, ev);
-	riscv_pmu_event_start(hart, ev, ev->sampling ? core_reload(event, ev) : 0);
-	event->hw.state = 0;
-	return 0;
+	return core_add_again(hart, event);
 }
 
 /* The end of del(), after the event's count was updated. */
@@ -245,9 +247,27 @@ static __always_inline void core_detach(struct riscv_pmu_hart *hart, struct perf
 	riscv_pmu_event_detach(hart, to_riscv_pmu_event(event));
 }
 
+/* Removes an active event whose counter's count is that of now. */
+static __always_inline void core_del_latched(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	riscv_pmu_event_add_whole_delta(event, ev,
+					riscv_pmu_event_take_delta(ev, ev->counter->count));
+	riscv_pmu_event_stop(hart, ev);
+	core_detach(hart, event);
+}
+
 static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      struct perf_event *event)
 {
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (core_only_records(ev) && hart->latched && ev->state == RISCV_PMU_EVENT_ACTIVE) {
+		riscv_pmu_branch_del(hart, ev);
+		core_del_latched(hart, event);
+		return;
+	}
 	core_stop(pmu, hart, event);
 	/* An event whose config was refused is stopped already. */
 	if (unlikely(to_riscv_pmu_event(event)->slow_stop))
@@ -277,18 +297,10 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	struct riscv_pmu_hart *hart = ev->hart;
 
-	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE))
+	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE || ev->slow_stop))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
-	if (unlikely(ev->slow_stop)) {
-		if (!core_only_records(ev))
-			return core_del(to_riscv_pmu(event->pmu), hart, event);
-		riscv_pmu_branch_del(hart, ev);
-	}
 
-	riscv_pmu_event_add_whole_delta(event, ev,
-					riscv_pmu_event_take_delta(ev, ev->counter->count));
-	riscv_pmu_event_stop(hart, ev);
-	core_detach(hart, event);
+	core_del_latched(hart, event);
 }
 
 /**
