@@ -268,7 +268,8 @@ static bool devicetree_has(const struct pmu *pmu, const char *extension)
 	char path[NAME_SIZE];
 
 	for (int hart = 0; hart < CPU_SETSIZE; hart++) {
-		if (!list_has(pmu->cpus, hart))
+		/* Mainline's PMU has no file cpus: it is that of all harts. */
+		if (*pmu->cpus && !list_has(pmu->cpus, hart))
 			continue;
 		snprintf(path, sizeof(path), HARTS "%d/of_node/riscv,isa-extensions", hart);
 		if (list_file_has(path, extension))
