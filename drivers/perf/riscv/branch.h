@@ -39,9 +39,11 @@ struct riscv_pmu_branch_ctx {
 	struct riscv_pmu_branch_record records[];
 };
 
-/* branch.c */
+/* branch_event.c */
 int riscv_pmu_branch_check(struct perf_event *event);
 int riscv_pmu_branch_init_event(struct perf_event *event);
+
+/* branch.c */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 void riscv_pmu_branch_watch_switches(struct pmu *pmu, bool watch);

@@ -276,7 +276,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
  * riscv_pmu_ebb_find_recording() - find the event that records branches for the current task's EBBs
  * @hart:	this hart
  *
- * If there are several in the task's group, all of them want the same records (branch.c).
+ * If there are several in the task's group, all of them want the same records (branch_event.c).
  *
  * Context: interrupts off.
  * Return: the event, or NULL if there is none.

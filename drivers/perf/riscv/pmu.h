@@ -83,7 +83,7 @@ enum riscv_pmu_event_state {
  *		perf event's pmu_private is the first part. Otherwise NULL
  * @split_base:	first part of a split event: sum of both @period_count after the last sample
  * @split_period: first part: what both parts have counted between the last two samples
- * @branch:	its samples have branch records, see branch.c
+ * @branch:	its samples have branch records, see branch_event.c
  * @branch_ecalls: of all exceptions, it wants only system calls recorded
  * @branch_check: its records have to be checked one by one, whatever other events record
  * @branch_watch: perf has to call riscv_pmu_branch_switch() for it at context switches

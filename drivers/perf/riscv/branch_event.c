@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch records (Ssctr): which transfers of control each event wants recorded. branch.c makes the
+ * hart record the union of what its events want, and branch_sample.c leaves out of each sample what
+ * its event does not want.
+ */
+
+#include <linux/array_size.h>
+#include <linux/errno.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+#include "branch.h"
+#include "update.h"
+
+#define BRANCH_SUPPORTED								\
+	(PERF_SAMPLE_BRANCH_PLM_ALL | PERF_SAMPLE_BRANCH_ANY |				\
+	 PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_ANY_RETURN |			\
+	 PERF_SAMPLE_BRANCH_IND_CALL | PERF_SAMPLE_BRANCH_COND |			\
+	 PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_IND_JUMP |			\
+	 PERF_SAMPLE_BRANCH_CALL | PERF_SAMPLE_BRANCH_NO_FLAGS |			\
+	 PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_TYPE_SAVE |			\
+	 PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_PRIV_SAVE)
+
+#define BRANCH_FILTERS									\
+	(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_ANY_CALL |				\
+	 PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_IND_CALL |			\
+	 PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_IND_JUMP |			\
+	 PERF_SAMPLE_BRANCH_CALL)
+
+#define TYPE(type)	PMU_SCTRCTL_TYPE(PMU_BRANCH_##type)
+
+/**
+ * struct branch_filter - the types of transfers that a filter of perf selects
+ * @filter:	PERF_SAMPLE_BRANCH_*
+ * @types:	PMU_SCTRCTL_TYPE() bits
+ */
+struct branch_filter {
+	u64 filter;
+	u64 types;
+};
+
+/* A co-routine swap is a return and a call in one instruction (Smctr, "Transfer Types"). */
+static const struct branch_filter branch_filters[] = {
+	{ PERF_SAMPLE_BRANCH_ANY,	 RISCV_PMU_BRANCH_INH },
+	{ PERF_SAMPLE_BRANCH_ANY_CALL,	 TYPE(IND_CALL) | TYPE(CALL) | TYPE(CORO_SWAP) |
+					 TYPE(EXCEPTION) },
+	{ PERF_SAMPLE_BRANCH_ANY_RETURN, TYPE(RETURN) | TYPE(CORO_SWAP) | TYPE(TRAP_RETURN) },
+	{ PERF_SAMPLE_BRANCH_IND_CALL,	 TYPE(IND_CALL) | TYPE(CORO_SWAP) },
+	{ PERF_SAMPLE_BRANCH_COND,	 TYPE(TAKEN) },
+	{ PERF_SAMPLE_BRANCH_IND_JUMP,	 TYPE(IND_JUMP) | TYPE(IND_LINK) },
+	{ PERF_SAMPLE_BRANCH_CALL,	 TYPE(CALL) },
+	{ PERF_SAMPLE_BRANCH_CALL_STACK, TYPE(IND_CALL) | TYPE(CALL) | TYPE(CORO_SWAP) |
+					 TYPE(RETURN) },
+};
+
+/*
+ * The modes that perf's core sets in branch_sample_type if the user sets none. The driver cannot
+ * tell who has set them. So if the modes are these, it ignores PERF_SAMPLE_BRANCH_HV (machine mode,
+ * which is never recorded), and PERF_SAMPLE_BRANCH_KERNEL of a call stack; otherwise it refuses
+ * these bits.
+ */
+static u64 branch_default_modes(const struct perf_event_attr *attr)
+{
+	u64 modes = 0;
+
+	if (!attr->exclude_user)
+		modes |= PERF_SAMPLE_BRANCH_USER;
+	if (!attr->exclude_kernel)
+		modes |= PERF_SAMPLE_BRANCH_KERNEL;
+	if (!attr->exclude_hv)
+		modes |= PERF_SAMPLE_BRANCH_HV;
+
+	return modes;
+}
+
+/*
+ * The modes to record: those that the user asks for and that the event does not exclude. A call
+ * stack is of user mode only: at a context switch, the kernel returns from other functions than it
+ * has called, which would remove records of the stack.
+ */
+static u64 branch_modes(const struct perf_event_attr *attr)
+{
+	u64 modes = 0;
+
+	if (attr->exclude_host)
+		return 0;
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_USER && !attr->exclude_user)
+		modes |= PMU_SCTRCTL_U;
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_KERNEL && !attr->exclude_kernel &&
+	    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+		modes |= PMU_SCTRCTL_S;
+
+	return modes;
+}
+
+static u64 branch_types(u64 filters)
+{
+	u64 types = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(branch_filters); i++) {
+		if (filters & branch_filters[i].filter)
+			types |= branch_filters[i].types;
+	}
+
+	return types;
+}
+
+static bool branch_is_supported(const struct perf_event_attr *attr)
+{
+	u64 type = attr->branch_sample_type, refused = PERF_SAMPLE_BRANCH_HV;
+
+	if (type & ~(u64)BRANCH_SUPPORTED)
+		return false;
+	if (type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		refused |= PERF_SAMPLE_BRANCH_KERNEL;
+
+	return !(type & refused) ||
+	       (type & PERF_SAMPLE_BRANCH_PLM_ALL) == branch_default_modes(attr);
+}
+
+static u64 branch_event_ctl(const struct perf_event_attr *attr)
+{
+	u64 modes = branch_modes(attr);
+	u64 types = branch_types(attr->branch_sample_type);
+	u64 ctl = modes | PMU_SCTRCTL_LCOFIFRZ;
+
+	/* Each trap, and each return from one, has an end outside user mode. */
+	if (modes == PMU_SCTRCTL_U)
+		types &= ~RISCV_PMU_BRANCH_TRAPS;
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		ctl |= PMU_SCTRCTL_RASEMU;
+
+	return ctl | (RISCV_PMU_BRANCH_INH & ~types);
+}
+
+/* Only system calls are wanted of all exceptions. */
+static bool branch_wants_ecalls(const struct perf_event_attr *attr)
+{
+	return attr->branch_sample_type & PERF_SAMPLE_BRANCH_ANY_CALL &&
+	       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_ANY) &&
+	       branch_modes(attr) & PMU_SCTRCTL_S;
+}
+
+/* If records have no type (Smctr: it is optional), only the hardware can filter by type. */
+static bool branch_is_filtered(const struct riscv_pmu_branch_caps *caps,
+			       const struct perf_event_attr *attr)
+{
+	return caps->has_types || !(branch_wants_ecalls(attr) ||
+				    branch_event_ctl(attr) & RISCV_PMU_BRANCH_INH & ~caps->ctl);
+}
+
+static bool branch_is_call_stack(const struct perf_event *event)
+{
+	return event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
+}
+
+/**
+ * riscv_pmu_branch_check() - check which branches an event wants recorded
+ * @event:	an event; its attributes are user input
+ *
+ * Context: process.
+ * Return: 0, also for an event without branch records; -EOPNOTSUPP if this machine cannot record
+ * what the event wants; -EINVAL if the attributes contradict each other.
+ */
+int riscv_pmu_branch_check(struct perf_event *event)
+{
+	const struct riscv_pmu_branch_caps *caps = &to_riscv_pmu(event->pmu)->branch;
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (!has_branch_stack(event))
+		return 0;
+	if (!caps->depth || !branch_is_supported(attr))
+		return -EOPNOTSUPP;
+	if (branch_is_call_stack(event) && !(caps->ctl & PMU_SCTRCTL_RASEMU))
+		return -EOPNOTSUPP;
+	/* The emulation of a call stack (RASEMU) ignores the filters of types. */
+	if (branch_is_call_stack(event) && attr->branch_sample_type & BRANCH_FILTERS)
+		return -EINVAL;
+	if (!branch_modes(attr) || !branch_types(attr->branch_sample_type))
+		return -EINVAL;
+
+	return branch_is_filtered(caps, attr) ? 0 : -EOPNOTSUPP;
+}
+
+/*
+ * A hart records either a call stack or other branches, so a group that wants both could never
+ * count. Events with event-based branches (EBBs) have to want the same records, because their page
+ * has room for those of one event only.
+ */
+static bool branch_fits_event(const struct perf_event *event, const struct perf_event *other)
+{
+	if (!riscv_pmu_owns(other) || other == event || !to_riscv_pmu_event(other)->branch)
+		return true;
+	if (to_riscv_pmu_event(event)->ebb)
+		return event->attr.branch_sample_type == other->attr.branch_sample_type;
+
+	return branch_is_call_stack(event) == branch_is_call_stack(other);
+}
+
+static bool branch_fits_group(const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader, *sibling;
+
+	/* A leader has no siblings yet, and no context yet, whose lock protects their list. */
+	if (leader == event)
+		return true;
+	if (!branch_fits_event(event, leader))
+		return false;
+	for_each_sibling_event(sibling, leader) {
+		if (!branch_fits_event(event, sibling))
+			return false;
+	}
+
+	return true;
+}
+
+/*
+ * Whether the interrupt that leads to a sample leaves the records unfrozen: a timer's, or one of a
+ * vendor. Then the branches of its handler replace the records of an event that records the kernel.
+ */
+static bool branch_lacks_freeze(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
+{
+	return ev->polled || pmu->hwirq != RV_IRQ_PMU || !(pmu->branch.ctl & PMU_SCTRCTL_LCOFIFRZ);
+}
+
+/*
+ * Whether perf has to call riscv_pmu_branch_switch() for an event. An event of a single task is
+ * removed when that task is switched out, which clears the records as well, and takes half the
+ * instructions. An inherited event may stay when a related task runs next.
+ */
+static bool branch_has_to_watch(const struct perf_event *event)
+{
+	return !(event->attach_state & PERF_ATTACH_TASK) || event->attr.inherit ||
+	       branch_is_call_stack(event);
+}
+
+/**
+ * riscv_pmu_branch_init_event() - initialise the branch_* fields of an event
+ * @event:	an event that has passed riscv_pmu_branch_check(), its &perf_event.pmu_private set
+ *
+ * Context: process.
+ * Return: 0; -EOPNOTSUPP if it records the kernel and nothing freezes the records for its samples;
+ * -EINVAL if its group wants records that cannot be combined with its own.
+ */
+int riscv_pmu_branch_init_event(struct perf_event *event)
+{
+	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (!has_branch_stack(event) || !(is_sampling_event(event) || ev->ebb))
+		return 0;
+
+	ev->branch_ctl = branch_event_ctl(&event->attr);
+	if (ev->branch_ctl & PMU_SCTRCTL_S && branch_lacks_freeze(pmu, ev))
+		return -EOPNOTSUPP;
+	if (!branch_fits_group(event))
+		return -EINVAL;
+
+	ev->branch = true;
+	ev->branch_ecalls = branch_wants_ecalls(&event->attr);
+	ev->branch_check = ev->branch_ecalls ||
+			   ev->branch_ctl & RISCV_PMU_BRANCH_INH & ~pmu->branch.ctl;
+	riscv_pmu_branch_choose_how(&pmu->branch, ev);
+	ev->branch_watch = branch_has_to_watch(event);
+	ev->special = true;
+	ev->slow_stop = true;
+	if (branch_is_call_stack(event))
+		event->attach_state |= PERF_ATTACH_TASK_DATA;
+	return 0;
+}
