@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The branch records of a sample: read from the hart, and translated to perf's entries. An event
- * gets only what it has asked for (branch.c), whatever the hart records for others.
+ * gets only what it has asked for (branch_event.c), whatever the hart records for others.
  */
 
 #include <linux/bitfield.h>
@@ -77,18 +77,29 @@ enum sample_exception {
 #define INSN_STORE_FP		0x27
 #define INSN_AMO		0x2f
 /*
- * A compressed instruction has its quadrant in bits 1:0, and a function in bits 15:13. In quadrants
- * 0 and 2 all functions but 0 and 4 load or store (Unprivileged ISA, "RVC Instruction Set
- * Listings").
+ * A compressed instruction has its quadrant in bits 1:0, and a function in bits 15:13. Loads and
+ * stores are all functions of quadrant 0 but 0, and all of quadrant 2 but 0 and 4 (Unprivileged
+ * ISA, "RVC Instruction Set Listings" and "Zc*").
  */
 #define INSN_QUADRANT		GENMASK(1, 0)
 #define INSN_FUNCTION		GENMASK(15, 13)
 
+static bool sample_short_insn_is_data(u32 insn)
+{
+	switch (FIELD_GET(INSN_QUADRANT, insn)) {
+	case 0:
+		return FIELD_GET(INSN_FUNCTION, insn);
+	case 2:
+		return FIELD_GET(INSN_FUNCTION, insn) & 3;
+	}
+
+	return false;
+}
+
 static enum sample_exception sample_insn_exception(u32 insn)
 {
 	if ((insn & INSN_IS_LONG) != INSN_IS_LONG)
-		return FIELD_GET(INSN_QUADRANT, insn) != 1 && FIELD_GET(INSN_FUNCTION, insn) & 3 ?
-		       SAMPLE_DATA : SAMPLE_OTHER;
+		return sample_short_insn_is_data(insn) ? SAMPLE_DATA : SAMPLE_OTHER;
 	if (insn == INSN_ECALL)
 		return SAMPLE_ECALL;
 

@@ -553,6 +553,8 @@ static const struct insn_row insn_rows[] = {
 	{ "c.fld fa0, (a0)", 0x2108, IS_DATA },
 	{ "c.lw a0, (a0)", 0x4108, IS_DATA },
 	{ "c.ld a0, (a0)", 0x6108, IS_DATA },
+	{ "c.lbu a0, (a0)", 0x8108, IS_DATA },
+	{ "c.sb a0, (a0)", 0x8908, IS_DATA },
 	{ "c.fsd fa0, (a0)", 0xa108, IS_DATA },
 	{ "c.sw a0, (a0)", 0xc108, IS_DATA },
 	{ "c.sd a0, (a0)", 0xe108, IS_DATA },
