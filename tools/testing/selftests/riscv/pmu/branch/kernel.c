@@ -69,7 +69,7 @@ TEST_F_TIMEOUT(branch, a_system_call_and_its_return_are_shown, 120)
 {
 	struct kernel_check check = {};
 
-	ASSERT_EQ(0, sample_kernel(self, pmu_syscall_loop, self->exact ? 10000 : 200000, &check));
+	ASSERT_EQ(0, sample_kernel(self, pmu_syscall_loop, self->exact ? 10000 : 40000, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LT(0, check.syscalls);
 	EXPECT_LT(0, check.returns);
@@ -86,7 +86,7 @@ TEST_F_TIMEOUT(branch, a_system_call_is_a_call_and_a_trap_return_is_a_return, 12
 	struct kernel_check check = {};
 
 	self->attr.branch_sample_type = B_ANY_CALL;
-	ASSERT_EQ(0, sample_kernel(self, pmu_syscall_loop, self->exact ? 10000 : 200000, &check));
+	ASSERT_EQ(0, sample_kernel(self, pmu_syscall_loop, self->exact ? 10000 : 40000, &check));
 	EXPECT_LT(0, check.syscalls);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_EQ(0U, check.seen.types & ~calls);
@@ -94,7 +94,7 @@ TEST_F_TIMEOUT(branch, a_system_call_is_a_call_and_a_trap_return_is_a_return, 12
 
 	check = (struct kernel_check){};
 	self->attr.branch_sample_type = B_ANY_RETURN;
-	ASSERT_EQ(0, sample_kernel(self, pmu_syscall_loop, self->exact ? 10000 : 200000, &check));
+	ASSERT_EQ(0, sample_kernel(self, pmu_syscall_loop, self->exact ? 10000 : 40000, &check));
 	EXPECT_LT(0, check.returns);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_EQ(0U, check.seen.types & ~returns);
