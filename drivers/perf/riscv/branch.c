@@ -15,6 +15,7 @@
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 
@@ -278,12 +279,18 @@ void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_
  * for an event of the hart if the next task has events, but none of this PMU. Then the records may
  * be of several tasks, and are cleared here.
  *
- * Context: hard interrupt.
- * Return: true; or false, if they were not, and are cleared.
+ * An NMI may come between the switch to another task and riscv_pmu_branch_switch(). perf may have
+ * given that task an inherited event of the last one.
+ *
+ * Context: hard interrupt or NMI.
+ * Return: true; or false, if they were not.
  */
 bool riscv_pmu_branch_is_of_current(struct riscv_pmu_hart *hart, const struct perf_event *event)
 {
-	return event->attach_state & PERF_ATTACH_TASK || branch_check_task(hart);
+	if (event->attach_state & PERF_ATTACH_TASK)
+		return !in_nmi() || hart->branch.task == current;
+
+	return branch_check_task(hart);
 }
 
 /* --- harts --- */

@@ -11,6 +11,7 @@
 #include <linux/printk.h>
 
 #include "counter.h"
+#include "nmi_block.h"
 
 /* Off for tests of costs and delays, in which the instructions of the checks would count. */
 static bool check_enabled __read_mostly = true;
@@ -91,5 +92,7 @@ void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_ha
 		check_counter(hart, ctr, &nr);
 	CHECK(nr.irq == hart->irq.events);
 	CHECK(nr.polled == hart->poll.events);
+	/* Otherwise an NMI could have interrupted the apply. */
+	CHECK(!pmu->nmi || hart->updating || this_cpu_read(riscv_pmu_nmi_blocks));
 	printk_deferred_exit();
 }

@@ -16,6 +16,7 @@
 #include "ebb.h"
 #include "entries.h"
 #include "event.h"
+#include "nmi_block.h"
 #include "update.h"
 
 /* perf disables all PMUs of a task's events, on whatever hart it runs. */
@@ -83,9 +84,11 @@ void riscv_pmu_start(struct perf_event *event, int flags)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+	bool updating = hart->updating;
 
+	riscv_pmu_set_updating(hart, true);
 	core_start(hart, event, flags);
-	if (!hart->updating)
+	if (!updating)
 		riscv_pmu_commit_update(pmu, hart);
 }
 
@@ -124,9 +127,11 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+	bool updating = hart->updating;
 
+	riscv_pmu_set_updating(hart, true);
 	core_stop(pmu, hart, event);
-	if (!hart->updating)
+	if (!updating)
 		riscv_pmu_commit_update(pmu, hart);
 }
 
@@ -311,8 +316,18 @@ void riscv_pmu_del(struct perf_event *event, int flags)
  */
 void riscv_pmu_read(struct perf_event *event)
 {
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		riscv_pmu_event_update(event);
+	struct riscv_pmu_hart *hart;
+	bool updating;
+
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+
+	hart = to_riscv_pmu_event(event)->hart;
+	updating = hart->updating;
+	riscv_pmu_set_updating(hart, true);
+	riscv_pmu_event_update(event);
+	if (!updating)
+		riscv_pmu_set_updating(hart, false);
 }
 
 /**
@@ -363,7 +378,7 @@ static void core_release_unused(struct riscv_pmu *pmu, u64 ctrs)
 {
 	struct riscv_pmu_hart *hart;
 
-	guard(irqsave)();
+	guard(riscv_pmu_irqsave)();
 	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_hart_init_counters(pmu, hart);
 	riscv_pmu_hart_release_unused(pmu, hart, ctrs);

@@ -171,14 +171,14 @@ static void csr_branch_forget(void)
 }
 
 /**
- * riscv_pmu_guest_enter() - hide branch records from a KVM guest that is about to run
+ * riscv_pmu_csr_branch_hide() - hide branch records from a KVM guest that is about to run
  *
  * Unless Smstateen forbids it, a guest can read and write the records of its host. Nothing is
  * recorded from here on, or the guest could read how the host entered it.
  *
- * Context: interrupts off, until riscv_pmu_guest_exit().
+ * Context: interrupts off, until riscv_pmu_csr_branch_show().
  */
-void riscv_pmu_guest_enter(void)
+void riscv_pmu_csr_branch_hide(void)
 {
 	if (!static_branch_unlikely(&csr_branch_shared) || !__this_cpu_read(csr_branch_guarded))
 		return;
@@ -186,14 +186,13 @@ void riscv_pmu_guest_enter(void)
 	__this_cpu_write(csr_branch_host_ctl, csr_swap(PMU_CSR_SCTRCTL, 0));
 	csr_branch_forget();
 }
-EXPORT_SYMBOL_GPL(riscv_pmu_guest_enter);
 
 /**
- * riscv_pmu_guest_exit() - remove the branch records of a KVM guest that has run, and record again
+ * riscv_pmu_csr_branch_show() - remove the branch records of a KVM guest that has run, and record again
  *
- * Context: interrupts off, since riscv_pmu_guest_enter().
+ * Context: interrupts off, since riscv_pmu_csr_branch_hide().
  */
-void riscv_pmu_guest_exit(void)
+void riscv_pmu_csr_branch_show(void)
 {
 	if (!static_branch_unlikely(&csr_branch_shared) || !__this_cpu_read(csr_branch_guarded))
 		return;
@@ -201,7 +200,6 @@ void riscv_pmu_guest_exit(void)
 	csr_branch_forget();
 	csr_write(PMU_CSR_SCTRCTL, __this_cpu_read(csr_branch_host_ctl));
 }
-EXPORT_SYMBOL_GPL(riscv_pmu_guest_exit);
 
 #ifdef CONFIG_RISCV_PMU_KUNIT_TEST
 /* csr_branch.h describes these. */

@@ -23,6 +23,8 @@ struct riscv_pmu_branch_record {
 	u64	data;
 };
 
+void riscv_pmu_csr_branch_hide(void);
+void riscv_pmu_csr_branch_show(void);
 int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth);
 int riscv_pmu_csr_branch_reset(unsigned int depth);
 void riscv_pmu_csr_branch_share(void);

@@ -44,6 +44,7 @@ static int debugfs_hart_show(struct seq_file *m, void *unused)
 	unsigned int cpu = (uintptr_t)m->private;
 	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
 	const struct riscv_pmu_hart *hart;
+	u64 nmis, deferred;
 
 	if (!pmu)
 		return 0;
@@ -56,6 +57,9 @@ static int debugfs_hart_show(struct seq_file *m, void *unused)
 	seq_printf(m, "counters_armed %llx\n", hart->hw.armed);
 	seq_printf(m, "events %llu\n", hart->stats.attached - hart->stats.detached);
 	debugfs_show_stats(m, &hart->stats);
+	riscv_pmu_nmi_count(cpu, &nmis, &deferred);
+	seq_printf(m, "nmis %llu\n", nmis);
+	seq_printf(m, "nmis_deferred %llu\n", deferred);
 	if (IS_ENABLED(CONFIG_RISCV_PMU_SBI))
 		debugfs_show_ecalls(m, cpu);
 	return 0;
@@ -73,6 +77,7 @@ void __init riscv_pmu_debugfs_init(void)
 	unsigned int cpu;
 	char name[16];
 
+	riscv_pmu_nmi_test_init(dir);
 	for_each_possible_cpu(cpu) {
 		scnprintf(name, sizeof(name), "cpu%u", cpu);
 		debugfs_create_file(name, 0400, dir, (void *)(uintptr_t)cpu, &debugfs_hart_fops);

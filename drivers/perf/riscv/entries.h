@@ -23,6 +23,39 @@ void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs);
 
+void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			  struct pt_regs *regs);
+
+/* nmi.c, nmi_hart.c */
+#ifdef CONFIG_RISCV_PMU_NMI
+void riscv_pmu_nmi_probe(struct riscv_pmu *pmu);
+void riscv_pmu_nmi_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart);
+void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart);
+void riscv_pmu_nmi_hart_resume(const struct riscv_pmu_hart *hart);
+void riscv_pmu_nmi_set_guest(struct task_struct *guest);
+void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred);
+#else
+static inline void riscv_pmu_nmi_probe(struct riscv_pmu *pmu) { }
+static inline void riscv_pmu_nmi_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_nmi_hart_resume(const struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_nmi_set_guest(struct task_struct *guest) { }
+static inline void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
+{
+	*nmis = 0;
+	*deferred = 0;
+}
+#endif
+
+/* nmi_test.c */
+#ifdef CONFIG_RISCV_PMU_NMI_TEST
+void riscv_pmu_nmi_test_init(struct dentry *dir);
+#else
+static inline void riscv_pmu_nmi_test_init(struct dentry *dir) { }
+#endif
+
 /* poll.c */
 void riscv_pmu_poll_probe(struct riscv_pmu *pmu);
 void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart);

@@ -59,6 +59,7 @@ static int hotplug_start_hart(unsigned int cpu)
 	pmu->ops.hart_start(pmu);
 	riscv_pmu_branch_hart_start(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_enable(pmu, riscv_pmu_this_hart(pmu));
+	riscv_pmu_nmi_hart_start(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_user_hart_start(riscv_pmu_this_hart(pmu));
 	return 0;
 }
@@ -76,6 +77,7 @@ static int hotplug_stop_hart(unsigned int cpu)
 		return 0;
 
 	riscv_pmu_poll_hart_stop(riscv_pmu_this_hart(pmu));
+	riscv_pmu_nmi_hart_stop(riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_branch_hart_stop(pmu, riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_stop(pmu);
@@ -100,6 +102,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 
 	switch (action) {
 	case CPU_PM_ENTER:
+		riscv_pmu_nmi_hart_suspend(hart);
 		riscv_pmu_begin_update(pmu, hart);
 		riscv_pmu_hart_save(pmu, hart);
 		break;
@@ -110,6 +113,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 		if (hart->wanted.sched.used)
 			riscv_pmu_hart_init_counters(pmu, hart);
 		riscv_pmu_user_hart_start(hart);
+		riscv_pmu_nmi_hart_resume(hart);
 		riscv_pmu_commit_update(pmu, hart);
 		break;
 	}

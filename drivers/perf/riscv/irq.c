@@ -191,18 +191,19 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs)
 {
-	u64 overflowed = pmu->ops.overflowed(pmu, hart->hw.running & pmu->irq_ctrs);
-	u64 ctrs = irq_choose_ctrs(pmu, hart, overflowed);
-	u64 samples = hart->stats.samples;
+	u64 overflowed, ctrs, samples = hart->stats.samples;
 
+	riscv_pmu_set_updating(hart, true);
+	overflowed = pmu->ops.overflowed(pmu, hart->hw.running & pmu->irq_ctrs);
+	ctrs = irq_choose_ctrs(pmu, hart, overflowed);
 	trace_overflow(overflowed, ctrs);
 	hart->stats.irqs++;
 	if (!ctrs) {
 		hart->stats.spurious++;
+		riscv_pmu_set_updating(hart, false);
 		return;
 	}
 
-	hart->updating = true;
 	hart->irq.ebb_taken = false;
 	irq_handle_ctrs(pmu, hart, ctrs, regs);
 	if (unlikely(hart->stats.samples == samples))
@@ -210,16 +211,33 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	riscv_pmu_commit_update(pmu, hart);
 }
 
-static irqreturn_t irq_handler(int irq, void *dev)
+static __always_inline void irq_handle(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				       struct pt_regs *regs)
 {
-	struct riscv_pmu_hart *hart = dev;
-	struct riscv_pmu *pmu = hart->pmu;
-	struct pt_regs *regs = get_irq_regs();
-
 	riscv_pmu_throttle_begin_irq(pmu, hart, get_cycles(), user_mode(regs));
 	riscv_pmu_hart_handle_irq(pmu, hart, regs);
 	riscv_pmu_branch_unfreeze(hart);
 	perf_sample_event_took(riscv_pmu_throttle_end_irq(hart, get_cycles()));
+}
+
+/**
+ * riscv_pmu_handle_irq() - handle an overflow interrupt
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @regs:	what was interrupted
+ *
+ * Context: hard interrupt or NMI; no update is in progress on this hart.
+ */
+void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, struct pt_regs *regs)
+{
+	irq_handle(pmu, hart, regs);
+}
+
+static irqreturn_t irq_handler(int irq, void *dev)
+{
+	struct riscv_pmu_hart *hart = dev;
+
+	irq_handle(hart->pmu, hart, get_irq_regs());
 	return IRQ_HANDLED;
 }
 

@@ -5,6 +5,7 @@
 
 #include <linux/percpu.h>
 
+#include "nmi_block.h"
 #include "pmu.h"
 
 #define CREATE_TRACE_POINTS
@@ -12,6 +13,7 @@
 
 struct riscv_pmu riscv_pmu_types[RISCV_PMU_MAX_CPU_TYPES];
 unsigned int riscv_pmu_nr_types;
+DEFINE_PER_CPU(unsigned int, riscv_pmu_nmi_blocks);
 static DEFINE_PER_CPU(struct riscv_pmu *, pmu_of);
 
 /**

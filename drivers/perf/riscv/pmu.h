@@ -237,12 +237,14 @@ struct riscv_pmu_hw {
  * @events:	number of active or pending events that need it
  * @mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
  * @masked:	it is masked, because no event on this hart needs it
+ * @nmi:	overflows are delivered as NMIs instead (nmi.c), which are never masked
  * @ebb_taken:	an overflow of this interrupt has caused an event-based branch
  */
 struct riscv_pmu_hart_irq {
 	unsigned int	events;
 	unsigned long	mask;
 	bool		masked;
+	bool		nmi;
 	bool		ebb_taken;
 };
 
@@ -319,7 +321,7 @@ struct riscv_pmu_hart_branch {
  * @gen:	source of &riscv_pmu_counter.gen
  * @latched:	the counts of all counters in use are those of the time at which this was set
  * @txn:	PERF_PMU_TXN_* of the transaction in progress
- * @updating:	changes are only noted; pmu_enable will apply them
+ * @updating:	changes are only noted; pmu_enable will apply them. NMIs wait
  * @latch_on_read: the first event that is read latches the counts of all counters
  * @needs_start: the hart has slept: its counters are in an unknown state until hart_start
  * @shut_down:	the machine is being shut down: changes are not applied any more
@@ -361,6 +363,24 @@ struct riscv_pmu_hart {
 	struct riscv_pmu_batch	batch;
 	struct perf_sample_data	sample;
 };
+
+/**
+ * riscv_pmu_set_updating() - note that a hart's state is about to change, or no longer changes
+ * @hart:	this hart
+ * @updating:	which of them
+ *
+ * An NMI does not touch the state of a hart that is being updated, but waits (nmi.c).
+ *
+ * Context: interrupts off.
+ */
+static __always_inline void riscv_pmu_set_updating(struct riscv_pmu_hart *hart, bool updating)
+{
+	if (!updating)
+		barrier();
+	WRITE_ONCE(hart->updating, updating);
+	if (updating)
+		barrier();
+}
 
 static inline struct riscv_pmu_hart *riscv_pmu_this_hart(struct riscv_pmu *pmu)
 {

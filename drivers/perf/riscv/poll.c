@@ -79,14 +79,16 @@ u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 {
 	u64 wait;
 
+	riscv_pmu_set_updating(hart, true);
 	hart->stats.polls++;
 	hart->poll.active = true;
 	riscv_pmu_hart_update_counts(pmu, hart, riscv_pmu_poll_narrow_ctrs(pmu, hart));
 	if (hart->poll.events) {
-		hart->updating = true;
 		for_each_ctr(ctr, hart->wanted.sched.used)
 			poll_counter(pmu, hart, ctr, now, regs);
 		riscv_pmu_commit_update(pmu, hart);
+	} else {
+		riscv_pmu_set_updating(hart, false);
 	}
 	hart->poll.active = false;
 

@@ -191,8 +191,9 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 		hweight64(programmable), hweight64(pmu->fixed_ctrs),
 		riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs), hweight64(pmu->fw_ctrs));
 	if (pmu->irq_ctrs)
-		pr_info("filters %s; sampling by interrupt %u%s\n",
-			inh ? "user and kernel" : "none", pmu->hwirq,
+		pr_info("filters %s; sampling by %s %u%s\n",
+			inh ? "user and kernel" : "none",
+			pmu->nmi ? "NMI in place of interrupt" : "interrupt", pmu->hwirq,
 			strcmp(pmu->cycles_sampling, "polled") ? "" : ", cycles by a timer");
 	else
 		pr_info("filters %s; %s: %s\n", inh ? "user and kernel" : "none",
@@ -222,7 +223,8 @@ static long __init probe_cycles_sampling(void *data)
 	else if (req[1].ctrs)
 		pmu->cycles_sampling = "split";
 	else
-		pmu->cycles_sampling = req->ctrs & pmu->irq_ctrs ? "interrupt" : "polled";
+		pmu->cycles_sampling = !(req->ctrs & pmu->irq_ctrs) ? "polled" :
+				       pmu->nmi ? "nmi" : "interrupt";
 	return 0;
 }
 
@@ -289,6 +291,7 @@ static int __init probe_start_pmus(void)
 		for_each_cpu(cpu, &pmu->cpus)
 			riscv_pmu_hart_reset(pmu, per_cpu_ptr(harts, cpu));
 		riscv_pmu_irq_probe(pmu);
+		riscv_pmu_nmi_probe(pmu);
 		pmu->polled_sampling = polled_sampling_param;
 		riscv_pmu_poll_probe(pmu);
 		riscv_pmu_branch_probe(pmu);

@@ -10,6 +10,7 @@
 #include "branch.h"
 #include "counter.h"
 #include "ebb.h"
+#include "sse.h"
 #include "throttle.h"
 #include "update.h"
 
@@ -62,17 +63,28 @@ static bool sample_pauses_group(const struct riscv_pmu_event *ev)
 	return !ev->polled && !event->attr.exclude_kernel && event->group_leader->nr_siblings;
 }
 
-/* Latches the counts that the sample contains, so that its members have run equally long. */
-static void sample_latch_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			       struct riscv_pmu_event *ev)
+#define SAMPLE_REGS	(PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER)
+
+/*
+ * Latches the counts that the sample contains, so that its members have run equally long, and
+ * completes the registers.
+ */
+static void sample_prepare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *ev, struct pt_regs *regs)
 {
 	struct perf_event *event = ev->event;
 	bool pauses = sample_pauses_group(ev);
+	u64 type = event->attr.sample_type;
 
-	if (event->attr.sample_type & PERF_SAMPLE_READ || pauses)
+	if (!(type & (PERF_SAMPLE_READ | SAMPLE_REGS)) && !pauses)
+		return;
+
+	if (type & PERF_SAMPLE_READ || pauses)
 		riscv_pmu_hart_latch(pmu, hart);
 	if (pauses)
 		sample_pause_group(hart, event);
+	if (type & SAMPLE_REGS && in_nmi())
+		riscv_pmu_sse_read_regs(regs);
 }
 
 static void sample_save_ebb_branches(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
@@ -114,7 +126,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	struct hw_perf_event *hwc = &event->hw;
 	bool stop;
 
-	sample_latch_group(pmu, hart, ev);
+	sample_prepare(pmu, hart, ev, regs);
 	if (unlikely(ev->split))
 		riscv_pmu_split_pause(pmu, hart, ev->split);
 	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))

@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 
 #include "counter.h"
+#include "nmi_block.h"
 #include "update.h"
 
 /* Delay between the close of the last event and the stop of the counters. */
@@ -20,6 +21,7 @@ static void unused_stop(void *unused)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 
+	guard(riscv_pmu_irqsave)();
 	if (pmu && !riscv_pmu_this_hart(pmu)->shut_down)
 		riscv_pmu_hart_stop_unused(pmu, riscv_pmu_this_hart(pmu));
 }

@@ -9,6 +9,7 @@
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/ratelimit.h>
 #include <linux/smp.h>
 
@@ -46,7 +47,7 @@ void riscv_pmu_event_update(struct perf_event *event)
  */
 void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	hart->updating = true;
+	riscv_pmu_set_updating(hart, true);
 	hart->latch_on_read = true;
 }
 
@@ -63,7 +64,7 @@ void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
 
-	if (__ratelimit(&limit))
+	if (!in_nmi() && __ratelimit(&limit))
 		riscv_pmu_warn("hart %u: counters 0x%llx refuse event_idx 0x%x, event_data 0x%llx; perf tries again later. If the event never counts, update the firmware, or correct the event map in its devicetree\n",
 			       smp_processor_id(), ctrs, cfg->event_idx, cfg->event_data);
 }
@@ -108,7 +109,7 @@ noinline void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pm
 	irq_work_queue(this_cpu_ptr(&update_resched_work));
 }
 
-static noinline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static __always_inline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 failed;
 
@@ -118,8 +119,16 @@ static noinline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
 		riscv_pmu_hart_stop_refused(pmu, hart, failed);
-	if (unlikely(pmu->poll_ctrs | hart->poll.events))
+	/* An NMI starts nothing that has to be polled, and cannot set a timer. */
+	if (unlikely(pmu->poll_ctrs | hart->poll.events) && !in_nmi())
 		riscv_pmu_poll_start(pmu, hart);
+}
+
+/* The end of an update; a tail call saves a stack frame. */
+static noinline void update_apply_last(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	update_apply(pmu, hart);
+	riscv_pmu_set_updating(hart, false);
 }
 
 /* The task on this hart reads counters in user space, or the previous task did. */
@@ -129,6 +138,7 @@ static noinline void update_apply_and_show(struct riscv_pmu *pmu, struct riscv_p
 		if (hart->dirty | hart->pending)
 			update_apply(pmu, hart);
 	} while (riscv_pmu_user_show(pmu, hart));
+	riscv_pmu_set_updating(hart, false);
 }
 
 /*
@@ -151,14 +161,15 @@ static __always_inline void update_commit(struct riscv_pmu *pmu, struct riscv_pm
 	/* It is needed for sampling events, and to extend the count of narrow counters. */
 	bool muted = !hart->irq.events && !(hart->wanted.sched.used & pmu->narrow_ctrs);
 
-	hart->updating = false;
 	riscv_pmu_hart_unlatch(hart);
 	if (muted != hart->irq.masked)
 		update_mask_irq(pmu, hart, muted);
 	if (unlikely(hart->user.shown))
 		update_apply_and_show(pmu, hart);
 	else if (hart->dirty | hart->pending)
-		update_apply(pmu, hart);
+		update_apply_last(pmu, hart);
+	else
+		riscv_pmu_set_updating(hart, false);
 }
 
 /**

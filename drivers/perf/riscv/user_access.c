@@ -32,6 +32,7 @@
 #include <asm/ptrace.h>
 
 #include "counter.h"
+#include "nmi_block.h"
 #include "user_page.h"
 
 /* Events that are mapped by their own process. If there are none, traps are not examined. */
@@ -329,6 +330,7 @@ static void access_apply_access(void *unused)
 	if (!pmu)
 		return;
 
+	guard(riscv_pmu_irqsave)();
 	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_begin_update(pmu, hart);
 	for_each_ctr(ctr, hart->wanted.sched.used) {

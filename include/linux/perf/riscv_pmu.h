@@ -250,6 +250,7 @@ struct riscv_pmu_ops {
  * @hwirq:	number of the local overflow interrupt
  * @level_irq:	the interrupt stays pending while an overflow flag is set
  * @irq:	its Linux number, 0 if there is none
+ * @nmi:	overflows are delivered even if interrupts are off
  * @ovf_csr:	CSR that has the overflow flags
  * @pending_csr: CSR whose bit @hwirq is the interrupt's pending bit
  * @branch:	the branch records of its harts
@@ -286,6 +287,7 @@ struct riscv_pmu {
 	bool				is_qemu;
 	bool				refuses_bad;
 	bool				level_irq;
+	bool				nmi;
 	unsigned int			raw_bits;
 	const char			*no_irq_why;
 	const char			*cycles_sampling;

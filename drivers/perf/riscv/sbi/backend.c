@@ -24,6 +24,7 @@
 #include "../csr.h"
 #include "../event.h"
 #include "../fault.h"
+#include "../nmi_block.h"
 #include "../print.h"
 #include "call.h"
 #include "method.h"
@@ -285,7 +286,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	sbi_name_firmware(pmu);
 	pmu->loads = true;
 	pmu->raw_bits = sbi_spec_version >= sbi_mk_version(3, 0) ? SBI_RAW_V2_BITS : SBI_RAW_BITS;
-	scoped_guard(irqsave)
+	scoped_guard(riscv_pmu_irqsave)
 		sbi_hart_start(pmu);
 	sbi_test_ctrs(pmu);
 	return 0;

@@ -19,6 +19,7 @@
 #include <asm/sbi_pmu_batch.h>
 
 #include "../event.h"
+#include "../nmi_block.h"
 #include "../print.h"
 #include "call.h"
 #include "method.h"
@@ -163,13 +164,13 @@ static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 	int err = -ENODEV;
 
 	*ctrs = 0;
-	local_irq_save(irqs);
+	irqs = riscv_pmu_irq_save();
 	shmem = this_cpu_read(batch_shmem);
 	if (shmem)
 		err = riscv_pmu_sbi_batch_resolve(event_idx, event_data);
 	if (!err)
 		*ctrs = READ_ONCE(shmem->ctrs);
-	local_irq_restore(irqs);
+	riscv_pmu_irq_restore(irqs);
 
 	/* No counter can hold the event (-ENOENT): this is a valid result, not an error. */
 	return err == -ENOENT ? 0 : err;
@@ -180,7 +181,7 @@ static int batch_map_event(const struct riscv_pmu_selector *event, u64 ctrs)
 {
 	struct sbi_pmu_batch_shmem *shmem;
 
-	guard(irqsave)();
+	guard(riscv_pmu_irqsave)();
 	shmem = this_cpu_read(batch_shmem);
 	if (!shmem)
 		return -ENODEV;

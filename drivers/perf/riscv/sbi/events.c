@@ -12,6 +12,7 @@
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 
+#include "../nmi_block.h"
 #include "../print.h"
 #include "call.h"
 #include "method.h"
@@ -74,7 +75,7 @@ static int sbi_try(u64 ctrs, u32 event_idx, u64 event_data, u64 *tried)
 {
 	int ctr;
 
-	guard(irqsave)();
+	guard(riscv_pmu_irqsave)();
 	*tried = ctrs & ~this_cpu_read(riscv_pmu_sbi_configs);
 	if (!*tried)
 		return -EAGAIN;

@@ -13,6 +13,7 @@
 
 #include "../csr.h"
 #include "../event.h"
+#include "../nmi_block.h"
 #include "ssccfg.h"
 
 static u64 ssccfg_fixed_ctr(const struct riscv_pmu *pmu, u32 event_idx)
@@ -266,7 +267,7 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 	unsigned long select;
 	const u64 *written;
 
-	guard(irqsave)();
+	guard(riscv_pmu_irqsave)();
 	written = *this_cpu_ptr(&riscv_pmu_ssccfg_written);
 	select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
 	for_each_ctr(ctr, raw_ctrs) {
@@ -315,7 +316,7 @@ static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_confi
 		if (!pmu->fw_ctrs)
 			return 0;
 		/* event_ctrs() may configure a counter of this hart. */
-		scoped_guard(irqsave)
+		scoped_guard(riscv_pmu_irqsave)
 			ssccfg_wake_fw(&ssccfg->sbi);
 		return ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, cfg);
 	}

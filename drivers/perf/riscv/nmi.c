@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Overflows that interrupt code with interrupts off, as an NMI does: the firmware delivers them as
+ * software events of the SBI (sse.c).
+ *
+ * The handler shares its state with the driver's other functions, which run with interrupts off.
+ * While they change it, &riscv_pmu_hart.updating or riscv_pmu_nmi_blocks is set on this hart. Then
+ * the overflow has to wait until interrupts are on, as without NMIs: an irq_work handles it.
+ */
+
+#include <linux/entry-common.h>
+#include <linux/irq_work.h>
+#include <linux/linkage.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/pgtable.h>
+#include <linux/sched/task_stack.h>
+
+#include <asm/irq_regs.h>
+
+#include "ebb.h"
+#include "entries.h"
+#include "nmi.h"
+#include "nmi_block.h"
+#include "sse.h"
+#include "update.h"
+
+bool riscv_pmu_nmi_stays_pending __ro_after_init;
+bool riscv_pmu_nmi_has_h __ro_after_init;
+
+DEFINE_PER_CPU(struct riscv_pmu_nmi, riscv_pmu_nmi_harts);
+
+static_assert(offsetof(struct riscv_pmu_nmi, stack) == NMI_STACK * sizeof(long));
+static_assert(offsetof(struct riscv_pmu_nmi, sp) == NMI_SP * sizeof(long));
+static_assert(offsetof(struct riscv_pmu_nmi, guest) == NMI_GUEST * sizeof(long));
+static_assert(offsetof(struct riscv_pmu_nmi_frame, scratch) == sizeof(struct pt_regs));
+
+/* --- the handler --- */
+
+/*
+ * What an exception in the handler would overwrite: an exception is possible wherever user memory
+ * is read.
+ */
+struct nmi_saved {
+	long		kernel_sp;
+	long		user_sp;
+#ifdef CONFIG_64BIT
+	unsigned long	a0;
+	unsigned long	a1;
+	unsigned long	a2;
+#endif
+	unsigned long	hstatus;
+	unsigned long	htval;
+	unsigned long	htinst;
+};
+
+static __always_inline void nmi_save(struct nmi_saved *saved)
+{
+	const struct thread_info *ti = current_thread_info();
+
+	saved->kernel_sp = ti->kernel_sp;
+	saved->user_sp = ti->user_sp;
+#ifdef CONFIG_64BIT
+	saved->a0 = ti->a0;
+	saved->a1 = ti->a1;
+	saved->a2 = ti->a2;
+#endif
+	if (!riscv_pmu_nmi_has_h)
+		return;
+
+	saved->hstatus = csr_read(CSR_HSTATUS);
+	saved->htval = csr_read(CSR_HTVAL);
+	saved->htinst = csr_read(CSR_HTINST);
+}
+
+static __always_inline void nmi_restore(const struct nmi_saved *saved)
+{
+	struct thread_info *ti = current_thread_info();
+
+	ti->kernel_sp = saved->kernel_sp;
+	ti->user_sp = saved->user_sp;
+#ifdef CONFIG_64BIT
+	ti->a0 = saved->a0;
+	ti->a1 = saved->a1;
+	ti->a2 = saved->a2;
+#endif
+	if (!riscv_pmu_nmi_has_h)
+		return;
+
+	csr_write(CSR_HSTATUS, saved->hstatus);
+	csr_write(CSR_HTVAL, saved->htval);
+	csr_write(CSR_HTINST, saved->htinst);
+}
+
+/*
+ * While the scheduler switches from one task to another, the next one's memory may be mapped
+ * already: the stack of the current one cannot be read.
+ */
+static bool nmi_can_read_user(void)
+{
+	const struct mm_struct *mm = current->mm;
+
+	return !mm || (csr_read(CSR_SATP) & SATP_PPN) == PFN_DOWN(__pa(mm->pgd));
+}
+
+/*
+ * The kernel's entry code has not saved user mode's registers yet: task_pt_regs() has older ones.
+ * sscratch is not 0 there, nor in the exit code, where they are still saved.
+ */
+static bool nmi_is_entry(const struct riscv_pmu_nmi_frame *frame)
+{
+	return frame->scratch && !user_mode(&frame->regs) &&
+	       frame->regs.epc < (unsigned long)ret_from_exception;
+}
+
+/* The kernel may be changing what belongs to the task's event-based branches. */
+static bool nmi_has_to_wait(const struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
+			    const struct riscv_pmu_nmi_frame *frame)
+{
+	const struct pt_regs *regs = &frame->regs;
+
+	/* Between the reads of a group, all counts are latched. */
+	if (READ_ONCE(hart->updating) || READ_ONCE(hart->latch_on_read) ||
+	    __this_cpu_read(riscv_pmu_nmi_blocks) || nmi->guest)
+		return true;
+
+	return !user_mode(regs) && (nmi_is_entry(frame) || !nmi_can_read_user() ||
+				    riscv_pmu_ebb_of_current());
+}
+
+/*
+ * Event-based branches are taken on a return from the kernel to user mode, which the return from an
+ * NMI is not. So have user mode interrupted once more. If interrupts between harts are SSIP, the
+ * pending bit is enough for that: its handler finds nothing to do.
+ */
+static void nmi_enter_kernel(struct riscv_pmu_nmi *nmi)
+{
+	if (csr_read(CSR_IE) & IE_SIE)
+		csr_set(CSR_IP, IE_SIE);
+	else
+		irq_work_queue(&nmi->work);
+}
+
+/*
+ * The registers for samples. In the kernel's exit code, sp and s0 may be those of user mode, and
+ * cannot be used to unwind the kernel's stack: show only the address.
+ */
+static struct pt_regs *nmi_regs(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *frame)
+{
+	if (likely(!frame->scratch || user_mode(&frame->regs)))
+		return &frame->regs;
+
+	nmi->window = frame->regs;
+	nmi->window.sp = (unsigned long)task_pt_regs(current);
+	nmi->window.s0 = 0;
+	return &nmi->window;
+}
+
+static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *frame)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	struct riscv_pmu_hart *hart;
+
+	nmi->nmis++;
+	if (riscv_pmu_nmi_stays_pending)
+		riscv_pmu_sse_clear_pending();
+	if (!pmu)
+		return;
+
+	hart = riscv_pmu_this_hart(pmu);
+	if (nmi_has_to_wait(nmi, hart, frame)) {
+		nmi->deferred++;
+		irq_work_queue(&nmi->work);
+		return;
+	}
+	riscv_pmu_handle_irq(pmu, hart, nmi_regs(nmi, frame));
+	if (unlikely(test_thread_flag(TIF_RISCV_EBB)))
+		nmi_enter_kernel(nmi);
+}
+
+/**
+ * riscv_pmu_nmi_handle() - handle an overflow that has interrupted any code
+ * @nmi:	this hart's
+ * @frame:	the interrupted registers
+ *
+ * Context: the handler of a software event: as in an NMI, on a stack of its own.
+ */
+asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
+					     struct riscv_pmu_nmi_frame *frame)
+{
+	struct nmi_saved saved;
+	irqentry_state_t state;
+
+	nmi_save(&saved);
+	state = irqentry_nmi_enter(&frame->regs);
+	instrumentation_begin();
+	nmi_handle(nmi, frame);
+	instrumentation_end();
+	irqentry_nmi_exit(&frame->regs, state);
+	nmi_restore(&saved);
+}
+
+/**
+ * riscv_pmu_nmi_work() - handle an overflow that had to wait
+ * @work:	&riscv_pmu_nmi.work of this hart
+ *
+ * If it was handled meanwhile, no flag is set.
+ *
+ * Context: hard interrupt.
+ */
+void riscv_pmu_nmi_work(struct irq_work *work)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	struct pt_regs *regs = get_irq_regs();
+	struct riscv_pmu_hart *hart;
+
+	if (!pmu || !regs)
+		return;
+
+	hart = riscv_pmu_this_hart(pmu);
+	if (!hart->shut_down)
+		riscv_pmu_handle_irq(pmu, hart, regs);
+}
+
+/**
+ * riscv_pmu_nmi_count() - how many NMIs a hart has had
+ * @cpu:	the hart
+ * @nmis:	out: all of them
+ * @deferred:	out: those that had to wait until interrupts were on
+ *
+ * Context: any.
+ */
+void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
+{
+	*nmis = READ_ONCE(per_cpu(riscv_pmu_nmi_harts.nmis, cpu));
+	*deferred = READ_ONCE(per_cpu(riscv_pmu_nmi_harts.deferred, cpu));
+}
+
+/* --- guests --- */
+
+/**
+ * riscv_pmu_nmi_set_guest() - note whether a KVM guest may be running
+ * @guest:	the current task, or NULL: no longer
+ *
+ * While KVM switches to a guest and back, tp and sscratch may be the guest's.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_nmi_set_guest(struct task_struct *guest)
+{
+	__this_cpu_write(riscv_pmu_nmi_harts.guest, guest);
+	barrier();
+}

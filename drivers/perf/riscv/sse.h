@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Software events of the SBI (SSE): the overflow of a hart's counters as an event of M-mode. */
+#ifndef _RISCV_PMU_SSE_H
+#define _RISCV_PMU_SSE_H
+
+/* SBI 3.0, chapter 17. The entry code needs these two. */
+#define SSE_EXT			0x535345
+#define SSE_COMPLETE		6
+
+#ifndef __ASSEMBLER__
+
+#include <linux/types.h>
+
+struct pt_regs;
+
+bool riscv_pmu_sse_is_available(void);
+int riscv_pmu_sse_start(const void *entry, void *arg);
+void riscv_pmu_sse_stop(void);
+void riscv_pmu_sse_suspend(void);
+void riscv_pmu_sse_resume(void);
+void riscv_pmu_sse_clear_pending(void);
+
+#ifdef CONFIG_RISCV_PMU_NMI
+void riscv_pmu_sse_read_regs(struct pt_regs *regs);
+#else
+static inline void riscv_pmu_sse_read_regs(struct pt_regs *regs) { }
+#endif
+
+#endif /* __ASSEMBLER__ */
+
+#endif /* _RISCV_PMU_SSE_H */
