@@ -235,7 +235,12 @@ static void check_sampling(struct patient *patient)
 		     "by overflow interrupt; cycles by two raw events, one in user mode and one in the kernel",
 		     "");
 	} else if (!err) {
-		find(patient, "sampling", FINDING_OK, "by overflow interrupt", "");
+		bool nmi = !strcmp(patient->sampling, "nmi");
+
+		find(patient, "sampling", FINDING_OK,
+		     nmi ? "by NMI: code with interrupts off is sampled, too" :
+			   "by overflow interrupt: code with interrupts off appears where it enables them",
+		     "");
 	} else if (err == -EACCES || err == -EPERM) {
 		find(patient, "sampling", FINDING_DEGRADED, "this user may not sample the kernel",
 		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");

@@ -238,6 +238,8 @@ bool pmu_can_filter(void);
  * harts have no filters. Tests that need exact samples or filters check for the interrupt.
  */
 bool pmu_samples_by_interrupt(void);
+/* Returns whether the interrupt is one that code with interrupts off takes, too (caps/sampling). */
+bool pmu_samples_by_nmi(void);
 /* Returns whether samples are taken by polling (caps/sampling). */
 bool pmu_samples_by_poll(void);
 /* Returns whether samples can be taken, by the interrupt or by polling. */

@@ -137,7 +137,14 @@ bool pmu_samples_by_interrupt(void)
 	char text[PMU_TEXT];
 
 	pmu_sysfs("caps/sampling", text);
-	return *text ? !strcmp(text, "interrupt") : pmu_can_filter();
+	return *text ? !strcmp(text, "interrupt") || !strcmp(text, "nmi") : pmu_can_filter();
+}
+
+bool pmu_samples_by_nmi(void)
+{
+	char text[PMU_TEXT];
+
+	return !strcmp(pmu_sysfs("caps/sampling", text), "nmi");
 }
 
 bool pmu_samples_by_poll(void)
