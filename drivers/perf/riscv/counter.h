@@ -158,8 +158,10 @@ static inline void riscv_pmu_counter_invalidate(struct riscv_pmu_hart *hart, uns
  */
 static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
 {
-	hart->latch_on_read = false;
 	hart->latched = false;
+	/* Until here an NMI waits. */
+	barrier();
+	WRITE_ONCE(hart->latch_on_read, false);
 }
 
 /**

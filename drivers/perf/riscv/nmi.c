@@ -10,6 +10,7 @@
 
 #include <linux/entry-common.h>
 #include <linux/irq_work.h>
+#include <linux/kprobes.h>
 #include <linux/linkage.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
@@ -104,13 +105,13 @@ static bool nmi_can_read_user(void)
 }
 
 /*
- * The kernel's entry code has not saved user mode's registers yet: task_pt_regs() has older ones.
- * sscratch is not 0 there, nor in the exit code, where they are still saved.
+ * The kernel's entry code has not saved user mode's registers yet: task_pt_regs() has older ones,
+ * and sp may be user mode's.
  */
-static bool nmi_is_entry(const struct riscv_pmu_nmi_frame *frame)
+static bool nmi_is_entry(const struct pt_regs *regs)
 {
-	return frame->scratch && !user_mode(&frame->regs) &&
-	       frame->regs.epc < (unsigned long)ret_from_exception;
+	return regs->epc >= (unsigned long)handle_exception &&
+	       regs->epc < (unsigned long)ret_from_exception;
 }
 
 /* The kernel may be changing what belongs to the task's event-based branches. */
@@ -123,8 +124,14 @@ static bool nmi_has_to_wait(const struct riscv_pmu_nmi *nmi, const struct riscv_
 	if (READ_ONCE(hart->updating) || READ_ONCE(hart->latch_on_read) ||
 	    __this_cpu_read(riscv_pmu_nmi_blocks) || nmi->guest)
 		return true;
+	/* KVM's overflow handler takes a lock: an overflow of a guest is left to the irq_work. */
+	if (irq_work_is_pending((struct irq_work *)&nmi->work))
+		return true;
+	/* A page fault here would be taken for one of the instruction that is stepped. */
+	if (kprobe_running())
+		return true;
 
-	return !user_mode(regs) && (nmi_is_entry(frame) || !nmi_can_read_user() ||
+	return !user_mode(regs) && (nmi_is_entry(regs) || !nmi_can_read_user() ||
 				    riscv_pmu_ebb_of_current());
 }
 
@@ -174,6 +181,10 @@ static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *fr
 		return;
 	}
 	riscv_pmu_handle_irq(pmu, hart, nmi_regs(nmi, frame));
+	/* A firmware call of the handler may have cleared the interrupt of another counter. */
+	if (riscv_pmu_nmi_stays_pending &&
+	    pmu->ops.overflowed(pmu, hart->hw.running & hart->hw.armed))
+		irq_work_queue(&nmi->work);
 	if (unlikely(test_thread_flag(TIF_RISCV_EBB)))
 		nmi_enter_kernel(nmi);
 }
@@ -211,12 +222,13 @@ asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
 void riscv_pmu_nmi_work(struct irq_work *work)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
-	struct pt_regs *regs = get_irq_regs();
+	struct pt_regs *regs = get_irq_regs() ?: task_pt_regs(current);
 	struct riscv_pmu_hart *hart;
 
-	if (!pmu || !regs)
+	if (!pmu)
 		return;
 
+	guard(riscv_pmu_irqsave)();
 	hart = riscv_pmu_this_hart(pmu);
 	if (!hart->shut_down)
 		riscv_pmu_handle_irq(pmu, hart, regs);

@@ -55,6 +55,7 @@ extern bool riscv_pmu_nmi_has_h;
 void riscv_pmu_nmi_work(struct irq_work *work);
 asmlinkage void riscv_pmu_nmi_entry(void);
 /* arch/riscv/kernel/entry.S */
+asmlinkage void handle_exception(void);
 asmlinkage void ret_from_exception(void);
 asmlinkage void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *frame);
 

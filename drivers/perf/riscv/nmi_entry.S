@@ -49,7 +49,8 @@ SYM_CODE_START(riscv_pmu_nmi_entry)
 	csrrw	s6, CSR_TVEC, t0
 
 	/*
-	 * Find the current task. sscratch is 0 in the kernel, and the task in user mode. In the
+	 * Find the current task. sscratch is 0 in the kernel, and the task in user mode, whose pc may
+	 * be any address, because an overflow comes before the exception of a jump. In the
 	 * kernel's exit code, and at the first instruction of its entry code, it is the task
 	 * already, or still. In the rest of the entry code tp and sscratch are being exchanged: if
 	 * the kernel was interrupted, tp is 0 for a while, and sscratch is the task; if user mode
@@ -59,6 +60,8 @@ SYM_CODE_START(riscv_pmu_nmi_entry)
 	bnez	t1, .Lset_task
 	beqz	s1, .Lfound_task
 	mv	t1, s1
+	andi	t2, s5, SR_SPP
+	beqz	t2, .Lset_task
 	bleu	s2, t0, .Lset_task
 	la	t2, ret_from_exception
 	bltu	s2, t2, .Lis_entry

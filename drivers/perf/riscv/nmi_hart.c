@@ -16,12 +16,12 @@
 #include <linux/string.h>
 
 #include <asm/cpufeature.h>
-#include <asm/sbi.h>
-#include <asm/sbi_pmu_batch.h>
+#include <asm/csr.h>
 
 #include "entries.h"
 #include "nmi.h"
 #include "print.h"
+#include "sbi/call.h"
 #include "sse.h"
 
 static char *nmi_param = "0";
@@ -122,7 +122,7 @@ static bool __init nmi_alloc_stacks(void)
 /* The firmware clears the pending bit itself if it has the batch extension (opensbi/patches). */
 static bool __init nmi_firmware_clears(void)
 {
-	return sbi_probe_extension(SBI_EXT_PMU_BATCH) > 0;
+	return riscv_pmu_sbi_has_batch();
 }
 
 static const char *__init nmi_find(const struct riscv_pmu *pmu)

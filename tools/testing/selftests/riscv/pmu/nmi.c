@@ -6,9 +6,11 @@
 
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
@@ -231,6 +233,11 @@ struct keep_check {
 	int64_t inside, wrong;
 };
 
+static void count_record(const struct pmu_record *record, void *arg)
+{
+	(*(int64_t *)arg)++;
+}
+
 static long keep_changed;
 
 static void keep(long turns)
@@ -265,6 +272,50 @@ TEST_F_TIMEOUT(nmi, all_registers_are_kept, 120)
 	EXPECT_EQ(0, keep_changed);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_LT(self->exact ? 900 : 0, check.inside);
+}
+
+/* --- user mode at addresses of the kernel --- */
+
+static unsigned long jump_tp, jump_resume;
+
+/* Without the C library, whose thread pointer is not set. */
+static void end_jump(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *user = context;
+
+	user->uc_mcontext.__gregs[REG_PC] = jump_resume;
+	user->uc_mcontext.__gregs[4] = jump_tp;
+}
+
+static void jump(long times)
+{
+	while (times--)
+		asm volatile("	sd	tp, 0(%0)\n"
+			     "	la	t1, 1f\n"
+			     "	sd	t1, 0(%1)\n"
+			     "	li	tp, 0x1230\n"
+			     "	li	t0, -2\n"
+			     "	jr	t0\n"
+			     "1:\n"
+			     : : "r" (&jump_tp), "r" (&jump_resume) : "t0", "t1", "memory");
+}
+
+/*
+ * An overflow of the jump interrupts user mode at an address of the kernel, before the exception.
+ * The current task must not be taken from tp, which is user mode's.
+ */
+TEST_F_TIMEOUT(nmi, user_mode_at_an_address_of_the_kernel_is_user_mode, 120)
+{
+	struct sigaction action = { .sa_sigaction = end_jump, .sa_flags = SA_SIGINFO };
+	int64_t nr = 0;
+
+	ASSERT_EQ(0, sigaction(SIGSEGV, &action, NULL));
+	self->attr.exclude_kernel = 1;
+	self->attr.sample_period = 7;
+	ASSERT_EQ(0, sample(self, jump, 2000, count_record, &nr));
+	signal(SIGSEGV, SIG_DFL);
+	EXPECT_FALSE(self->ring.broken);
+	EXPECT_LT(0, nr);
 }
 
 /* --- bad input --- */
