@@ -49,8 +49,8 @@ SYM_CODE_START(riscv_pmu_nmi_entry)
 	csrrw	s6, CSR_TVEC, t0
 
 	/*
-	 * Find the current task. sscratch is 0 in the kernel, and the task in user mode, whose pc may
-	 * be any address, because an overflow comes before the exception of a jump. In the
+	 * Find the current task. sscratch is 0 in the kernel, and the task in user mode, whose pc
+	 * may be any address, because an overflow comes before the exception of a jump. In the
 	 * kernel's exit code, and at the first instruction of its entry code, it is the task
 	 * already, or still. In the rest of the entry code tp and sscratch are being exchanged: if
 	 * the kernel was interrupted, tp is 0 for a while, and sscratch is the task; if user mode

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Samples of code with interrupts off: caps/sampling is "nmi". The kernel's part of the tests is the
- * loop of riscv_pmu/spin in debugfs (CONFIG_RISCV_PMU_NMI_TEST).
+ * Samples of code with interrupts off: caps/sampling is "nmi". The kernel's part of the tests is
+ * the loop of riscv_pmu/spin in debugfs (CONFIG_RISCV_PMU_NMI_TEST).
  */
 
 #define _GNU_SOURCE
@@ -53,8 +53,8 @@ static bool find_symbol(const char *name, struct symbol *symbol)
 	rewind(file);
 	symbol->end = UINT64_MAX;
 	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%llx", &address) == 1 && address > symbol->begin &&
-		    address < symbol->end)
+		if (sscanf(line, "%llx %*c %127s", &address, found) == 2 &&
+		    address > symbol->begin && address < symbol->end)
 			symbol->end = address;
 	}
 	fclose(file);
@@ -191,7 +191,7 @@ static void enter_kernel(long times)
 
 /*
  * Overflows are at each instruction that a system call and an exception of the kernel execute in
- * handle_exception and ret_from_exception. Those in the first instructions, which have not saved the
+ * handle_exception and ret_from_exception. Those in handle_exception, which has not saved the
  * registers yet, have to wait. Samples show the others, up to the last instruction, where all
  * registers are user mode's again.
  */
@@ -225,9 +225,6 @@ TEST_F_TIMEOUT(nmi, each_instruction_of_the_entry_code_can_be_interrupted, 300)
 
 #define KEEP_VALUE	0x5eed5eed00
 #define REGS		(BIT(PERF_REG_RISCV_A6) | BIT(PERF_REG_RISCV_A7) | BIT(PERF_REG_RISCV_T6))
-
-long pmu_keep_loop(long turns);
-extern const char pmu_keep_begin[], pmu_keep_end[];
 
 struct keep_check {
 	int64_t inside, wrong;

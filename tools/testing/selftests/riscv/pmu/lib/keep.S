@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * long pmu_keep_loop(long turns): executes a loop of one addition, one branch and nothing else, with
- * all other registers set, and returns how many of them have changed. The number of a register is in
- * its value, KEEP_VALUE + n; f0 to f31 have the same values as integers.
+ * long pmu_keep_loop(long turns): executes a loop of one addition, one branch and nothing else,
+ * with all other registers set, and returns how many of them have changed. The number of a
+ * register is in its value, KEEP_VALUE + n; f0 to f31 have the same values as integers.
  */
 #define KEEP_VALUE	0x5eed5eed00
 #define FRAME		128

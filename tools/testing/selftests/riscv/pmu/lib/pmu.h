@@ -86,6 +86,9 @@ void pmu_chain(long instructions);
 extern const char pmu_chain_in_a[], pmu_chain_in_b[], pmu_chain_in_c[];
 void pmu_regs_loop(long instructions);
 extern const char pmu_regs_begin[], pmu_regs_end[];
+/* lib/keep.S. Returns how many registers have changed. */
+long pmu_keep_loop(long turns);
+extern const char pmu_keep_begin[], pmu_keep_end[];
 void pmu_split_loop(long turns);
 extern const char pmu_split_large[], pmu_split_small[], pmu_split_end[];
 
