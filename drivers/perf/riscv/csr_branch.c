@@ -188,7 +188,7 @@ void riscv_pmu_csr_branch_hide(void)
 }
 
 /**
- * riscv_pmu_csr_branch_show() - remove the branch records of a KVM guest that has run, and record again
+ * riscv_pmu_csr_branch_show() - remove the branch records of a KVM guest, and record again
  *
  * Context: interrupts off, since riscv_pmu_csr_branch_hide().
  */

@@ -134,8 +134,8 @@ static ssize_t sampling_show(struct device *dev, struct device_attribute *attr, 
 {
 	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
 
-	return sysfs_emit(page, "%s\n", !pmu->irq_ctrs ? (pmu->polled_sampling ? "polled" : "none") :
-			  pmu->nmi ? "nmi" : "interrupt");
+	return sysfs_emit(page, "%s\n", pmu->irq_ctrs ? pmu->nmi ? "nmi" : "interrupt" :
+			  pmu->polled_sampling ? "polled" : "none");
 }
 static DEVICE_ATTR_RO(sampling);
 
