@@ -45,11 +45,9 @@ static_assert(offsetof(struct riscv_pmu_nmi_frame, scratch) == sizeof(struct pt_
 struct nmi_saved {
 	long		kernel_sp;
 	long		user_sp;
-#ifdef CONFIG_64BIT
 	unsigned long	a0;
 	unsigned long	a1;
 	unsigned long	a2;
-#endif
 	unsigned long	hstatus;
 	unsigned long	htval;
 	unsigned long	htinst;
@@ -61,11 +59,9 @@ static __always_inline void nmi_save(struct nmi_saved *saved)
 
 	saved->kernel_sp = ti->kernel_sp;
 	saved->user_sp = ti->user_sp;
-#ifdef CONFIG_64BIT
 	saved->a0 = ti->a0;
 	saved->a1 = ti->a1;
 	saved->a2 = ti->a2;
-#endif
 	if (!riscv_pmu_nmi_has_h)
 		return;
 
@@ -80,11 +76,9 @@ static __always_inline void nmi_restore(const struct nmi_saved *saved)
 
 	ti->kernel_sp = saved->kernel_sp;
 	ti->user_sp = saved->user_sp;
-#ifdef CONFIG_64BIT
 	ti->a0 = saved->a0;
 	ti->a1 = saved->a1;
 	ti->a2 = saved->a2;
-#endif
 	if (!riscv_pmu_nmi_has_h)
 		return;
 
@@ -115,17 +109,15 @@ static bool nmi_is_entry(const struct pt_regs *regs)
 }
 
 /* The kernel may be changing what belongs to the task's event-based branches. */
-static bool nmi_has_to_wait(const struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
-			    const struct riscv_pmu_nmi_frame *frame)
+static bool nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
+			    const struct pt_regs *regs)
 {
-	const struct pt_regs *regs = &frame->regs;
-
 	/* Between the reads of a group, all counts are latched. */
 	if (READ_ONCE(hart->updating) || READ_ONCE(hart->latch_on_read) ||
 	    __this_cpu_read(riscv_pmu_nmi_blocks) || nmi->guest)
 		return true;
 	/* KVM's overflow handler takes a lock: an overflow of a guest is left to the irq_work. */
-	if (irq_work_is_pending((struct irq_work *)&nmi->work))
+	if (irq_work_is_pending(&nmi->work))
 		return true;
 	/* A page fault here would be taken for one of the instruction that is stepped. */
 	if (kprobe_running())
@@ -175,7 +167,7 @@ static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *fr
 		return;
 
 	hart = riscv_pmu_this_hart(pmu);
-	if (nmi_has_to_wait(nmi, hart, frame)) {
+	if (nmi_has_to_wait(nmi, hart, &frame->regs)) {
 		nmi->deferred++;
 		irq_work_queue(&nmi->work);
 		return;

@@ -106,23 +106,20 @@ static bool __init nmi_alloc_stacks(void)
 		 * Of twice the size: with CONFIG_VMAP_STACK, the exception entry takes an address
 		 * with the bit THREAD_SHIFT for one of an overflowed stack.
 		 */
-		unsigned long stack = nmi->stack ? 0 :
-				      __get_free_pages(GFP_KERNEL, THREAD_SIZE_ORDER + 1);
+		unsigned long stack;
 
-		if (!nmi->stack && !stack)
+		/* Machines with several CPU types come here once for each. */
+		if (nmi->stack)
+			continue;
+		stack = __get_free_pages(GFP_KERNEL, THREAD_SIZE_ORDER + 1);
+		if (!stack)
 			return false;
-		if (!nmi->stack)
-			nmi->stack = (void *)(stack + THREAD_SIZE) - sizeof(*nmi->stack);
+
+		nmi->stack = (void *)(stack + THREAD_SIZE) - sizeof(*nmi->stack);
 		nmi->work = IRQ_WORK_INIT_HARD(riscv_pmu_nmi_work);
 	}
 
 	return true;
-}
-
-/* The firmware clears the pending bit itself if it has the batch extension (opensbi/patches). */
-static bool __init nmi_firmware_clears(void)
-{
-	return riscv_pmu_sbi_has_batch();
 }
 
 static const char *__init nmi_find(const struct riscv_pmu *pmu)
@@ -167,7 +164,8 @@ void __init riscv_pmu_nmi_probe(struct riscv_pmu *pmu)
 		return;
 	}
 
-	riscv_pmu_nmi_stays_pending = !nmi_firmware_clears();
+	/* Firmware with the batch extension clears the pending bit itself (opensbi/patches). */
+	riscv_pmu_nmi_stays_pending = !riscv_pmu_sbi_has_batch();
 	riscv_pmu_nmi_has_h = riscv_isa_extension_available(NULL, h);
 	pmu->nmi = asked || !riscv_pmu_nmi_stays_pending;
 }
