@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Starts a "kernel" of two instructions by kexec, an endless loop, in which gdb examines
+ * kexec-guest [crash]: starts a "kernel" of a few instructions by kexec, or by a crash: a loop of tens
+ * of milliseconds, in which counters that still run overflow, and then an endless one. gdb examines there
  * the state that Linux has left.
  * Until then a process on each hart reads the time and the counter of its own event
  * without system calls, and reports wrong values in the kernel's log.
@@ -12,6 +13,7 @@
 #include <linux/kexec.h>
 #include <linux/reboot.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,13 +23,24 @@
 
 #include "../../tools/include/perf/riscv_pmu_read.h"
 
-/* Memory that Linux does not use at this time. */
+/* Memory that Linux does not use at this time; for a crash, crashkernel= reserves it. */
 #define ENTRY		0x90000000UL
 #define TREE		0x92000000UL
 #define PAGE		4096UL
 
-/* wfi; j ENTRY */
-static const uint32_t wait_for_ever[] = { 0x10500073, 0xffdff06f };
+/* rig/check/kexec has the addresses of the two endless loops. */
+static const uint32_t next_kernel[] = {
+	0x00000297,	/* auipc t0, 0 */
+	0x02028293,	/* addi t0, t0, 32 */
+	0x10529073,	/* csrw stvec, t0 */
+	0x020002b7,	/* lui t0, 0x2000 */
+	0xfff28293,	/* 1: addi t0, t0, -1 */
+	0xfe029ee3,	/* bnez t0, 1b */
+	0x10500073,	/* 2: wfi */
+	0xffdff06f,	/* j 2b */
+	0x10500073,	/* the exception vector: wfi */
+	0xffdff06f,	/* j the exception vector */
+};
 /* machine_kexec() needs a devicetree. The size must be a multiple of a page. */
 static char tree[256 * 1024];
 
@@ -96,8 +109,18 @@ static void start_readers(void)
 	tell("kexec-guest starts the kexec\n");
 }
 
-int main(void)
+/* Needs CONFIG_MAGIC_SYSRQ. */
+static void crash(void)
 {
+	int fd = open("/proc/sysrq-trigger", O_WRONLY);
+
+	if (fd >= 0)
+		write(fd, "c", 1);
+}
+
+int main(int argc, char **argv)
+{
+	bool is_crash = argc > 1 && !strcmp(argv[1], "crash");
 	FILE *file = fopen("/sys/firmware/fdt", "r");
 	size_t size;
 
@@ -107,13 +130,18 @@ int main(void)
 	fclose(file);
 
 	struct kexec_segment segments[] = {
-		{ wait_for_ever, sizeof(wait_for_ever), (void *)ENTRY, PAGE },
+		{ next_kernel, sizeof(next_kernel), (void *)ENTRY, PAGE },
 		{ tree, size, (void *)TREE, sizeof(tree) },
 	};
 
-	if (syscall(SYS_kexec_load, ENTRY, 2UL, segments, (long)KEXEC_ARCH_RISCV))
+	if (syscall(SYS_kexec_load, ENTRY, 2UL, segments,
+		    (long)(KEXEC_ARCH_RISCV | (is_crash ? KEXEC_ON_CRASH : 0))))
 		return fail("kexec_load");
 	start_readers();
+	if (is_crash) {
+		crash();
+		return fail("/proc/sysrq-trigger");
+	}
 	syscall(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_KEXEC, 0);
 	return fail("reboot");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What KVM calls around each run of a guest.
+ * Functions that KVM calls before and after each run of a guest.
  */
 
 #include <linux/export.h>
@@ -13,7 +13,8 @@
 /**
  * riscv_pmu_guest_enter() - prepare for the run of a KVM guest
  *
- * From here on tp and sscratch may be the guest's, and what the hart records is not shown to it.
+ * Until riscv_pmu_guest_exit(), tp and sscratch may have the guest's values, so the overflows of
+ * NMIs are deferred; branch records are hidden from the guest.
  *
  * Context: interrupts off, until riscv_pmu_guest_exit().
  */
@@ -25,7 +26,7 @@ void riscv_pmu_guest_enter(void)
 EXPORT_SYMBOL_GPL(riscv_pmu_guest_enter);
 
 /**
- * riscv_pmu_guest_exit() - a KVM guest has run
+ * riscv_pmu_guest_exit() - end what riscv_pmu_guest_enter() has begun
  *
  * Context: interrupts off, since riscv_pmu_guest_enter().
  */

@@ -113,7 +113,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 		if (hart->wanted.sched.used)
 			riscv_pmu_hart_init_counters(pmu, hart);
 		riscv_pmu_user_hart_start(hart);
-		riscv_pmu_nmi_hart_resume(hart);
+		riscv_pmu_nmi_hart_resume(pmu, hart);
 		riscv_pmu_commit_update(pmu, hart);
 		break;
 	}

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Overflows that interrupt code with interrupts off, as an NMI does: the firmware delivers them as
- * software events of the SBI (sse.c).
+ * Overflows that interrupt code with interrupts off: the firmware delivers them as Supervisor
+ * Software Events (SSE, sse.c). The driver calls them NMIs, because to disable interrupts does not
+ * stop them. They are not the NMIs of Smrnmi, and the firmware can mask them.
  *
  * The handler shares its state with the driver's other functions, which run with interrupts off.
- * While they change it, &riscv_pmu_hart.updating or riscv_pmu_nmi_blocks is set on this hart. Then
- * the overflow has to wait until interrupts are on, as without NMIs: an irq_work handles it.
+ * While they change it, &riscv_pmu_hart.updating is true or riscv_pmu_nmi_blocks is not 0 on this
+ * hart. Then the overflow is deferred until interrupts are on: an irq_work handles it.
  */
 
 #include <linux/entry-common.h>
@@ -26,6 +27,7 @@
 #include "sse.h"
 #include "update.h"
 
+bool riscv_pmu_nmi_in_use __ro_after_init;
 bool riscv_pmu_nmi_stays_pending __ro_after_init;
 bool riscv_pmu_nmi_has_h __ro_after_init;
 
@@ -39,8 +41,7 @@ static_assert(offsetof(struct riscv_pmu_nmi_frame, scratch) == sizeof(struct pt_
 /* --- the handler --- */
 
 /*
- * What an exception in the handler would overwrite: an exception is possible wherever user memory
- * is read.
+ * What a page fault in the handler would overwrite: one is possible wherever user memory is read.
  */
 struct nmi_saved {
 	long		kernel_sp;
@@ -88,8 +89,8 @@ static __always_inline void nmi_restore(const struct nmi_saved *saved)
 }
 
 /*
- * While the scheduler switches from one task to another, the next one's memory may be mapped
- * already: the stack of the current one cannot be read.
+ * Whether the current task's user memory is mapped. While the scheduler switches tasks, satp may be
+ * that of the next task already: then the current task's user stack cannot be unwound.
  */
 static bool nmi_can_read_user(void)
 {
@@ -99,8 +100,8 @@ static bool nmi_can_read_user(void)
 }
 
 /*
- * The kernel's entry code has not saved user mode's registers yet: task_pt_regs() has older ones,
- * and sp may be user mode's.
+ * Whether the interrupted code is the kernel's entry code, which has not saved user mode's
+ * registers yet: task_pt_regs() is stale, and sp may be user mode's.
  */
 static bool nmi_is_entry(const struct pt_regs *regs)
 {
@@ -108,31 +109,43 @@ static bool nmi_is_entry(const struct pt_regs *regs)
 	       regs->epc < (unsigned long)ret_from_exception;
 }
 
-/* The kernel may be changing what belongs to the task's event-based branches. */
-static bool nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
-			    const struct pt_regs *regs)
+/**
+ * riscv_pmu_nmi_has_to_wait() - whether an overflow has to be left to the irq_work
+ * @nmi:	this hart's state of NMIs
+ * @hart:	this hart
+ * @regs:	the interrupted registers
+ *
+ * Context: NMI (handler of an SSE event).
+ * Return: true if the interrupted code may be changing what the handler uses.
+ */
+bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
+			       const struct pt_regs *regs)
 {
 	/* Between the reads of a group, all counts are latched. */
 	if (READ_ONCE(hart->updating) || READ_ONCE(hart->latch_on_read) ||
 	    __this_cpu_read(riscv_pmu_nmi_blocks) || nmi->guest)
 		return true;
-	/* KVM's overflow handler takes a lock: an overflow of a guest is left to the irq_work. */
+	/*
+	 * The overflow may be that of a guest's event, deferred while the guest ran. KVM's overflow
+	 * handler takes a lock, which the interrupted code may hold.
+	 */
 	if (irq_work_is_pending(&nmi->work))
 		return true;
 	/* A page fault here would be taken for one of the instruction that is stepped. */
 	if (kprobe_running())
 		return true;
 
+	/* The kernel may be changing the event-based branches of the task. */
 	return !user_mode(regs) && (nmi_is_entry(regs) || !nmi_can_read_user() ||
 				    riscv_pmu_ebb_of_current());
 }
 
 /*
- * Event-based branches are taken on a return from the kernel to user mode, which the return from an
- * NMI is not. So have user mode interrupted once more. If interrupts between harts are SSIP, the
- * pending bit is enough for that: its handler finds nothing to do.
+ * An event-based branch is taken when the kernel returns to user mode, but an NMI returns by the
+ * firmware. So raise an interrupt, which user mode takes at once. If IPIs are SSIP, it is enough to
+ * set the pending bit: their handler finds nothing to do.
  */
-static void nmi_enter_kernel(struct riscv_pmu_nmi *nmi)
+static void nmi_raise_interrupt(struct riscv_pmu_nmi *nmi)
 {
 	if (csr_read(CSR_IE) & IE_SIE)
 		csr_set(CSR_IP, IE_SIE);
@@ -149,10 +162,10 @@ static struct pt_regs *nmi_regs(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_
 	if (likely(!frame->scratch || user_mode(&frame->regs)))
 		return &frame->regs;
 
-	nmi->window = frame->regs;
-	nmi->window.sp = (unsigned long)task_pt_regs(current);
-	nmi->window.s0 = 0;
-	return &nmi->window;
+	nmi->exit_regs = frame->regs;
+	nmi->exit_regs.sp = (unsigned long)task_pt_regs(current);
+	nmi->exit_regs.s0 = 0;
+	return &nmi->exit_regs;
 }
 
 static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *frame)
@@ -167,7 +180,7 @@ static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *fr
 		return;
 
 	hart = riscv_pmu_this_hart(pmu);
-	if (nmi_has_to_wait(nmi, hart, &frame->regs)) {
+	if (riscv_pmu_nmi_has_to_wait(nmi, hart, &frame->regs)) {
 		nmi->deferred++;
 		irq_work_queue(&nmi->work);
 		return;
@@ -178,15 +191,15 @@ static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *fr
 	    pmu->ops.overflowed(pmu, hart->hw.running & hart->hw.armed))
 		irq_work_queue(&nmi->work);
 	if (unlikely(test_thread_flag(TIF_RISCV_EBB)))
-		nmi_enter_kernel(nmi);
+		nmi_raise_interrupt(nmi);
 }
 
 /**
  * riscv_pmu_nmi_handle() - handle an overflow that has interrupted any code
- * @nmi:	this hart's
+ * @nmi:	this hart's state of NMIs
  * @frame:	the interrupted registers
  *
- * Context: the handler of a software event: as in an NMI, on a stack of its own.
+ * Context: NMI (handler of an SSE event), on a stack of its own.
  */
 asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
 					     struct riscv_pmu_nmi_frame *frame)
@@ -207,7 +220,8 @@ asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
  * riscv_pmu_nmi_work() - handle an overflow that had to wait
  * @work:	&riscv_pmu_nmi.work of this hart
  *
- * If it was handled meanwhile, no flag is set.
+ * If an interrupt has handled it meanwhile, no counter's overflow flag is set: this changes nothing
+ * then but the statistics.
  *
  * Context: hard interrupt.
  */
@@ -229,8 +243,8 @@ void riscv_pmu_nmi_work(struct irq_work *work)
 /**
  * riscv_pmu_nmi_count() - how many NMIs a hart has had
  * @cpu:	the hart
- * @nmis:	out: all of them
- * @deferred:	out: those that had to wait until interrupts were on
+ * @nmis:	out: NMIs since boot
+ * @deferred:	out: those of @nmis whose overflows were left to the irq_work
  *
  * Context: any.
  */
@@ -243,10 +257,10 @@ void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
 /* --- guests --- */
 
 /**
- * riscv_pmu_nmi_set_guest() - note whether a KVM guest may be running
- * @guest:	the current task, or NULL: no longer
+ * riscv_pmu_nmi_set_guest() - record the task that is about to run a KVM guest
+ * @guest:	the current task; NULL after the guest has run
  *
- * While KVM switches to a guest and back, tp and sscratch may be the guest's.
+ * While KVM switches to a guest and back, tp and sscratch may have the guest's values.
  *
  * Context: interrupts off.
  */

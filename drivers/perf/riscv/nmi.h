@@ -17,9 +17,9 @@
 
 /**
  * struct riscv_pmu_nmi_frame - what the entry code saves
- * @regs:	the registers of the interrupted code, but a6 and a7: riscv_pmu_sse_read_regs()
- * @scratch:	the interrupted value of sscratch: 0 if the kernel was interrupted, but for a few
- *		instructions of its entry and exit
+ * @regs:	the interrupted registers, except a6 and a7, which riscv_pmu_sse_read_regs() reads
+ *		from the firmware
+ * @scratch:	the interrupted sscratch: 0 in the kernel, except in parts of its entry and exit
  */
 struct riscv_pmu_nmi_frame {
 	struct pt_regs	regs;
@@ -27,31 +27,38 @@ struct riscv_pmu_nmi_frame {
 } __aligned(16);
 
 /**
- * struct riscv_pmu_nmi - the non-maskable overflow interrupt of a hart
+ * struct riscv_pmu_nmi - a hart's state of NMIs
  * @stack:	where the entry code puts its frame
  * @sp:		the interrupted sp, while the entry code saves the registers
  * @guest:	the task whose KVM guest may be running, or NULL
- * @work:	handles the overflow as soon as interrupts are on
- * @window:	registers for samples of the kernel's entry and exit code
- * @nmis:	how many there were
- * @deferred:	those that were left to @work
+ * @work:	handles a deferred overflow as soon as interrupts are on
+ * @exit_regs:	the registers for a sample of the kernel's exit code
+ * @nmis:	NMIs since boot
+ * @deferred:	those of @nmis whose overflows were left to @work
  */
 struct riscv_pmu_nmi {
 	struct riscv_pmu_nmi_frame	*stack;
 	unsigned long			sp;
 	struct task_struct		*guest;
 	struct irq_work			work;
-	struct pt_regs			window;
+	struct pt_regs			exit_regs;
 	u64				nmis;
 	u64				deferred;
 };
 
 DECLARE_PER_CPU(struct riscv_pmu_nmi, riscv_pmu_nmi_harts);
 
-/* The firmware leaves the interrupt that it has taken pending; the harts have the H extension. */
+/* Some PMU of this machine has NMIs. */
+extern bool riscv_pmu_nmi_in_use;
+/* The firmware does not clear mip.LCOFIP when it delivers an overflow: the handler has to. */
 extern bool riscv_pmu_nmi_stays_pending;
+/* The harts have the H extension: hstatus, htval and htinst. */
 extern bool riscv_pmu_nmi_has_h;
 
+struct riscv_pmu_hart;
+
+bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
+			       const struct pt_regs *regs);
 void riscv_pmu_nmi_work(struct irq_work *work);
 asmlinkage void riscv_pmu_nmi_entry(void);
 /* arch/riscv/kernel/entry.S */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sections that an NMI must not interrupt, where the hart's state is not at hand, such as in
- * backends. Elsewhere, riscv_pmu_set_updating() does the same for less. nmi.c makes an NMI wait.
+ * Sections that change what the handler of an NMI uses: an NMI leaves its overflow to an irq_work
+ * there (riscv_pmu_nmi_has_to_wait()). Code that has a struct riscv_pmu_hart calls
+ * riscv_pmu_set_updating() instead, which takes fewer instructions. Sections may be nested.
  */
 #ifndef _RISCV_PMU_NMI_BLOCK_H
 #define _RISCV_PMU_NMI_BLOCK_H
@@ -10,11 +11,11 @@
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
 
-/* Sections in progress on a hart */
+/* How many sections are in progress on a hart */
 DECLARE_PER_CPU(unsigned int, riscv_pmu_nmi_blocks);
 
 /**
- * riscv_pmu_block_nmi() - make NMIs wait until riscv_pmu_unblock_nmi()
+ * riscv_pmu_block_nmi() - defer the overflows of NMIs until riscv_pmu_unblock_nmi()
  *
  * Context: interrupts off.
  */
@@ -24,13 +25,22 @@ static inline void riscv_pmu_block_nmi(void)
 	barrier();
 }
 
+/**
+ * riscv_pmu_unblock_nmi() - end what riscv_pmu_block_nmi() has begun
+ *
+ * Context: interrupts off.
+ */
 static inline void riscv_pmu_unblock_nmi(void)
 {
 	barrier();
 	__this_cpu_dec(riscv_pmu_nmi_blocks);
 }
 
-/* Interrupts off, and NMIs wait. */
+/**
+ * riscv_pmu_irq_save() - disable interrupts, and defer the overflows of NMIs
+ *
+ * Return: the flags for riscv_pmu_irq_restore().
+ */
 static inline unsigned long riscv_pmu_irq_save(void)
 {
 	unsigned long flags;

@@ -3,9 +3,10 @@
  * The entry of an overflow that M-mode delivers (SSE). It may interrupt any code of S-mode and user
  * mode: the kernel's own entry and exit code, the switch to a KVM guest, and the guest.
  *
- * The firmware has put the interrupted pc into sepc, and the interrupted mode into sstatus.SPP. It
- * keeps the interrupted a6 and a7, sepc and sstatus.SPP, and restores them when the handler
- * completes; all other registers and CSRs have to be restored here.
+ * On entry, sepc is the interrupted pc and sstatus.SPP the interrupted mode. The firmware has saved
+ * the sepc and the fields of sstatus and hstatus that they had before, a6 and a7. COMPLETE restores
+ * these, and resumes at the sepc and in the mode of that time. All else is restored here and in
+ * riscv_pmu_nmi_handle().
  */
 
 #include <linux/linkage.h>
@@ -42,19 +43,23 @@ SYM_CODE_START(riscv_pmu_nmi_entry)
 	REG_S	s4, PT_CAUSE(sp)
 	REG_S	s3, PT_BADADDR(sp)
 	REG_S	s2, PT_EPC(sp)
+	/* struct riscv_pmu_nmi_frame.scratch */
 	REG_S	s1, PT_SIZE(sp)
 
-	/* KVM has an exception vector of its own while it switches to a guest. */
+	/* The handler may take page faults. While KVM switches to a guest, stvec is KVM's. */
 	la	t0, handle_exception
 	csrrw	s6, CSR_TVEC, t0
 
 	/*
-	 * Find the current task. sscratch is 0 in the kernel, and the task in user mode, whose pc
-	 * may be any address, because an overflow comes before the exception of a jump. In the
-	 * kernel's exit code, and at the first instruction of its entry code, it is the task
-	 * already, or still. In the rest of the entry code tp and sscratch are being exchanged: if
-	 * the kernel was interrupted, tp is 0 for a while, and sscratch is the task; if user mode
-	 * was, tp is the task, and sscratch has user mode's tp.
+	 * Find the current task:
+	 * - sscratch is 0: the kernel was interrupted, and tp is the task.
+	 * - SPP is 0: user mode was interrupted, and sscratch is the task. The pc may be an address
+	 *   of the kernel, because an overflow comes before the exception of a jump.
+	 * - At the first instruction of the kernel's entry code, and in its exit code: sscratch is
+	 *   the task.
+	 * - In the rest of the entry code, tp and sscratch are exchanged. If the exception was the
+	 *   kernel's, tp is 0 and sscratch is the task for a while; if it was user mode's, tp is the
+	 *   task, and sscratch has user mode's tp.
 	 */
 	REG_L	t1, (NMI_GUEST * SZREG)(a7)
 	bnez	t1, .Lset_task
@@ -97,7 +102,7 @@ SYM_CODE_START(riscv_pmu_nmi_entry)
 	li	a6, SSE_COMPLETE
 	REG_L	sp, PT_SP(sp)
 	ecall
-	/* The firmware has lost the interrupted pc. */
+	/* COMPLETE returns only if it fails: then the interrupted code cannot be resumed. */
 	unimp
 SYM_CODE_END(riscv_pmu_nmi_entry)
 ASM_NOKPROBE(riscv_pmu_nmi_entry)

@@ -11,6 +11,7 @@
 #include <linux/irq_work.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
+#include <linux/perf/riscv_pmu.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -30,29 +31,29 @@ MODULE_PARM_DESC(nmi, "sample code with interrupts off: 0 (default), auto or 1")
 
 /* --- harts --- */
 
+/* If the firmware refuses, this hart's overflows are ordinary interrupts. */
+static void nmi_hart_register(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	int err = riscv_pmu_sse_start(riscv_pmu_nmi_entry, this_cpu_ptr(&riscv_pmu_nmi_harts));
+
+	hart->irq.nmi = !err;
+	hart->irq.mask = err ? BIT(pmu->hwirq) : 0;
+	if (err)
+		riscv_pmu_warn("hart %u: the firmware does not deliver overflows as NMIs (error %d): code with interrupts off is not sampled on it\n",
+			       smp_processor_id(), err);
+}
+
 /**
  * riscv_pmu_nmi_hart_start() - let the overflows of a hart interrupt any code
  * @pmu:	the PMU
- * @hart:	this hart, which comes up
- *
- * If the firmware refuses, overflows remain interrupts on this hart.
+ * @hart:	this hart, which comes up; its overflow interrupt is masked
  *
  * Context: CPU hotplug, interrupts off.
  */
 void riscv_pmu_nmi_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	int err;
-
-	if (!pmu->nmi)
-		return;
-
-	err = riscv_pmu_sse_start(riscv_pmu_nmi_entry, this_cpu_ptr(&riscv_pmu_nmi_harts));
-	hart->irq.nmi = !err;
-	if (err)
-		riscv_pmu_warn("hart %u: the firmware does not deliver overflows as NMIs (error %d): code with interrupts off is not sampled on it\n",
-			       smp_processor_id(), err);
-	else
-		hart->irq.mask = 0;
+	if (pmu->nmi)
+		nmi_hart_register(pmu, hart);
 }
 
 /**
@@ -84,17 +85,61 @@ void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart)
 
 /**
  * riscv_pmu_nmi_hart_resume() - deliver overflows again
+ * @pmu:	the PMU
  * @hart:	this hart
  *
- * Context: interrupts off.
+ * The firmware may have lost the registration in an idle state.
+ *
+ * Context: interrupts off, before the update that follows the idle state.
  */
-void riscv_pmu_nmi_hart_resume(const struct riscv_pmu_hart *hart)
+void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (hart->irq.nmi)
-		riscv_pmu_sse_resume();
+	if (!hart->irq.nmi || riscv_pmu_sse_resume())
+		return;
+
+	/* sie is clear: if the firmware refuses, the update that follows enables the interrupt. */
+	hart->irq.masked = true;
+	nmi_hart_register(pmu, hart);
+}
+
+/**
+ * riscv_pmu_crash_stop() - mask NMIs before a crash kernel starts on this hart
+ *
+ * Otherwise an overflow would enter this kernel's handler while the crash kernel runs. Only the
+ * hart that crashes calls this: all others are stopped. The counters keep running.
+ *
+ * Context: any, also the handler of an NMI; interrupts off.
+ */
+void riscv_pmu_crash_stop(void)
+{
+	if (riscv_pmu_nmi_in_use)
+		riscv_pmu_sse_suspend();
 }
 
 /* --- the boot --- */
+
+static void __init nmi_drop_registration(void *unused)
+{
+	riscv_pmu_sse_stop();
+}
+
+/**
+ * riscv_pmu_nmi_drop_registrations() - unregister the handler of an earlier kernel on all harts
+ *
+ * If that kernel has crashed, the firmware would still take the overflow interrupts, and enter a
+ * handler whose code is gone.
+ *
+ * Context: process, at boot, before riscv_pmu_irq_probe().
+ */
+void __init riscv_pmu_nmi_drop_registrations(void)
+{
+	bool available;
+
+	scoped_guard(preempt)
+		available = riscv_pmu_sse_is_available();
+	if (available)
+		on_each_cpu(nmi_drop_registration, NULL, 1);
+}
 
 static bool __init nmi_alloc_stacks(void)
 {
@@ -122,7 +167,8 @@ static bool __init nmi_alloc_stacks(void)
 	return true;
 }
 
-static const char *__init nmi_find(const struct riscv_pmu *pmu)
+/* Returns why a PMU cannot have NMIs, or NULL. */
+static const char *__init nmi_prepare(const struct riscv_pmu *pmu)
 {
 	bool available;
 
@@ -134,7 +180,7 @@ static const char *__init nmi_find(const struct riscv_pmu *pmu)
 	scoped_guard(preempt)
 		available = riscv_pmu_sse_is_available();
 	if (!available)
-		return "the firmware has no event for it (SSE; OpenSBI 1.6 or later has)";
+		return "the firmware has no SSE event for overflows (OpenSBI 1.6 or later has)";
 
 	return nmi_alloc_stacks() ? NULL : "no memory";
 }
@@ -143,8 +189,11 @@ static const char *__init nmi_find(const struct riscv_pmu *pmu)
  * riscv_pmu_nmi_probe() - decide whether overflows interrupt code with interrupts off
  * @pmu:	the PMU, its interrupt known
  *
- * By default they do not, until this has been tested on silicon. With riscv_pmu.nmi=auto they do if
- * the firmware clears the pending interrupt: otherwise each sample takes one firmware call more.
+ * By default they do not, because it is untested on silicon. With riscv_pmu.nmi=auto they do if the
+ * firmware clears mip.LCOFIP when it delivers the event; with other firmware each sample takes one
+ * ecall more.
+ *
+ * Context: process, at boot.
  */
 void __init riscv_pmu_nmi_probe(struct riscv_pmu *pmu)
 {
@@ -157,15 +206,16 @@ void __init riscv_pmu_nmi_probe(struct riscv_pmu *pmu)
 		return;
 	}
 
-	why = nmi_find(pmu);
+	why = nmi_prepare(pmu);
 	if (why) {
 		if (asked)
-			pr_warn("nmi=1: code with interrupts off can not be sampled: %s\n", why);
+			pr_warn("nmi=1: code with interrupts off cannot be sampled: %s\n", why);
 		return;
 	}
 
-	/* Firmware with the batch extension clears the pending bit itself (opensbi/patches). */
+	/* Firmware with the batch extension does that (opensbi/patches). */
 	riscv_pmu_nmi_stays_pending = !riscv_pmu_sbi_has_batch();
 	riscv_pmu_nmi_has_h = riscv_isa_extension_available(NULL, h);
 	pmu->nmi = asked || !riscv_pmu_nmi_stays_pending;
+	riscv_pmu_nmi_in_use |= pmu->nmi;
 }

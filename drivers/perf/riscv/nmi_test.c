@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For tests: a loop with interrupts off. Writing a number to riscv_pmu/spin in debugfs makes the
- * writing task execute the loop so many times.
+ * Files in debugfs, for tests. A number N that is written to riscv_pmu/spin executes a loop N times
+ * with interrupts off. One that is written to riscv_pmu/inject has the firmware interrupt each hart
+ * N times, at random intervals, by an NMI without an overflow.
  */
 
+#include <linux/cpu.h>
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/init.h>
 #include <linux/irqflags.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 
 #include "entries.h"
+#include "nmi.h"
+#include "sse.h"
 
-/* 40 ms at one instruction each ns */
-#define SPIN_MAX	20000000
+/* 20 s at one instruction each ns: long enough for the detector of hard lockups */
+#define SPIN_MAX	10000000000ULL
+#define INJECT_MAX	1000000
+/* The longest interval; the mean is half of it. */
+#define INJECT_WAIT_US	40
 
 /* Two instructions for each turn. Samples of the loop have an address in this function. */
 static noinline void riscv_pmu_spin(unsigned long turns)
@@ -36,8 +47,39 @@ static int spin_set(void *data, u64 turns)
 }
 DEFINE_DEBUGFS_ATTRIBUTE(spin_fops, NULL, spin_set, "%llu\n");
 
+static int inject_all(void)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	guard(cpus_read_lock)();
+	for_each_online_cpu(cpu)
+		err = err ?: riscv_pmu_sse_inject(cpu);
+
+	return err;
+}
+
+static int inject_set(void *data, u64 times)
+{
+	int err = 0;
+
+	if (!riscv_pmu_nmi_in_use)
+		return -EOPNOTSUPP;
+	if (times > INJECT_MAX)
+		return -EINVAL;
+
+	for (; times && !err; times--) {
+		udelay(get_random_u32_below(INJECT_WAIT_US));
+		err = signal_pending(current) ? -EINTR : inject_all();
+		cond_resched();
+	}
+
+	return err;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(inject_fops, NULL, inject_set, "%llu\n");
+
 /**
- * riscv_pmu_nmi_test_init() - create the file
+ * riscv_pmu_nmi_test_init() - create the files
  * @dir:	the driver's folder of debugfs
  *
  * Context: process, at boot.
@@ -45,4 +87,5 @@ DEFINE_DEBUGFS_ATTRIBUTE(spin_fops, NULL, spin_set, "%llu\n");
 void __init riscv_pmu_nmi_test_init(struct dentry *dir)
 {
 	debugfs_create_file_unsafe("spin", 0200, dir, NULL, &spin_fops);
+	debugfs_create_file_unsafe("inject", 0200, dir, NULL, &inject_fops);
 }

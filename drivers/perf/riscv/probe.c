@@ -284,6 +284,7 @@ static int __init probe_start_pmus(void)
 		return -ENOMEM;
 
 	riscv_pmu_throttle_init();
+	riscv_pmu_nmi_drop_registrations();
 	for (i = 0; i < riscv_pmu_nr_types; i++) {
 		struct riscv_pmu *pmu = &riscv_pmu_types[i];
 
@@ -328,8 +329,10 @@ static int __init riscv_pmu_init(void)
 		probe_print(&riscv_pmu_types[i]);
 		err = probe_register(&riscv_pmu_types[i]);
 	}
-	if (!err)
+	if (!err) {
 		probe_register_fw();
+		riscv_pmu_nmi_watchdog_init();
+	}
 	/* The hotplug states stay: they only stop counters, which is right without a PMU too. */
 	if (err)
 		pr_err("not registered: error %d\n", err);

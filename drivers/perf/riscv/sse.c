@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Software events of the SBI (SSE; SBI 3.0, chapter 17): all ecalls of that extension. M-mode
+ * Supervisor Software Events (SSE; SBI 3.0, chapter 17): all ecalls of that extension. M-mode
  * takes the overflow interrupt, and enters the handler that is registered here even if S-mode has
  * disabled its interrupts.
  */
@@ -12,16 +12,18 @@
 #include <linux/wordpart.h>
 
 #include <asm/sbi.h>
+#include <asm/smp.h>
 
 #include "sse.h"
 
-/* Functions and attributes (SBI 3.0, tables 86 to 98) */
+/* Function IDs (SBI 3.0, chapter 17) */
 enum {
 	SSE_READ_ATTRS		= 0,
 	SSE_REGISTER		= 2,
 	SSE_UNREGISTER		= 3,
 	SSE_ENABLE		= 4,
 	SSE_DISABLE		= 5,
+	SSE_INJECT		= 7,
 	SSE_HART_UNMASK		= 8,
 	SSE_HART_MASK		= 9,
 };
@@ -55,7 +57,8 @@ static long sse_read_attrs(struct sse_attrs *attrs, unsigned long first, unsigne
 			 IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(attrs->address) : 0, 0).error;
 }
 
-static struct sse_attrs *sse_attrs_here(void)
+/* The firmware writes to a physical address. */
+static struct sse_attrs *sse_init_attrs(void)
 {
 	struct sse_attrs *attrs = this_cpu_ptr(&sse_attrs);
 
@@ -64,7 +67,7 @@ static struct sse_attrs *sse_attrs_here(void)
 }
 
 /**
- * riscv_pmu_sse_is_available() - whether the firmware delivers overflows as software events
+ * riscv_pmu_sse_is_available() - whether the firmware delivers overflows as SSE events
  *
  * Context: preemption disabled.
  * Return: true if it has the extension and the event.
@@ -74,7 +77,7 @@ bool riscv_pmu_sse_is_available(void)
 	if (sbi_spec_is_0_1() || sbi_probe_extension(SSE_EXT) <= 0)
 		return false;
 
-	return !sse_read_attrs(sse_attrs_here(), SSE_ATTR_STATUS, 1);
+	return !sse_read_attrs(sse_init_attrs(), SSE_ATTR_STATUS, 1);
 }
 
 /**
@@ -82,7 +85,7 @@ bool riscv_pmu_sse_is_available(void)
  * @entry:	the code that is entered, in S-mode
  * @arg:	the value of a7 there
  *
- * An earlier kernel may have left the event registered, such as one that has crashed.
+ * An earlier kernel that has crashed may have left its handler registered: it is removed first.
  *
  * Context: interrupts off.
  * Return: 0 or a negative errno.
@@ -91,7 +94,7 @@ int riscv_pmu_sse_start(const void *entry, void *arg)
 {
 	long err;
 
-	sse_attrs_here();
+	sse_init_attrs();
 	riscv_pmu_sse_stop();
 	err = sse_call(SSE_REGISTER, SSE_LOCAL_PMU_OVERFLOW, (unsigned long)entry,
 		       (unsigned long)arg);
@@ -105,7 +108,10 @@ int riscv_pmu_sse_start(const void *entry, void *arg)
 }
 
 /**
- * riscv_pmu_sse_stop() - deliver this hart's overflows as interrupts again
+ * riscv_pmu_sse_stop() - unregister this hart's event: overflows are interrupts again
+ *
+ * This masks the hart's other SSE events, too, which nobody else uses. While the handler runs, the
+ * firmware refuses, and the event stays registered.
  *
  * Context: interrupts off.
  */
@@ -117,9 +123,10 @@ void riscv_pmu_sse_stop(void)
 }
 
 /**
- * riscv_pmu_sse_suspend() - deliver no overflow until riscv_pmu_sse_resume()
+ * riscv_pmu_sse_suspend() - deliver no SSE event to this hart until riscv_pmu_sse_resume()
  *
- * When a hart resumes from an idle state, its thread pointer is not set at first.
+ * The entry code needs tp, which is not set when a hart resumes from a non-retentive idle state. A
+ * kernel that has crashed does not resume: the next one must not be interrupted.
  *
  * Context: interrupts off.
  */
@@ -131,16 +138,31 @@ void riscv_pmu_sse_suspend(void)
 /**
  * riscv_pmu_sse_resume() - deliver overflows again
  *
- * In a non-retentive idle state, OpenSBI 1.6 to 1.9 forgets that M-mode takes the interrupt, but
- * not that the event is enabled.
+ * After a non-retentive idle state, the event is enabled with OpenSBI 1.6 to 1.9, but the overflow
+ * interrupt is delegated to S-mode again. To disable and enable the event changes that.
  *
  * Context: interrupts off.
+ * Return: whether the event is enabled, and the hart unmasked.
  */
-void riscv_pmu_sse_resume(void)
+bool riscv_pmu_sse_resume(void)
 {
 	sse_call(SSE_DISABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
-	sse_call(SSE_ENABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
-	sse_call(SSE_HART_UNMASK, 0, 0, 0);
+	return !sse_call(SSE_ENABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0) &&
+	       !sse_call(SSE_HART_UNMASK, 0, 0, 0);
+}
+
+/**
+ * riscv_pmu_sse_inject() - have a hart enter its handler, for tests
+ * @cpu:	the hart
+ *
+ * Context: any, but the handler.
+ * Return: 0 or a negative errno.
+ */
+int riscv_pmu_sse_inject(unsigned int cpu)
+{
+	long err = sse_call(SSE_INJECT, SSE_LOCAL_PMU_OVERFLOW, cpuid_to_hartid_map(cpu), 0);
+
+	return err ? sbi_err_map_linux_errno(err) ?: -EIO : 0;
 }
 
 /**
@@ -160,7 +182,7 @@ void riscv_pmu_sse_clear_pending(void)
  * riscv_pmu_sse_read_regs() - complete the registers of the interrupted code
  * @regs:	those with which the handler was called; a6 and a7 are written
  *
- * The firmware uses a6 and a7 for the arguments of the handler.
+ * The firmware uses a6 and a7 for the arguments of the handler. If it refuses, @regs has these.
  *
  * Context: the handler of the event.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Software events of the SBI (SSE): the overflow of a hart's counters as an event of M-mode. */
+/* Supervisor Software Events (SSE): M-mode delivers the overflow of a hart's counters. */
 #ifndef _RISCV_PMU_SSE_H
 #define _RISCV_PMU_SSE_H
 
@@ -17,7 +17,8 @@ bool riscv_pmu_sse_is_available(void);
 int riscv_pmu_sse_start(const void *entry, void *arg);
 void riscv_pmu_sse_stop(void);
 void riscv_pmu_sse_suspend(void);
-void riscv_pmu_sse_resume(void);
+bool riscv_pmu_sse_resume(void);
+int riscv_pmu_sse_inject(unsigned int cpu);
 void riscv_pmu_sse_clear_pending(void);
 
 #ifdef CONFIG_RISCV_PMU_NMI

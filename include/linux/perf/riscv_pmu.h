@@ -323,4 +323,10 @@ static inline void riscv_pmu_guest_exit(void) { }
 
 #endif /* CONFIG_RISCV_PMU */
 
+#ifdef CONFIG_RISCV_PMU_NMI
+void riscv_pmu_crash_stop(void);
+#else
+static inline void riscv_pmu_crash_stop(void) { }
+#endif
+
 #endif /* _LINUX_PERF_RISCV_PMU_H */

@@ -35,6 +35,12 @@ static void fake_report(struct fake_pmu *fake, int ctr, const char *what)
 	fake->violation_ctr = ctr;
 }
 
+static void fake_step(struct fake_pmu *fake)
+{
+	if (fake->step)
+		fake->step(fake);
+}
+
 static u64 fake_mask(const struct fake_pmu *fake, unsigned int ctr)
 {
 	return fake->wide & BIT_ULL(ctr) ? ~0ULL :
@@ -253,15 +259,21 @@ static int fake_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 
 	fake_log(fake, batch);
 	fake_check_batch(fake, batch);
-	for (ctrs = batch->stop; ctrs; ctrs &= ctrs - 1)
+	fake_step(fake);
+	for (ctrs = batch->stop; ctrs; ctrs &= ctrs - 1) {
 		fake_stop(fake, __ffs64(ctrs));
-	for (ctrs = batch->release; ctrs; ctrs &= ctrs - 1)
+		fake_step(fake);
+	}
+	for (ctrs = batch->release; ctrs; ctrs &= ctrs - 1) {
 		fake_release(fake, __ffs64(ctrs));
+		fake_step(fake);
+	}
 
 	for (ctrs = batch->program; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 		int ret = fake_write_config(fake, ctr, &batch->setup[ctr].cfg);
 
+		fake_step(fake);
 		batch->failed |= ret ? BIT_ULL(ctr) : 0;
 		err = err ?: ret;
 	}
@@ -271,6 +283,7 @@ static int fake_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 		bool load = batch->load & BIT_ULL(ctr);
 		int ret = fake_start(fake, ctr, load ? &batch->setup[ctr].value : NULL);
 
+		fake_step(fake);
 		batch->failed |= ret ? BIT_ULL(ctr) : 0;
 		err = err ?: ret;
 	}
@@ -282,19 +295,25 @@ static int fake_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 static int fake_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
 {
 	struct fake_pmu *fake = to_fake(pmu);
+	int err;
 
 	fake->log[fake->nr_batches++ % FAKE_LOG_SIZE] = (struct fake_batch){
 		.stop = BIT_ULL(ctr), .start = BIT_ULL(ctr), .load = BIT_ULL(ctr),
 	};
+	fake_step(fake);
 	fake_advance(fake, fake->reload_gap);
 	fake_stop(fake, ctr);
+	fake_step(fake);
 	*was = fake->ctr[ctr].value;
-	return fake_start(fake, ctr, &value);
+	err = fake_start(fake, ctr, &value);
+	fake_step(fake);
+	return err;
 }
 
 static u64 fake_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	struct fake_pmu *fake = to_fake(pmu);
+	u64 value;
 
 	fake->nr_reads++;
 	if (!(pmu->ctrs & BIT_ULL(ctr))) {
@@ -302,7 +321,10 @@ static u64 fake_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 		return 0;
 	}
 
-	return fake->ctr[ctr].value | (FAKE_UNDEFINED & ~fake_mask(fake, ctr));
+	fake_step(fake);
+	value = fake->ctr[ctr].value | (FAKE_UNDEFINED & ~fake_mask(fake, ctr));
+	fake_step(fake);
+	return value;
 }
 
 static u64 fake_overflowed(struct riscv_pmu *pmu, u64 ctrs)
@@ -310,12 +332,14 @@ static u64 fake_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 	struct fake_pmu *fake = to_fake(pmu);
 	u64 hit = 0;
 
+	fake_step(fake);
 	for (; ctrs; ctrs &= ctrs - 1) {
 		unsigned int ctr = __ffs64(ctrs);
 
 		if (fake->ctr[ctr].overflowed)
 			hit |= BIT_ULL(ctr);
 	}
+	fake_step(fake);
 
 	return hit;
 }

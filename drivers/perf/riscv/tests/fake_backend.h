@@ -64,6 +64,8 @@ struct fake_batch {
  * @absent:	event_idx of an event that no counter can hold
  * @fixed_cycles: only the fixed counter can count cycles
  * @reload_gap:	ticks from a call of &riscv_pmu_ops.reload until it stops the counter
+ * @step:	if set, called before and after each access to a counter
+ * @step_data:	for @step
  * @log:	the last batches; the next one is written to @nr_batches modulo its size
  * @nr_batches:	number of batches
  * @nr_reads:	number of counter reads
@@ -81,6 +83,8 @@ struct fake_pmu {
 	u32			absent;
 	bool			fixed_cycles;
 	u64			reload_gap;
+	void			(*step)(struct fake_pmu *fake);
+	void			*step_data;
 	struct fake_batch	log[FAKE_LOG_SIZE];
 	unsigned int		nr_batches;
 	unsigned int		nr_reads;

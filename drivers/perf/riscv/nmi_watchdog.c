@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's detector of hard lockups (CONFIG_HARDLOCKUP_DETECTOR) with a cycles event on each
+ * hart, whose overflow interrupts a hart that hangs with interrupts off.
+ */
+
+#include <linux/cpufreq.h>
+#include <linux/init.h>
+#include <linux/nmi.h>
+#include <linux/smp.h>
+
+#include "entries.h"
+#include "nmi.h"
+
+/* Assumed if cpufreq does not know the frequency, as on arm64 */
+#define WATCHDOG_MAX_HZ		5000000000ULL
+
+/**
+ * hw_nmi_get_sample_period() - the period of the detector's event
+ * @watchdog_thresh:	seconds from one check to the next, at the largest frequency of the hart
+ *
+ * Context: process, bound to one CPU.
+ * Return: the period in cycles.
+ */
+u64 hw_nmi_get_sample_period(int watchdog_thresh)
+{
+	u64 hz = cpufreq_get_hw_max_freq(raw_smp_processor_id()) * 1000ULL;
+
+	return (hz ?: WATCHDOG_MAX_HZ) * watchdog_thresh;
+}
+
+/**
+ * arch_perf_nmi_is_available() - whether a hart can be interrupted while it hangs
+ *
+ * Context: process, at boot.
+ * Return: true if overflows are NMIs.
+ */
+bool __init arch_perf_nmi_is_available(void)
+{
+	return riscv_pmu_nmi_in_use;
+}
+
+/**
+ * riscv_pmu_nmi_watchdog_init() - start the detector of hard lockups
+ *
+ * The kernel's own attempt, earlier in the boot, has found no NMIs.
+ *
+ * Context: process, at boot, the PMU registered.
+ */
+void __init riscv_pmu_nmi_watchdog_init(void)
+{
+	if (riscv_pmu_nmi_in_use)
+		lockup_detector_retry_init();
+}
