@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Samples of code with interrupts off: caps/sampling is "nmi". The kernel's part of the tests is
- * the loop of riscv_pmu/spin in debugfs (CONFIG_RISCV_PMU_NMI_TEST).
+ * in debugfs (CONFIG_RISCV_PMU_NMI_TEST): a loop, riscv_pmu/spin, and NMIs without an overflow,
+ * riscv_pmu/inject.
  */
 
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -17,6 +21,7 @@
 #include "lib/records.h"
 
 #define SPIN		"/sys/kernel/debug/riscv_pmu/spin"
+#define INJECT		"/sys/kernel/debug/riscv_pmu/inject"
 /* 10 million instructions, which are 10 ms with icount */
 #define SPIN_TURNS	5000000
 #define SPIN_TIMES	100
@@ -102,7 +107,7 @@ static void check_spin(const struct pmu_record *record, void *arg)
 		return;
 
 	check->inside++;
-	/* The mark of the kernel, the loop, its caller */
+	/* PERF_CONTEXT_KERNEL, the loop, its caller */
 	check->wrong_chain += record->nr_frames < 3 || record->frames[1] != record->ip ||
 			      !is_in(record->frames[2], &check->caller);
 }
@@ -114,8 +119,10 @@ static void spin(long times)
 }
 
 /*
- * Of two instructions in each turn, at least 99 % of the samples have to be in the loop. There are
- * at most 1 % more: the event counts what its interrupts execute before they stop it.
+ * The loop executes two instructions in each turn, so that one sample is expected for each
+ * SPIN_PERIOD of them. At least 99 % of these have to be in the loop. At most 2 % more are: the event
+ * also counts what its NMIs execute before they stop the counter, some 800 instructions in the
+ * firmware and the kernel, 0.4 % of the period.
  */
 TEST_F_TIMEOUT(nmi, a_loop_with_interrupts_off_is_sampled, 300)
 {
@@ -165,21 +172,23 @@ static int64_t count_addresses(const struct entry_check *check)
 	return nr;
 }
 
-/* How many NMIs had to wait */
-static long count_deferred(void)
+/* The first hart's nmis, or nmis_deferred: those that had to wait */
+static long count_nmis(const char *name)
 {
 	FILE *file = fopen("/sys/kernel/debug/riscv_pmu/cpu0", "r");
-	char line[256];
-	long nr = -1;
+	char line[256], found[64];
+	long value, nr = -1;
 
-	while (file && fgets(line, sizeof(line), file))
-		sscanf(line, "nmis_deferred %ld", &nr);
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%63s %ld", found, &value) == 2 && !strcmp(found, name))
+			nr = value;
+	}
 	if (file)
 		fclose(file);
 	return nr;
 }
 
-/* Page faults of the kernel, in a copy from user memory that is not there, and system calls */
+/* System calls; one of them causes a page fault in the kernel, because its buffer is not mapped. */
 static void enter_kernel(long times)
 {
 	while (times--) {
@@ -190,14 +199,13 @@ static void enter_kernel(long times)
 }
 
 /*
- * Overflows are at each instruction that a system call and an exception of the kernel execute in
- * handle_exception and ret_from_exception. Those in handle_exception, which has not saved the
- * registers yet, have to wait. Samples show the others, up to the last instruction, where all
- * registers are user mode's again.
+ * Overflows come at many different instructions of the entry and exit code. Those in
+ * handle_exception are deferred, because it has not saved the registers yet. Samples show those in
+ * ret_from_exception, up to sret.
  */
-TEST_F_TIMEOUT(nmi, each_instruction_of_the_entry_code_can_be_interrupted, 300)
+TEST_F_TIMEOUT(nmi, entry_and_exit_code_can_be_interrupted, 300)
 {
-	long deferred = count_deferred();
+	long deferred = count_nmis("nmis_deferred");
 	static struct entry_check check;
 	struct symbol entry, exit;
 
@@ -215,10 +223,11 @@ TEST_F_TIMEOUT(nmi, each_instruction_of_the_entry_code_can_be_interrupted, 300)
 	EXPECT_FALSE(self->ring.broken);
 	TH_LOG("%ld addresses of the entry code", (long)count_addresses(&check));
 	EXPECT_EQ(0, check.at[0]);
+	/* sret, of 4 bytes */
 	EXPECT_LT(0, check.at[(check.end - check.begin) / 2 - 2]);
-	/* 31 registers are loaded. */
+	/* More than the 31 loads that restore the registers */
 	EXPECT_LT(31, count_addresses(&check));
-	EXPECT_LT(deferred, count_deferred());
+	EXPECT_LT(deferred, count_nmis("nmis_deferred"));
 }
 
 /* --- registers --- */
@@ -256,7 +265,7 @@ static void check_keep(const struct pmu_record *record, void *arg)
 }
 
 /* The firmware uses a6 and a7 for the handler: samples have the interrupted ones all the same. */
-TEST_F_TIMEOUT(nmi, all_registers_are_kept, 120)
+TEST_F_TIMEOUT(nmi, registers_are_preserved, 120)
 {
 	struct keep_check check = {};
 
@@ -271,11 +280,131 @@ TEST_F_TIMEOUT(nmi, all_registers_are_kept, 120)
 	EXPECT_LT(self->exact ? 900 : 0, check.inside);
 }
 
+/* --- NMIs at random instants --- */
+
+#define INJECT_TIMES	1000
+
+/* Returns a process that has all harts interrupted until it is killed. */
+static pid_t inject_for_ever(void)
+{
+	pid_t pid = fork();
+
+	while (!pid)
+		pmu_write_number(INJECT, INJECT_TIMES);
+	return pid;
+}
+
+/*
+ * While injected NMIs interrupt all harts, the loop's registers do not change, and there are as many
+ * samples as without them, which show the interrupted registers.
+ */
+TEST_F_TIMEOUT(nmi, injected_nmis_change_no_register_and_no_sample, 300)
+{
+	long nmis = count_nmis("nmis");
+	struct keep_check check = {};
+	int64_t plain = 0;
+	pid_t pid;
+
+	self->attr.exclude_kernel = 1;
+	self->attr.sample_period = 10007;
+	ASSERT_EQ(0, sample(self, keep, self->exact ? 5000000 : 50000000, count_record, &plain));
+	EXPECT_EQ(0, keep_changed);
+	pid = inject_for_ever();
+	ASSERT_LT(0, pid);
+	self->attr.sample_type |= PERF_SAMPLE_REGS_USER;
+	self->attr.sample_regs_user = REGS;
+	EXPECT_EQ(0, sample(self, keep, self->exact ? 5000000 : 50000000, check_keep, &check));
+	EXPECT_EQ(0, keep_changed);
+	EXPECT_EQ(0, check.wrong);
+	if (self->exact)
+		EXPECT_EQ(plain, check.inside);
+	/* Of kernel code, too */
+	for (int i = 0; i < 1000; i++)
+		EXPECT_TRUE(pmu_write_number("/proc/self/oom_score_adj", 0));
+	EXPECT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_RING_COMPLETE(&self->ring);
+	EXPECT_LT(nmis + INJECT_TIMES, count_nmis("nmis"));
+	TH_LOG("%ld samples, %ld beside %ld NMIs", (long)plain, (long)check.inside,
+	       count_nmis("nmis") - nmis);
+}
+
+/* --- hard lockups --- */
+
+#define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
+#define THRESHOLD	"/proc/sys/kernel/watchdog_thresh"
+/*
+ * With watchdog_thresh=1, a hart of 1 GHz is checked every 5 s, because the kernel assumes 5 GHz. The
+ * second check reports the hang.
+ */
+#define HANG_SECONDS	12
+#define HANG_TURNS_MAX	10000000000L
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+/* The loop's turns in a second */
+static double measure_spin(void)
+{
+	double begin = seconds();
+
+	pmu_write_number(SPIN, 20 * SPIN_TURNS);
+	return 20 * SPIN_TURNS / (seconds() - begin);
+}
+
+static bool kmsg_has(int fd, const char *text)
+{
+	char line[8192];
+	bool has = false;
+	ssize_t len;
+
+	while ((len = read(fd, line, sizeof(line) - 1)) > 0) {
+		line[len] = '\0';
+		has |= !!strstr(line, text);
+	}
+
+	return has;
+}
+
+/* The kernel's log says that the hart hangs, and where. */
+TEST_F_TIMEOUT(nmi, hard_lockup_is_reported, 120)
+{
+	int log, place;
+	double turns;
+
+	if (self->exact)
+		SKIP(return, "takes minutes under -icount");
+	if (!pmu_write_number(WATCHDOG, 1))
+		SKIP(return, "the kernel has no NMI watchdog (CONFIG_RISCV_PMU_NMI_WATCHDOG)");
+
+	turns = HANG_SECONDS * measure_spin();
+	ASSERT_GT(HANG_TURNS_MAX, turns);
+	log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	place = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	ASSERT_LE(0, log);
+	ASSERT_LE(0, place);
+	lseek(log, 0, SEEK_END);
+	lseek(place, 0, SEEK_END);
+	EXPECT_TRUE(pmu_write_number(THRESHOLD, 1));
+	EXPECT_TRUE(pmu_write_number(SPIN, turns));
+	EXPECT_TRUE(pmu_write_number(THRESHOLD, 10));
+	EXPECT_TRUE(pmu_write_number(WATCHDOG, 0));
+	EXPECT_TRUE(kmsg_has(log, "hard LOCKUP"));
+	EXPECT_TRUE(kmsg_has(place, "epc : riscv_pmu_spin"));
+	close(log);
+	close(place);
+}
+
 /* --- user mode at addresses of the kernel --- */
 
 static unsigned long jump_tp, jump_resume;
 
-/* Without the C library, whose thread pointer is not set. */
+/* Must not call the C library: tp is not the thread pointer here. */
 static void end_jump(int signal, siginfo_t *info, void *context)
 {
 	ucontext_t *user = context;
@@ -298,10 +427,11 @@ static void jump(long times)
 }
 
 /*
- * An overflow of the jump interrupts user mode at an address of the kernel, before the exception.
- * The current task must not be taken from tp, which is user mode's.
+ * User mode jumps to an address of the kernel. An overflow may come after the jump and before the
+ * exception: then sepc is an address of the kernel although user mode was interrupted, and the entry
+ * code must not take the task from tp, which has user mode's value.
  */
-TEST_F_TIMEOUT(nmi, user_mode_at_an_address_of_the_kernel_is_user_mode, 120)
+TEST_F_TIMEOUT(nmi, jump_to_a_kernel_address_is_sampled_as_user_mode, 120)
 {
 	struct sigaction action = { .sa_sigaction = end_jump, .sa_flags = SA_SIGINFO };
 	int64_t nr = 0;
@@ -317,11 +447,13 @@ TEST_F_TIMEOUT(nmi, user_mode_at_an_address_of_the_kernel_is_user_mode, 120)
 
 /* --- bad input --- */
 
-TEST_F(nmi, the_loop_refuses_other_lengths)
+TEST_F(nmi, debugfs_files_refuse_numbers_out_of_range)
 {
 	EXPECT_FALSE(pmu_write_number(SPIN, 0));
-	EXPECT_FALSE(pmu_write_number(SPIN, 20000001));
+	EXPECT_FALSE(pmu_write_number(SPIN, HANG_TURNS_MAX + 1));
 	EXPECT_TRUE(pmu_write_number(SPIN, 1));
+	EXPECT_FALSE(pmu_write_number(INJECT, 1000001));
+	EXPECT_TRUE(pmu_write_number(INJECT, 1));
 }
 
 TEST_HARNESS_MAIN

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * long pmu_keep_loop(long turns): executes a loop of one addition, one branch and nothing else,
- * with all other registers set, and returns how many of them have changed. The number of a
- * register is in its value, KEEP_VALUE + n; f0 to f31 have the same values as integers.
+ * long pmu_keep_loop(long turns): sets the integer registers, except sp, gp, tp, a0 and a1, and
+ * the floating-point registers that a function may change, to KEEP_VALUE + their numbers;
+ * executes a loop of one addition and one branch; returns how many of these registers have
+ * changed.
  */
 #define KEEP_VALUE	0x5eed5eed00
 #define FRAME		128
