@@ -53,13 +53,13 @@ SYM_CODE_START(riscv_pmu_nmi_entry)
 	/*
 	 * Find the current task:
 	 * - sscratch is 0: the kernel was interrupted, and tp is the task.
-	 * - SPP is 0: user mode was interrupted, and sscratch is the task. The pc may be an address
-	 *   of the kernel, because an overflow comes before the exception of a jump.
+	 * - SPP is 0: user mode was interrupted, and sscratch is the task. The pc may be an
+	 *   address of the kernel, because an overflow comes before the exception of a jump.
 	 * - At the first instruction of the kernel's entry code, and in its exit code: sscratch is
 	 *   the task.
 	 * - In the rest of the entry code, tp and sscratch are exchanged. If the exception was the
-	 *   kernel's, tp is 0 and sscratch is the task for a while; if it was user mode's, tp is the
-	 *   task, and sscratch has user mode's tp.
+	 *   kernel's, tp is 0 and sscratch is the task for a while; if it was user mode's, tp is
+	 *   the task, and sscratch has user mode's tp.
 	 */
 	REG_L	t1, (NMI_GUEST * SZREG)(a7)
 	bnez	t1, .Lset_task

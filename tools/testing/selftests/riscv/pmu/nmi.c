@@ -120,9 +120,9 @@ static void spin(long times)
 
 /*
  * The loop executes two instructions in each turn, so that one sample is expected for each
- * SPIN_PERIOD of them. At least 99 % of these have to be in the loop. At most 2 % more are: the event
- * also counts what its NMIs execute before they stop the counter, some 800 instructions in the
- * firmware and the kernel, 0.4 % of the period.
+ * SPIN_PERIOD of them. At least 99 % of these have to be in the loop. At most 2 % more are: the
+ * event also counts what its NMIs execute before they stop the counter, some 800 instructions in
+ * the firmware and the kernel, 0.4 % of the period.
  */
 TEST_F_TIMEOUT(nmi, a_loop_with_interrupts_off_is_sampled, 300)
 {
@@ -295,8 +295,8 @@ static pid_t inject_for_ever(void)
 }
 
 /*
- * While injected NMIs interrupt all harts, the loop's registers do not change, and there are as many
- * samples as without them, which show the interrupted registers.
+ * While injected NMIs interrupt all harts, the loop's registers do not change, and there are as
+ * many samples as without them, which show the interrupted registers.
  */
 TEST_F_TIMEOUT(nmi, injected_nmis_change_no_register_and_no_sample, 300)
 {
@@ -334,8 +334,8 @@ TEST_F_TIMEOUT(nmi, injected_nmis_change_no_register_and_no_sample, 300)
 #define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 #define THRESHOLD	"/proc/sys/kernel/watchdog_thresh"
 /*
- * With watchdog_thresh=1, a hart of 1 GHz is checked every 5 s, because the kernel assumes 5 GHz. The
- * second check reports the hang.
+ * With watchdog_thresh=1, a hart of 1 GHz is checked every 5 s, because the kernel assumes 5 GHz.
+ * The second check reports the hang.
  */
 #define HANG_SECONDS	12
 #define HANG_TURNS_MAX	10000000000L
@@ -428,8 +428,8 @@ static void jump(long times)
 
 /*
  * User mode jumps to an address of the kernel. An overflow may come after the jump and before the
- * exception: then sepc is an address of the kernel although user mode was interrupted, and the entry
- * code must not take the task from tp, which has user mode's value.
+ * exception: then sepc is an address of the kernel although user mode was interrupted, and the
+ * entry code must not take the task from tp, which has user mode's value.
  */
 TEST_F_TIMEOUT(nmi, jump_to_a_kernel_address_is_sampled_as_user_mode, 120)
 {
