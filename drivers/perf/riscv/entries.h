@@ -51,8 +51,8 @@ static inline void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferre
 }
 #endif
 
-/* nmi_watchdog.c */
-#ifdef CONFIG_RISCV_PMU_NMI_WATCHDOG
+/* nmi_watchdog.c; on RISC-V, only CONFIG_RISCV_PMU_NMI_WATCHDOG offers that detector. */
+#ifdef CONFIG_HARDLOCKUP_DETECTOR_PERF
 void riscv_pmu_nmi_watchdog_init(void);
 #else
 static inline void riscv_pmu_nmi_watchdog_init(void) { }
