@@ -63,6 +63,9 @@ check-all: setup
 bench: setup
 	@bench/run
 
+bench-profile: setup
+	@bench/profile
+
 style: setup
 	@rig/check/style
 
