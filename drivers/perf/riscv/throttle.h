@@ -34,7 +34,8 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
  * It is too early if the last one ended less than three eighths of an interrupt's average duration
  * ago, or half of it if no firmware calls prolong the interrupt. About three quarters of that time
  * is spent on exit and entry, so that the interrupted context gets at least a twentieth of the
- * hart. In kernel mode this can be the softirqs at the end of the last interrupt, which need as
+ * hart. An NMI spends up to 1.15 times its handler's duration in the firmware and on entry and
+ * exit, so its gap is one and a half times the duration. In kernel mode this can be the softirqs at the end of the last interrupt, which need as
  * long again before they make progress, so the gap is twice as long there. It is at most 50 us, so
  * that one very long interrupt does not make those after it count as too early.
  */
@@ -42,7 +43,8 @@ static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 						struct riscv_pmu_hart *hart, u32 now, bool in_user)
 {
 	struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
-	u32 gap = (pmu->no_calls ? 4 : 3) * throttle->cost >> (in_user ? 6 : 5);
+	u32 eighths = pmu->nmi ? 12 : pmu->no_calls ? 4 : 3;
+	u32 gap = eighths * throttle->cost >> (in_user ? 6 : 5);
 
 	gap = min(gap, riscv_pmu_throttle_max_gap);
 	throttle->early = now - throttle->ended < gap ? throttle->early + 1 : 0;
