@@ -67,10 +67,10 @@ static bool branch_fits_hart(const struct riscv_pmu_hart *hart, const struct ris
 	return !(differs & PMU_SCTRCTL_RASEMU);
 }
 
-/* All records are of what sctrctl now records. */
+/* Clear all records. Those that are made from now on match the current sctrctl. */
 static void branch_clear(struct riscv_pmu_hart *hart)
 {
-	hart->branch.mixed = false;
+	hart->branch.other_records = false;
 	/* If M-mode no longer lets this hart use CTR (branch_reset()), this would trap. */
 	if (hart->branch.stack)
 		riscv_pmu_csr_branch_clear();
@@ -84,8 +84,8 @@ static u64 branch_count_switches(void)
 /* After an idle state that may have reset the CSRs */
 static void branch_reset(struct riscv_pmu_hart *hart)
 {
-	hart->branch.lost = false;
-	hart->branch.mixed = false;
+	hart->branch.maybe_reset = false;
+	hart->branch.other_records = false;
 	if (!riscv_pmu_csr_branch_reset(hart->pmu->branch.depth))
 		return;
 
@@ -101,13 +101,19 @@ static void branch_set_task(struct riscv_pmu_hart *hart)
 }
 
 /*
- * Returns whether the records are those of the current task. If a context switch was missed, they
- * may be of another one, and are cleared.
+ * Returns whether the records are those of the current task. If perf did not report a context
+ * switch, they may be of another task, and are cleared.
  */
 static bool branch_check_task(struct riscv_pmu_hart *hart)
 {
 	if (hart->branch.task == current && hart->branch.switches == branch_count_switches())
 		return true;
+	/*
+	 * An NMI may come after the scheduler has counted a switch, and before perf has the call
+	 * stack of the task that stops saved.
+	 */
+	if (in_nmi() && hart->branch.task == current && hart->branch.ctl & PMU_SCTRCTL_RASEMU)
+		return false;
 
 	branch_clear(hart);
 	branch_set_task(hart);
@@ -115,15 +121,15 @@ static bool branch_check_task(struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_branch_watch_switches() - start or stop perf's calls of sched_task at context switches
+ * riscv_pmu_branch_use_sched_task() - start or stop perf's calls of sched_task at context switches
  * @pmu:	the PMU
  * @watch:	true: one more event needs them; false: one event fewer
  *
  * Context: interrupts off.
  */
-void riscv_pmu_branch_watch_switches(struct pmu *pmu, bool watch)
+void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch)
 {
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_branch_watch_switches, pmu, watch);
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_branch_use_sched_task, pmu, watch);
 
 	if (watch)
 		perf_sched_cb_inc(pmu);
@@ -145,7 +151,7 @@ void riscv_pmu_branch_watch_switches(struct pmu *pmu, bool watch)
  */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	if (unlikely(hart->branch.lost))
+	if (unlikely(hart->branch.maybe_reset))
 		branch_reset(hart);
 	if (!hart->branch.stack || !branch_fits_hart(hart, ev))
 		return -EAGAIN;
@@ -160,17 +166,18 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 		branch_set_ctl(hart, ev->branch_ctl);
 		branch_set_task(hart);
 	}
-	if (ev->branch_watch)
-		riscv_pmu_branch_watch_switches(ev->event->pmu, true);
+	if (ev->branch_sched_task)
+		riscv_pmu_branch_use_sched_task(ev->event->pmu, true);
 	return 0;
 }
 
 /**
- * riscv_pmu_branch_del() - no longer record for an event
+ * riscv_pmu_branch_del() - stop recording for an event
  * @hart:	this hart
  * @ev:		an event for which riscv_pmu_branch_add() has succeeded
  *
- * If no other event records, the records are cleared, so that the next task cannot see them.
+ * If no other event with branch records is active, the records are cleared, so that the next task
+ * cannot see them.
  *
  * Context: interrupts off.
  */
@@ -182,10 +189,10 @@ void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *e
 		branch_clear(hart);
 	} else {
 		branch_set_ctl(hart, branch_union(hart));
-		hart->branch.mixed = true;
+		hart->branch.other_records = true;
 	}
-	if (ev->branch_watch)
-		riscv_pmu_branch_watch_switches(ev->event->pmu, false);
+	if (ev->branch_sched_task)
+		riscv_pmu_branch_use_sched_task(ev->event->pmu, false);
 }
 
 /* --- context switches --- */
@@ -245,7 +252,7 @@ static void branch_switch_in(struct riscv_pmu_hart *hart, const struct riscv_pmu
 }
 
 /**
- * riscv_pmu_branch_switch() - handle a context switch while an event records
+ * riscv_pmu_branch_switch() - handle a context switch while an event with branch records is active
  * @pmu_ctx:	the context of this PMU's events of the current task, or of the hart
  * @sched_in:	the current task is about to run; otherwise, it is about to stop
  *
@@ -271,21 +278,22 @@ void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_
 }
 
 /**
- * riscv_pmu_branch_is_of_current() - whether the hart's records are those of the current task
+ * riscv_pmu_branch_check_current() - check that the hart's records are those of the current task
  * @hart:	this hart
  * @event:	the event that is about to show them
  *
- * Kernels whose perf_pmu_sched_task() does not check task_epc do not call riscv_pmu_branch_switch()
- * for an event of the hart if the next task has events, but none of this PMU. Then the records may
- * be of several tasks, and are cleared here.
+ * Kernels whose perf_pmu_sched_task() does not test task_epc do not call riscv_pmu_branch_switch()
+ * for an event of the hart if the next task has events of other PMUs only. Then the records may be
+ * of several tasks: they are cleared, and the sample shows none.
  *
- * An NMI may come between the switch to another task and riscv_pmu_branch_switch(). perf may have
- * given that task an inherited event of the last one.
+ * An NMI may come between the switch to another task and riscv_pmu_branch_switch(), when perf has
+ * already moved an inherited event of the last task to the current one. Then, too, the sample shows
+ * none.
  *
  * Context: hard interrupt or NMI.
- * Return: true; or false, if they were not.
+ * Return: whether the sample may show them.
  */
-bool riscv_pmu_branch_is_of_current(struct riscv_pmu_hart *hart, const struct perf_event *event)
+bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct perf_event *event)
 {
 	if (event->attach_state & PERF_ATTACH_TASK)
 		return !in_nmi() || hart->branch.task == current;
@@ -304,12 +312,12 @@ bool riscv_pmu_branch_is_of_current(struct riscv_pmu_hart *hart, const struct pe
  */
 void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	riscv_pmu_csr_branch_guard();
+	riscv_pmu_csr_branch_clear_for_guests();
 	if (!pmu->branch.depth)
 		return;
 
 	if (riscv_pmu_csr_branch_reset(pmu->branch.depth)) {
-		riscv_pmu_warn("hart %u does not have the %u branch records of the others: events with branch records do not count on it. Check that its firmware enables CTR (mstateen0.CTR)\n",
+		riscv_pmu_warn("CPU %u does not have %u branch records as the other CPUs do, or its firmware does not let the kernel use them (mstateen0.CTR): events with branch records do not count on it\n",
 			       smp_processor_id(), pmu->branch.depth);
 		return;
 	}
@@ -325,6 +333,9 @@ void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
  */
 void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
+	/* M-mode may no longer let this hart use CTR. */
+	if (hart->branch.maybe_reset)
+		branch_reset(hart);
 	if (!hart->branch.stack)
 		return;
 
@@ -338,14 +349,15 @@ void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
  * riscv_pmu_branch_hart_resume() - record again after an idle state that may have reset the CSRs
  * @hart:	this hart
  *
- * The records are lost. If no event records, the CSRs are only set up when one does.
+ * The records are lost. If no event with branch records is active, the CSRs are set up when the
+ * next one is added.
  *
  * Context: interrupts off.
  */
 void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart)
 {
-	hart->branch.lost = hart->branch.stack;
-	if (!hart->branch.lost || list_empty(&hart->branch.events))
+	hart->branch.maybe_reset = hart->branch.stack;
+	if (!hart->branch.maybe_reset || list_empty(&hart->branch.events))
 		return;
 
 	branch_reset(hart);

@@ -19,7 +19,7 @@
 				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN) |		\
 				 GENMASK_ULL(47, 40))
 
-/* The types of transfers that change the mode: traps, and returns from them */
+/* Traps and returns from traps: the only transfers that can change the privilege mode */
 #define RISCV_PMU_BRANCH_TRAPS	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
 				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
 				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN))
@@ -46,16 +46,16 @@ int riscv_pmu_branch_init_event(struct perf_event *event);
 /* branch.c */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
-void riscv_pmu_branch_watch_switches(struct pmu *pmu, bool watch);
+void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch);
 void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_in);
-bool riscv_pmu_branch_is_of_current(struct riscv_pmu_hart *hart, const struct perf_event *event);
+bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct perf_event *event);
 void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart);
 
 /* branch_sample.c */
-void riscv_pmu_branch_choose_how(const struct riscv_pmu_branch_caps *caps,
-				 struct riscv_pmu_event *ev);
+void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,
+				     struct riscv_pmu_event *ev);
 const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
 						      struct riscv_pmu_hart *hart,
 						      const struct riscv_pmu_event *ev);
@@ -69,7 +69,7 @@ void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
 /**
  * riscv_pmu_branch_freeze() - record nothing until riscv_pmu_branch_unfreeze()
  *
- * Context: interrupts off; an event on this hart records.
+ * Context: interrupts off; an event with branch records is active on this hart.
  */
 static __always_inline void riscv_pmu_branch_freeze(void)
 {
@@ -83,7 +83,7 @@ static __always_inline void riscv_pmu_branch_freeze(void)
  * With LCOFIFRZ, the hart freezes the records when the interrupt traps. So this has to be called
  * each time when its handler ends, also if no sample was taken.
  *
- * Context: hard interrupt.
+ * Context: hard interrupt or NMI.
  */
 static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *hart)
 {

@@ -76,8 +76,8 @@ static u64 branch_default_modes(const struct perf_event_attr *attr)
 
 /*
  * The modes to record: those that the user asks for and that the event does not exclude. A call
- * stack is of user mode only: at a context switch, the kernel returns from other functions than it
- * has called, which would remove records of the stack.
+ * stack is of user mode only: a context switch changes the kernel's stack, so returns on the new
+ * stack would remove the records of calls on the old one.
  */
 static u64 branch_modes(const struct perf_event_attr *attr)
 {
@@ -134,7 +134,7 @@ static u64 branch_event_ctl(const struct perf_event_attr *attr)
 	return ctl | (RISCV_PMU_BRANCH_INH & ~types);
 }
 
-/* Only system calls are wanted of all exceptions. */
+/* Of the exceptions, the event wants system calls only. */
 static bool branch_wants_ecalls(const struct perf_event_attr *attr)
 {
 	return attr->branch_sample_type & PERF_SAMPLE_BRANCH_ANY_CALL &&
@@ -142,12 +142,26 @@ static bool branch_wants_ecalls(const struct perf_event_attr *attr)
 	       branch_modes(attr) & PMU_SCTRCTL_S;
 }
 
+/*
+ * The types to leave out that the hardware does not filter (Smctr: all inhibits are optional). Call
+ * stacks have no filter, and traps are not recorded if only user mode is.
+ */
+static u64 branch_unfiltered(const struct riscv_pmu_branch_caps *caps,
+			     const struct perf_event_attr *attr)
+{
+	u64 ctl = branch_event_ctl(attr), inhibits = ctl & RISCV_PMU_BRANCH_INH & ~caps->ctl;
+
+	if (ctl & PMU_SCTRCTL_RASEMU)
+		return 0;
+
+	return ctl & PMU_SCTRCTL_S ? inhibits : inhibits & ~RISCV_PMU_BRANCH_TRAPS;
+}
+
 /* If records have no type (Smctr: it is optional), only the hardware can filter by type. */
 static bool branch_is_filtered(const struct riscv_pmu_branch_caps *caps,
 			       const struct perf_event_attr *attr)
 {
-	return caps->has_types || !(branch_wants_ecalls(attr) ||
-				    branch_event_ctl(attr) & RISCV_PMU_BRANCH_INH & ~caps->ctl);
+	return caps->has_types || !(branch_wants_ecalls(attr) || branch_unfiltered(caps, attr));
 }
 
 static bool branch_is_call_stack(const struct perf_event *event)
@@ -184,25 +198,34 @@ int riscv_pmu_branch_check(struct perf_event *event)
 }
 
 /*
- * A hart records either a call stack or other branches, so a group that wants both could never
- * count. Events with event-based branches (EBBs) have to want the same records, because their page
- * has room for those of one event only.
+ * A hart records either a call stack or other branches, and without types in its records only one
+ * set of types, so a group that wants more could never count. Events with event-based branches
+ * (EBBs) have to want the same records, because their page has room for those of one event only.
  */
 static bool branch_fits_event(const struct perf_event *event, const struct perf_event *other)
 {
+	u64 differs;
+
 	if (!riscv_pmu_owns(other) || other == event || !to_riscv_pmu_event(other)->branch)
 		return true;
 	if (to_riscv_pmu_event(event)->ebb)
 		return event->attr.branch_sample_type == other->attr.branch_sample_type;
 
-	return branch_is_call_stack(event) == branch_is_call_stack(other);
+	differs = to_riscv_pmu_event(event)->branch_ctl ^ to_riscv_pmu_event(other)->branch_ctl;
+	if (differs & RISCV_PMU_BRANCH_INH && !to_riscv_pmu(event->pmu)->branch.has_types)
+		return false;
+
+	return !(differs & PMU_SCTRCTL_RASEMU);
 }
 
 static bool branch_fits_group(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
 
-	/* A leader has no siblings yet, and no context yet, whose lock protects their list. */
+	/*
+	 * A leader that is being opened has no siblings yet, and no context, whose lock protects
+	 * them.
+	 */
 	if (leader == event)
 		return true;
 	if (!branch_fits_event(event, leader))
@@ -216,8 +239,9 @@ static bool branch_fits_group(const struct perf_event *event)
 }
 
 /*
- * Whether the interrupt that leads to a sample leaves the records unfrozen: a timer's, or one of a
- * vendor. Then the branches of its handler replace the records of an event that records the kernel.
+ * Whether the interrupt that samples the event leaves the records unfrozen: a timer's or a
+ * vendor's. Then the branches of its handler overwrite the records if those of the kernel are
+ * recorded.
  */
 static bool branch_lacks_freeze(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
@@ -229,7 +253,7 @@ static bool branch_lacks_freeze(const struct riscv_pmu *pmu, const struct riscv_
  * removed when that task is switched out, which clears the records as well, and takes half the
  * instructions. An inherited event may stay when a related task runs next.
  */
-static bool branch_has_to_watch(const struct perf_event *event)
+static bool branch_needs_sched_task(const struct perf_event *event)
 {
 	return !(event->attach_state & PERF_ATTACH_TASK) || event->attr.inherit ||
 	       branch_is_call_stack(event);
@@ -240,8 +264,8 @@ static bool branch_has_to_watch(const struct perf_event *event)
  * @event:	an event that has passed riscv_pmu_branch_check(), its &perf_event.pmu_private set
  *
  * Context: process.
- * Return: 0; -EOPNOTSUPP if it records the kernel and nothing freezes the records for its samples;
- * -EINVAL if its group wants records that cannot be combined with its own.
+ * Return: 0; -EOPNOTSUPP if it has records of the kernel and nothing freezes the records for its
+ * samples; -EINVAL if its group wants records that cannot be combined with its own.
  */
 int riscv_pmu_branch_init_event(struct perf_event *event)
 {
@@ -259,10 +283,9 @@ int riscv_pmu_branch_init_event(struct perf_event *event)
 
 	ev->branch = true;
 	ev->branch_ecalls = branch_wants_ecalls(&event->attr);
-	ev->branch_check = ev->branch_ecalls ||
-			   ev->branch_ctl & RISCV_PMU_BRANCH_INH & ~pmu->branch.ctl;
-	riscv_pmu_branch_choose_how(&pmu->branch, ev);
-	ev->branch_watch = branch_has_to_watch(event);
+	ev->branch_check = ev->branch_ecalls || branch_unfiltered(&pmu->branch, &event->attr);
+	riscv_pmu_branch_set_read_flags(&pmu->branch, ev);
+	ev->branch_sched_task = branch_needs_sched_task(event);
 	ev->special = true;
 	ev->slow_stop = true;
 	if (branch_is_call_stack(event))

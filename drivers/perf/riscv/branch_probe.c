@@ -82,8 +82,8 @@ static void __init branch_probe_here(void *data)
 }
 
 /*
- * For the call stacks of tasks that are not running. Since Linux 6.15 a task has one for all PMUs,
- * which may have different numbers of records.
+ * For the call stacks of tasks that are not running. Since Linux 6.15 a task has one buffer
+ * (perf_ctx_data) for all PMUs, so it must fit the largest number of records.
  */
 static struct kmem_cache *__init branch_task_cache(unsigned int depth)
 {
@@ -98,7 +98,7 @@ static struct kmem_cache *__init branch_task_cache(unsigned int depth)
 	return cache;
 }
 
-/* Memory for the records of a sample, on each hart, and for those of each task (a cache). */
+/* Memory for the records of a sample, on each hart, and a cache for the call stacks of tasks */
 static int __init branch_alloc(struct riscv_pmu *pmu, unsigned int depth)
 {
 	size_t size = struct_size((struct perf_branch_stack *)NULL, entries, depth);
@@ -183,7 +183,7 @@ void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
 
 	/* With Smstateen, each access by a guest traps, because KVM never sets hstateen0.CTR. */
 	if (pmu->guests && !riscv_isa_extension_available(NULL, SMSTATEEN))
-		riscv_pmu_csr_branch_share();
+		riscv_pmu_csr_branch_note_guest_access();
 	why = branch_find(pmu);
 	if (why)
 		pr_info("no branch records: %s\n", why);
@@ -196,6 +196,6 @@ void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
 void __init riscv_pmu_branch_print(const struct riscv_pmu *pmu)
 {
 	if (pmu->branch.depth)
-		pr_info("branch records: %u of each hart, %s call stacks\n", pmu->branch.depth,
+		pr_info("branch records: %u per hart, %s call stacks\n", pmu->branch.depth,
 			pmu->branch.ctl & PMU_SCTRCTL_RASEMU ? "with" : "without");
 }

@@ -164,8 +164,8 @@ static u64 sample_exception_info(u64 address)
 
 /* --- records --- */
 
-/* How the records of an event are read: &riscv_pmu_event.branch_how, and READ_CHECK */
-#define READ_TRAPS	BIT(0)	/* traps are recorded; an end in a mode that is not is 0 */
+/* How the records of an event are read: &riscv_pmu_event.branch_read_flags, and READ_CHECK */
+#define READ_TRAPS	BIT(0)	/* traps are recorded: skip records with an address of 0 */
 #define READ_FLAGS	BIT(1)	/* the event wants to know which branches were mispredicted */
 #define READ_CYCLES	BIT(2)	/* the event wants the cycles */
 #define READ_TYPES	BIT(3)	/* the event wants the types */
@@ -189,6 +189,16 @@ static u64 sample_cycles_info(u64 data)
 		mantissa = (mantissa + 4096) << (exponent - 1);
 
 	return FIELD_PREP(INFO_CYCLES, min_t(u64, mantissa, U16_MAX));
+}
+
+/* The cycles of a record that is left out, which are part of those of the next newer one */
+static void sample_add_cycles(u64 *newer, u64 data)
+{
+	u64 cycles = FIELD_GET(INFO_CYCLES, *newer);
+	u64 more = FIELD_GET(INFO_CYCLES, sample_cycles_info(data));
+
+	cycles = cycles && more ? min_t(u64, cycles + more, U16_MAX) : 0;
+	*newer = (*newer & ~INFO_CYCLES) | FIELD_PREP(INFO_CYCLES, cycles);
 }
 
 static u64 sample_type_info(u64 from, u64 data)
@@ -225,7 +235,7 @@ static bool sample_is_wanted(const struct riscv_pmu_event *ev, u64 from, u64 to,
 	       sample_exception(from) == SAMPLE_ECALL;
 }
 
-/* If @how is constant, the compiler removes its tests from the loop. */
+/* If @how is constant, the compiler removes the tests of @how from the loop. */
 static __always_inline unsigned int sample_read(const struct riscv_pmu_event *ev,
 						unsigned long depth,
 						struct perf_branch_entry *entries, unsigned int how)
@@ -247,8 +257,11 @@ static __always_inline unsigned int sample_read(const struct riscv_pmu_event *ev
 			continue;
 		if (how & (READ_CHECK | READ_CYCLES | READ_TYPES))
 			data = riscv_pmu_csr_branch_data();
-		if (how & READ_CHECK && !sample_is_wanted(ev, from, to, data))
+		if (how & READ_CHECK && !sample_is_wanted(ev, from, to, data)) {
+			if (how & READ_CYCLES && (void *)entry > (void *)entries)
+				sample_add_cycles(&entry[-1][2], data);
 			continue;
+		}
 
 		if (how & READ_FLAGS)
 			info |= sample_flags_info(target);
@@ -264,13 +277,13 @@ static __always_inline unsigned int sample_read(const struct riscv_pmu_event *ev
 		entry++;
 	}
 	riscv_pmu_csr_branch_end(select);
-	/* If no record can be left out, n saves the division by 24 of the pointers' difference. */
+	/* If every record is copied, n is their number: no subtraction of pointers, no division. */
 	return how & (READ_TRAPS | READ_CHECK) ? entry - (u64 (*)[3])(void *)entries : n;
 }
 
 /* What the perf tool wants for call stacks (--call-graph lbr) */
 #define READ_ADDRESSES	0
-/* What it wants by default: of user mode only, and if the kernel is recorded, too */
+/* What perf record -b wants: of user mode only, and with the kernel */
 #define READ_USER	(READ_FLAGS | READ_CYCLES)
 #define READ_KERNEL	(READ_FLAGS | READ_CYCLES | READ_TRAPS)
 /* The default with types, of user mode only */
@@ -308,14 +321,14 @@ static noinline unsigned int
 sample_read_all(const struct riscv_pmu_event *ev, unsigned long depth,
 		struct perf_branch_entry *entries)
 {
-	return sample_read(ev, depth, entries, ev->branch_how);
+	return sample_read(ev, depth, entries, ev->branch_read_flags);
 }
 
 static noinline unsigned int
 sample_read_checked(const struct riscv_pmu_event *ev, unsigned long depth,
 		    struct perf_branch_entry *entries)
 {
-	return sample_read(ev, depth, entries, ev->branch_how | READ_CHECK);
+	return sample_read(ev, depth, entries, ev->branch_read_flags | READ_CHECK);
 }
 
 /* The usual samples have loops of their own: the general loop takes 1.5 times as long. */
@@ -325,7 +338,7 @@ static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsign
 	if (ev->branch_check || hart_ctl != ev->branch_ctl)
 		return sample_read_checked(ev, depth, entries);
 
-	switch (ev->branch_how) {
+	switch (ev->branch_read_flags) {
 	case READ_ADDRESSES:
 		return sample_read_addresses(ev, depth, entries);
 	case READ_USER:
@@ -340,28 +353,29 @@ static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsign
 }
 
 /**
- * riscv_pmu_branch_choose_how() - choose how the records of an event are read
+ * riscv_pmu_branch_set_read_flags() - choose how the records of an event are read
  * @caps:	what the hart can record
  * @ev:		an event, its branch_ctl set
  *
  * Context: process.
  */
-void riscv_pmu_branch_choose_how(const struct riscv_pmu_branch_caps *caps,
-				 struct riscv_pmu_event *ev)
+void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,
+				     struct riscv_pmu_event *ev)
 {
 	u64 wanted = ev->event->attr.branch_sample_type;
 
-	ev->branch_how = 0;
-	if ((ev->branch_ctl & RISCV_PMU_BRANCH_TRAPS) != RISCV_PMU_BRANCH_TRAPS)
-		ev->branch_how |= READ_TRAPS;
+	ev->branch_read_flags = 0;
+	/* The entry and exit of a KVM guest are traps that vsctrctl filters, if it can. */
+	if ((ev->branch_ctl & caps->ctl & RISCV_PMU_BRANCH_TRAPS) != RISCV_PMU_BRANCH_TRAPS)
+		ev->branch_read_flags |= READ_TRAPS;
 	if (caps->has_misprediction && !(wanted & PERF_SAMPLE_BRANCH_NO_FLAGS))
-		ev->branch_how |= READ_FLAGS;
+		ev->branch_read_flags |= READ_FLAGS;
 	if (!(wanted & PERF_SAMPLE_BRANCH_NO_CYCLES))
-		ev->branch_how |= READ_CYCLES;
+		ev->branch_read_flags |= READ_CYCLES;
 	if (wanted & PERF_SAMPLE_BRANCH_TYPE_SAVE)
-		ev->branch_how |= READ_TYPES;
+		ev->branch_read_flags |= READ_TYPES;
 	if (wanted & PERF_SAMPLE_BRANCH_PRIV_SAVE)
-		ev->branch_how |= READ_PRIVS;
+		ev->branch_read_flags |= READ_PRIVS;
 }
 
 /**
@@ -370,7 +384,7 @@ void riscv_pmu_branch_choose_how(const struct riscv_pmu_branch_caps *caps,
  * @hart:	this hart, which records
  * @ev:		the event, attached here
  *
- * Context: hard interrupt.
+ * Context: hard interrupt or NMI.
  * Return: the records, in perf's form, the newest first; valid until the next call on this hart.
  */
 const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
@@ -379,15 +393,29 @@ const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
 {
 	struct perf_branch_stack *stack = hart->branch.stack;
 	/* Records for an event that was removed may have modes or types that this one excludes. */
-	u64 ctl = hart->branch.mixed ? 0 : hart->branch.ctl;
+	u64 ctl = hart->branch.other_records ? 0 : hart->branch.ctl;
 	unsigned long status;
 
 	if (likely(!ev->polled)) {
-		stack->nr = sample_read_records(ev, pmu->branch.depth, ctl, stack->entries);
+		/*
+		 * Nothing freezes the records if the overflow does not trap: because another
+		 * interrupt is being handled (the AIA's handler reads stopi in a loop), or for an
+		 * NMI that waited. Then those of the kernel are of the handler, and change while
+		 * they are read.
+		 */
+		if (hart->branch.ctl & PMU_SCTRCTL_S &&
+		    unlikely(!(riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN)))
+			stack->nr = 0;
+		else
+			stack->nr = sample_read_records(ev, pmu->branch.depth, ctl,
+							stack->entries);
 		return stack;
 	}
 
-	/* The timer's interrupt does not freeze the records, which other events may change now. */
+	/*
+	 * A timer's interrupt does not freeze the records. If they are of the kernel, too, for
+	 * another event, the branches of this function would overwrite them.
+	 */
 	status = riscv_pmu_csr_branch_status();
 	riscv_pmu_csr_branch_write_status(status | PMU_SCTRSTATUS_FROZEN);
 	stack->nr = sample_read_records(ev, pmu->branch.depth, ctl, stack->entries);
@@ -402,21 +430,25 @@ const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
  * @event:	the event that is sampled, with PERF_SAMPLE_BRANCH_STACK
  * @data:	its sample
  *
- * Context: hard interrupt.
+ * If there are none to show, the sample has an empty list: without a list, perf's core omits
+ * hw_idx, and the perf tool, which expects it, cannot read the rest of the file.
+ *
+ * Context: hard interrupt or NMI.
  */
 void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				  struct perf_event *event, struct perf_sample_data *data)
 {
-	struct perf_branch_stack *stack = hart->branch.stack;
+	static struct perf_branch_stack no_records = { .hw_idx = -1ULL };
+	struct perf_branch_stack *stack = &no_records;
 	unsigned long next;
 
-	if (!hart->branch.ctl)
-		return;
-
-	riscv_pmu_branch_read(pmu, hart, to_riscv_pmu_event(event));
-	if (event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) {
-		next = FIELD_GET(PMU_SCTRSTATUS_WRPTR, riscv_pmu_csr_branch_status());
-		stack->hw_idx = (next - 1) & (pmu->branch.depth - 1);
+	if (likely(hart->branch.ctl) && likely(riscv_pmu_branch_check_current(hart, event))) {
+		stack = hart->branch.stack;
+		riscv_pmu_branch_read(pmu, hart, to_riscv_pmu_event(event));
+		if (event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) {
+			next = FIELD_GET(PMU_SCTRSTATUS_WRPTR, riscv_pmu_csr_branch_status());
+			stack->hw_idx = (next - 1) & (pmu->branch.depth - 1);
+		}
 	}
 	perf_sample_save_brstack(data, event, stack, NULL);
 }

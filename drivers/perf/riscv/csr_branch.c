@@ -59,12 +59,20 @@ static bool csr_branch_is_accessible(unsigned long depth)
 	return ok;
 }
 
-/* Nothing that guests do is recorded. Without the H extension this CSR does not exist. */
+/*
+ * Nothing that guests do is recorded, nor their entry and exit, which vsctrctl filters (Smctr,
+ * "Virtualization Mode Transitions"). Without the H extension this CSR does not exist.
+ */
 static void csr_branch_ignore_guests(void)
 {
-	asm volatile("1: csrw " __stringify(PMU_CSR_VSCTRCTL) ", zero\n"
+	unsigned long traps = PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |
+			      PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |
+			      PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN);
+
+	asm volatile("1: csrw " __stringify(PMU_CSR_VSCTRCTL) ", %0\n"
 		     "2:\n"
-		     _ASM_EXTABLE(1b, 2b));
+		     _ASM_EXTABLE(1b, 2b)
+		     : : "r" (traps));
 }
 
 static unsigned int csr_branch_depth(void)
@@ -132,35 +140,38 @@ int riscv_pmu_csr_branch_reset(unsigned int depth)
 	return csr_branch_depth() == depth ? 0 : -EINVAL;
 }
 
-/* Guests can access the records of those harts that have csr_branch_guarded. */
-static DEFINE_STATIC_KEY_FALSE(csr_branch_shared);
-static DEFINE_PER_CPU(bool, csr_branch_guarded);
+/*
+ * Guests can access records. On the harts with csr_branch_clears_for_guests, the records are
+ * cleared before and after a guest runs.
+ */
+static DEFINE_STATIC_KEY_FALSE(csr_branch_guest_access);
+static DEFINE_PER_CPU(bool, csr_branch_clears_for_guests);
 /* sctrctl of the host, while a guest runs */
 static DEFINE_PER_CPU(unsigned long, csr_branch_host_ctl);
 
 /**
- * riscv_pmu_csr_branch_share() - note that guests can access the records of harts
+ * riscv_pmu_csr_branch_note_guest_access() - note that guests can access the records of harts
  *
- * Context: process, at boot, before riscv_pmu_csr_branch_guard().
+ * Context: process, at boot, before riscv_pmu_csr_branch_clear_for_guests().
  */
-void __init riscv_pmu_csr_branch_share(void)
+void __init riscv_pmu_csr_branch_note_guest_access(void)
 {
-	static_branch_enable(&csr_branch_shared);
+	static_branch_enable(&csr_branch_guest_access);
 }
 
 /**
- * riscv_pmu_csr_branch_guard() - from now on, clear the records of this hart around its guests
+ * riscv_pmu_csr_branch_clear_for_guests() - from now on, clear this hart's records around guests
  *
  * Does nothing if guests cannot access records, or if this hart has none. Records are lost.
  *
  * Context: interrupts off.
  */
-void riscv_pmu_csr_branch_guard(void)
+void riscv_pmu_csr_branch_clear_for_guests(void)
 {
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_guard);
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear_for_guests);
 
-	if (static_branch_unlikely(&csr_branch_shared))
-		this_cpu_write(csr_branch_guarded, csr_branch_is_accessible(0));
+	if (static_branch_unlikely(&csr_branch_guest_access))
+		this_cpu_write(csr_branch_clears_for_guests, csr_branch_is_accessible(0));
 }
 
 /* A guest may have frozen the recording for its host, too. */
@@ -180,7 +191,8 @@ static void csr_branch_forget(void)
  */
 void riscv_pmu_csr_branch_hide(void)
 {
-	if (!static_branch_unlikely(&csr_branch_shared) || !__this_cpu_read(csr_branch_guarded))
+	if (!static_branch_unlikely(&csr_branch_guest_access) ||
+	    !__this_cpu_read(csr_branch_clears_for_guests))
 		return;
 
 	__this_cpu_write(csr_branch_host_ctl, csr_swap(PMU_CSR_SCTRCTL, 0));
@@ -194,7 +206,8 @@ void riscv_pmu_csr_branch_hide(void)
  */
 void riscv_pmu_csr_branch_show(void)
 {
-	if (!static_branch_unlikely(&csr_branch_shared) || !__this_cpu_read(csr_branch_guarded))
+	if (!static_branch_unlikely(&csr_branch_guest_access) ||
+	    !__this_cpu_read(csr_branch_clears_for_guests))
 		return;
 
 	csr_branch_forget();

@@ -27,8 +27,8 @@ void riscv_pmu_csr_branch_hide(void);
 void riscv_pmu_csr_branch_show(void);
 int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth);
 int riscv_pmu_csr_branch_reset(unsigned int depth);
-void riscv_pmu_csr_branch_share(void);
-void riscv_pmu_csr_branch_guard(void);
+void riscv_pmu_csr_branch_note_guest_access(void);
+void riscv_pmu_csr_branch_clear_for_guests(void);
 
 /*
  * The functions below are inline, because with calls a sample of 32 records would take a fifth more

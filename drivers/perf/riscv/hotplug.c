@@ -18,6 +18,7 @@
 #include "branch.h"
 #include "counter.h"
 #include "csr.h"
+#include "csr_branch.h"
 #include "entries.h"
 #include "update.h"
 
@@ -46,6 +47,7 @@ static int hotplug_start_hart(unsigned int cpu)
 	struct riscv_pmu *pmu = hotplug_confirm(cpu);
 
 	if (!pmu) {
+		riscv_pmu_csr_branch_clear_for_guests();
 		/*
 		 * The firmware may have enabled user access to the counters: disable it, except
 		 * for the time CSR, which the vDSO reads.

@@ -86,8 +86,8 @@ enum riscv_pmu_event_state {
  * @branch:	its samples have branch records, see branch_event.c
  * @branch_ecalls: of all exceptions, it wants only system calls recorded
  * @branch_check: its records have to be checked one by one, whatever other events record
- * @branch_watch: perf has to call riscv_pmu_branch_switch() for it at context switches
- * @branch_how:	how its records are read, see branch_sample.c
+ * @branch_sched_task: perf has to call riscv_pmu_branch_switch() for it at context switches
+ * @branch_read_flags:	how its records are read, see branch_sample.c
  * @branch_ctl:	the value of sctrctl with which a hart records what it wants
  * @branch_node: on &riscv_pmu_hart_branch.events while the event is attached
  * @event:	the perf event; for the layers above the counters
@@ -138,8 +138,8 @@ struct riscv_pmu_event {
 	bool			branch;
 	bool			branch_ecalls;
 	bool			branch_check;
-	bool			branch_watch;
-	u8			branch_how;
+	bool			branch_sched_task;
+	u8			branch_read_flags;
 	u64			branch_ctl;
 	struct list_head	branch_node;
 };
@@ -291,8 +291,8 @@ struct riscv_pmu_hart_throttle {
  * @events:	attached events whose samples have branch records
  * @ctl:	what sctrctl holds: the union of what @events want; 0: nothing is recorded
  * @stack:	where the records of a sample are put; NULL: this hart cannot record
- * @mixed:	some records may be of an event that is no longer in @events
- * @lost:	an idle state may have reset the CSRs
+ * @other_records:	some records may be of an event that is no longer in @events
+ * @maybe_reset:	an idle state may have reset the CSRs
  * @task:	the task that ran when the records were last cleared or restored
  * @switches:	how often @task had been switched out then
  */
@@ -300,8 +300,8 @@ struct riscv_pmu_hart_branch {
 	struct list_head		events;
 	u64				ctl;
 	struct perf_branch_stack	*stack;
-	bool				mixed;
-	bool				lost;
+	bool				other_records;
+	bool				maybe_reset;
 	const struct task_struct	*task;
 	u64				switches;
 };

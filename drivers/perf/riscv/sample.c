@@ -145,7 +145,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	perf_sample_data_init(data, 0, hwc->last_period);
 	if (unlikely(ev->split))
 		hwc->last_period = to_riscv_pmu_event(event)->split_period;
-	if (unlikely(has_branch_stack(event)) && riscv_pmu_branch_is_of_current(hart, event))
+	if (unlikely(has_branch_stack(event)))
 		riscv_pmu_branch_save_sample(pmu, hart, event, data);
 	regs = sample_regs(event, regs);
 	/* perf has the event stopped until it starts it again: throttled, or at its limit. */

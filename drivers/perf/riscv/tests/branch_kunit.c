@@ -191,6 +191,15 @@ static const struct open_row open_rows[] = {
 	{ "no filter, but types", BR(USER) | BR(CALL), .missing = TKBRINH },
 	{ "no types, no filter needed", BR(USER) | BR(COND), .missing = TKBRINH,
 	  .no_types = true },
+	/* Smctr: all inhibits are optional, and neither of these needs those of traps. */
+	{ "no types, no filters, user", BR(USER) | BR(ANY), .missing = ALL,
+	  .no_types = true },
+	{ "no types, no filters, call stack", BR(USER) | BR(CALL_STACK), .missing = ALL,
+	  .no_types = true },
+	{ "no types, no filters, both", BR_BOTH | BR(ANY), .missing = ALL,
+	  .no_types = true },
+	{ "no types, no filters, returns", BR_BOTH | BR(ANY_RETURN), .missing = ALL,
+	  .no_types = true, .err = -EOPNOTSUPP },
 	{ "counting, polled", BR_BOTH | BR(ANY), .polled = true, .counting = true },
 };
 
@@ -243,6 +252,7 @@ static void events_without_branch_records_are_left_alone(struct kunit *test)
 enum group_member {
 	NO_RECORDS,
 	ANY_RECORDS,
+	CALL_RECORDS,
 	CALL_STACK,
 	COUNTED_CALL_STACK,
 	FOREIGN_CALL_STACK,
@@ -257,6 +267,8 @@ struct group_row {
 	enum group_member	sibling;
 	enum group_member	event;
 	int			err;
+	/* The hardware's records have no type. */
+	bool			no_types;
 };
 
 static const struct group_row group_rows[] = {
@@ -272,6 +284,10 @@ static const struct group_row group_rows[] = {
 	{ "nor does it get one", CALL_STACK, CALL_STACK, NO_RECORDS, 0 },
 	{ "leader of another PMU", FOREIGN_CALL_STACK, NO_RECORDS, ANY_RECORDS, 0 },
 	{ "sibling of another PMU", NO_RECORDS, FOREIGN_CALL_STACK, ANY_RECORDS, 0 },
+	{ "other types", ANY_RECORDS, NO_RECORDS, CALL_RECORDS, 0 },
+	/* Then software cannot filter by type. */
+	{ "other types, records have none", ANY_RECORDS, NO_RECORDS, CALL_RECORDS, -EINVAL, true },
+	{ "the same types, records have none", ANY_RECORDS, ANY_RECORDS, ANY_RECORDS, 0, true },
 	/* The page of event-based branches has the records once. */
 	{ "EBB, the same records", EBB_ANY_RECORDS, EBB_ANY_RECORDS, EBB_ANY_RECORDS, 0 },
 	{ "EBB, one has records", EBB_NO_RECORDS, EBB_NO_RECORDS, EBB_ANY_RECORDS, 0 },
@@ -287,6 +303,7 @@ static struct state_event *new_member(struct kunit *test, enum group_member kind
 {
 	static const u64 filters[] = {
 		[ANY_RECORDS]		= BR(ANY),
+		[CALL_RECORDS]		= BR(CALL),
 		[CALL_STACK]		= BR(CALL_STACK),
 		[COUNTED_CALL_STACK]	= BR(CALL_STACK),
 		[FOREIGN_CALL_STACK]	= BR(CALL_STACK),
@@ -336,6 +353,7 @@ static void group_has_call_stacks_or_other_records(struct kunit *test)
 	sibling->event.group_leader = &leader->event;
 	list_add_tail(&sibling->event.sibling_list, &leader->event.sibling_list);
 	s->event.group_leader = &leader->event;
+	fake->pmu.branch.has_types = !row->no_types;
 	KUNIT_EXPECT_EQ(test, fake_branch_open(s), row->err);
 }
 
@@ -947,7 +965,7 @@ static void nothing_is_recorded_after_a_shutdown(struct kunit *test)
 	stop_hart(fake);
 	KUNIT_EXPECT_EQ(test, file->ctl, 0);
 	KUNIT_EXPECT_EQ(test, fake_branch_count(file), 0);
-	KUNIT_EXPECT_FALSE(test, fake_branch_sample(fake, a)->taken);
+	KUNIT_EXPECT_EQ(test, fake_branch_sample(fake, a)->nr, 0);
 
 	scoped_guard(irqsave) {
 		switch_task(test, ctx, false);
@@ -1023,7 +1041,7 @@ static void hart_may_lose_its_records_when_idle(struct kunit *test)
 	file->ctl = 0;
 	resume_hart(fake);
 	this_hart(fake)->branch.task = NULL;
-	KUNIT_EXPECT_FALSE(test, fake_branch_sample(fake, s)->taken);
+	KUNIT_EXPECT_EQ(test, fake_branch_sample(fake, s)->nr, 0);
 	sched_out(test, s);
 	KUNIT_EXPECT_EQ(test, fake_branch_add(test, s), -EAGAIN);
 
@@ -1034,6 +1052,19 @@ static void hart_may_lose_its_records_when_idle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_branch_add(test, s), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, file->watches, 0);
 	file->absent = false;
+}
+
+/* The same on a hart without events, which goes down then: a reboot, or hotplug */
+static void hart_that_lost_its_records_goes_down(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct branch_file *file = to_branch_file(fake);
+
+	resume_hart(fake);
+	file->absent = true;
+	stop_hart(fake);
+	file->absent = false;
+	fake_branch_start(fake);
 }
 
 static struct kunit_case branch_cases[] = {
@@ -1065,6 +1096,7 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE(hart_records_again_after_idle),
 	KUNIT_CASE(hart_is_set_up_for_the_first_event_after_idle),
 	KUNIT_CASE(hart_may_lose_its_records_when_idle),
+	KUNIT_CASE(hart_that_lost_its_records_goes_down),
 	{}
 };
 

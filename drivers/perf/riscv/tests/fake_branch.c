@@ -104,7 +104,7 @@ static u64 file_source(unsigned long n)
 {
 	struct branch_file *file = file_access();
 
-	if (file->polled && !(file->status & PMU_SCTRSTATUS_FROZEN))
+	if ((file->polled || file->ctl & PMU_SCTRCTL_S) && !(file->status & PMU_SCTRSTATUS_FROZEN))
 		file_report(file, "records are read that may change meanwhile");
 	file_select_record(file, n);
 	return file_selected(file)->source;
@@ -235,20 +235,23 @@ static bool file_records_mode(const struct branch_file *file, u64 address)
  * @from:	address of the instruction; 0: in M-mode
  * @to:		address of its target; 0: in M-mode
  *
- * A trap, or the return from it, that enters a mode that is recorded from another one has no
- * source. If it leaves the mode, it is not recorded.
+ * Smctr, "Privilege Mode Transitions": a trap from a mode that is not recorded has no source, and a
+ * return from a trap to such a mode no target. A trap to such a mode, and a return from one, are
+ * not recorded.
  */
 void fake_branch_transfer(struct branch_file *file, unsigned int type, u64 from, u64 to)
 {
 	u64 bit = file->ctl & BIT_ULL(32 + type);
 	bool inhibited = type == PMU_BRANCH_NOT_TAKEN ? !bit : bit;
 
-	if (file->status & PMU_SCTRSTATUS_FROZEN || !file_records_mode(file, to))
+	if (file->status & PMU_SCTRSTATUS_FROZEN ||
+	    !file_records_mode(file, type == PMU_BRANCH_TRAP_RETURN ? from : to))
 		return;
 	if (file->ctl & PMU_SCTRCTL_RASEMU)
 		file_emulate_ras(file, type, from, to);
 	else if (!inhibited)
-		fake_branch_push(file, file_records_mode(file, from) ? from : 0, to, type);
+		fake_branch_push(file, file_records_mode(file, from) ? from : 0,
+				 file_records_mode(file, to) ? to : 0, type);
 }
 
 /* --- events ------------------------------------------------------------- */
@@ -391,6 +394,13 @@ void fake_branch_in(struct kunit *test, struct state_event *s)
 	KUNIT_EXPECT_EQ(test, fake_branch_add(test, s), 0);
 }
 
+/* An overflow that traps freezes the records. */
+static void file_trap(struct branch_file *file)
+{
+	if (!file->polled && !file->untrapped && file->ctl & PMU_SCTRCTL_LCOFIFRZ)
+		file->status |= PMU_SCTRSTATUS_FROZEN;
+}
+
 /**
  * fake_branch_overflow() - let all periods end, and simulate the interrupt
  * @fake:	the hart
@@ -400,7 +410,9 @@ void fake_branch_overflow(struct fake_pmu *fake)
 	guard(irqsave)();
 	file_hide_switches(fake);
 	fake_advance(fake, BRANCH_PERIOD);
+	file_trap(to_branch_file(fake));
 	interrupt(fake);
+	riscv_pmu_branch_unfreeze(this_hart(fake));
 }
 
 /**
@@ -418,8 +430,9 @@ const struct branch_sample *fake_branch_sample(struct fake_pmu *fake, struct sta
 	guard(irqsave)();
 	file_hide_switches(fake);
 	perf_sample_data_init(&data, 0, BRANCH_PERIOD);
-	if (riscv_pmu_branch_is_of_current(this_hart(fake), &s->event))
-		riscv_pmu_branch_save_sample(&fake->pmu, this_hart(fake), &s->event, &data);
+	file_trap(file);
+	riscv_pmu_branch_save_sample(&fake->pmu, this_hart(fake), &s->event, &data);
+	riscv_pmu_branch_unfreeze(this_hart(fake));
 	file_keep_sample(file, &data);
 	return &file->sample;
 }
@@ -500,8 +513,8 @@ int fake_branch_init(struct kunit *test)
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_status, file_status);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_write_status, file_write_status);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_reset, file_reset);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_guard, file_guard);
-	kunit_activate_static_stub(test, riscv_pmu_branch_watch_switches, file_watch_switches);
+	kunit_activate_static_stub(test, riscv_pmu_csr_branch_clear_for_guests, file_guard);
+	kunit_activate_static_stub(test, riscv_pmu_branch_use_sched_task, file_watch_switches);
 	fake_branch_restart(fake, 0);
 	file->clears = 0;
 	file->resets = 0;

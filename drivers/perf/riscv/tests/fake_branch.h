@@ -87,6 +87,7 @@ struct branch_sample {
  * @record:	the records; sctrstatus.WRPTR is where the next one goes
  * @absent:	M-mode keeps the CSRs to itself: accesses trap
  * @polled:	nothing but the driver freezes the records before they are read
+ * @untrapped:	an overflow is handled without a trap, so it does not freeze the records
  * @saved:	the driver has saved siselect, and has not restored it yet
  * @clears:	how often the records were cleared
  * @guards:	how often the driver asked for protection from guests
@@ -104,6 +105,7 @@ struct branch_file {
 	struct riscv_pmu_branch_record record[BRANCH_DEPTH_MAX];
 	bool			absent;
 	bool			polled;
+	bool			untrapped;
 	bool			saved;
 	unsigned int		clears;
 	unsigned int		guards;

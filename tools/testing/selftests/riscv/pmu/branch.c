@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch records (PERF_SAMPLE_BRANCH_STACK, by Smctr and Ssctr): a file in branch/ for each clause
- * of the contract. All but branch/errors.c need a machine that has them.
+ * Branch records (PERF_SAMPLE_BRANCH_STACK, by Smctr and Ssctr). Each file in branch/ tests one
+ * property that the documentation promises. All tests but the first one of branch/errors.c are
+ * skipped without branch records and an overflow interrupt.
  */
 
 #define _GNU_SOURCE
@@ -81,13 +82,13 @@ FIXTURE_TEARDOWN(branch)
 	PMU_MAPPED_TEARDOWN(self);
 }
 
-/* A ring of the fixture's depth has room for as many samples as one of 32 records. */
+/* Samples grow with the depth, so the ring does, too: it holds as many samples as at depth 32. */
 #define RING_PAGES	(PMU_RING_PAGES * (self->depth > 32 ? self->depth / 32 : 1))
 #define open_mapped(self)	\
 	pmu_mapped_open(&(self)->attr, RING_PAGES, &(self)->ring, &(self)->fd)
 
 /*
- * An event that has the branches of the kernel recorded while the fixture's is sampled. It counts
+ * An event that makes the hart record the kernel's branches while the fixture's samples. It counts
  * cycles, because QEMU 10.0.2 counts an event on one counter only: an event with the same config
  * and another filter would not be active at the same time.
  */
@@ -140,8 +141,8 @@ static long run_undisturbed(pmu_body *body, long arg)
 }
 
 /*
- * Turns of pmu_branch_loop() for so many samples, with a margin. If interrupts are late, there are
- * fewer, and the loop is long enough for some.
+ * Iterations of pmu_branch_loop() for so many samples, with a margin. If interrupts are late, fewer
+ * samples arrive: a longer loop makes sure that there are some.
  */
 static long turns_for(FIXTURE_DATA(branch) *self, long samples)
 {
@@ -154,7 +155,9 @@ static long turns_for(FIXTURE_DATA(branch) *self, long samples)
 /* --- what the records of a sample in pmu_branch_loop() have to be --- */
 
 struct loop_check {
-	/* The types that the event shows, and those that any event has recorded: BIT(type). */
+	/*
+	 * The types that the event shows, and those that the hart records for any event: BIT(type).
+	 */
 	uint32_t shown, recorded;
 	long depth;
 	uint64_t branch_sample_type;

@@ -83,7 +83,7 @@ do {										\
 	EXPECT_EQ((check)->samples, (check)->whole);				\
 } while (0)
 
-/* Each depth has its own number of levels; pmu_window() calls the first one. */
+/* Nesting depths to test; pmu_window() adds one call. */
 TEST_F_TIMEOUT(branch, a_call_stack_is_that_of_the_frame_pointers, 120)
 {
 	static const long levels[] = { 1, 2, 7, 14, 30 };
@@ -104,7 +104,7 @@ TEST_F_TIMEOUT(branch, a_call_stack_is_that_of_the_frame_pointers, 120)
 	}
 }
 
-/* Calls that have returned are not in it. */
+/* Calls that have returned are not in the call stack. */
 static void call_a_few(void)
 {
 	pmu_chain(0);
@@ -123,8 +123,8 @@ TEST_F_TIMEOUT(branch, a_call_that_has_returned_is_not_in_the_stack, 120)
 	EXPECT_STACKS(20, &check);
 }
 
-/* If there are more levels than records, the records are the nearest ones. */
-TEST_F_TIMEOUT(branch, a_deep_call_stack_has_the_nearest_calls, 120)
+/* If there are more levels than records, the records are the innermost calls. */
+TEST_F_TIMEOUT(branch, a_deep_call_stack_has_the_innermost_calls, 120)
 {
 	const struct pmu_branch_nest nest = {
 		.levels = self->depth + 9, .turns = nest_turns(self, 20),

@@ -20,8 +20,8 @@ struct index_check {
 };
 
 /*
- * The index advances by one for each branch, and the depth is a multiple of the branches of a turn:
- * so the difference to the place of the sample is always the same, modulo these.
+ * The index advances by one for each branch, and the depth is a multiple of the branches of an
+ * iteration, so (index - position in the loop) modulo these is constant.
  */
 static void check_index(const struct pmu_record *record, void *arg)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Each event shows the branches of its own filters, whatever others have recorded beside it. */
+/* Each event shows the branches of its own filter, whatever the hart records for other events. */
 
 #define TYPES_IND_CALL	(BIT(PMU_BRANCH_IND_CALL) | BIT(PMU_BRANCH_CORO_SWAP))
 #define TYPES_CALL	BIT(PMU_BRANCH_CALL)
@@ -76,7 +76,7 @@ static int sample_both(FIXTURE_DATA(branch) *self, const struct filter *one,
 	return err;
 }
 
-TEST_F_TIMEOUT(branch, two_events_with_other_filters_show_their_own, 120)
+TEST_F_TIMEOUT(branch, two_events_with_different_filters_show_their_own, 120)
 {
 	static const struct { struct filter one, other; } pairs[] = {
 		{ { B_ANY_CALL, TYPES_ANY_CALL }, { B_ANY_RETURN, TYPES_ANY_RET } },
@@ -138,10 +138,9 @@ TEST_F_TIMEOUT(branch, events_of_user_mode_and_of_the_kernel_show_their_own, 120
 }
 
 /*
- * The kernel's branches are not shown by an event that counts it, but asks for those of user mode;
- * and the other way round.
+ * An event that counts both modes shows only the mode that branch_sample_type selects.
  */
-TEST_F_TIMEOUT(branch, the_levels_of_records_are_those_that_were_asked_for, 120)
+TEST_F_TIMEOUT(branch, the_modes_of_records_are_those_that_were_asked_for, 120)
 {
 	struct seen seen = {};
 

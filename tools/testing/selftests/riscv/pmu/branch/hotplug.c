@@ -34,7 +34,7 @@ static void read_on_cpu(const struct perf_event_attr *attr, struct cpu_event *ev
 	pmu_ring_records(&event->ring, attr, count_user_records, &event->seen);
 }
 
-/* Waits for records, for some seconds: the host may have fewer CPUs. */
+/* Waits for records, up to 10 s: a host with fewer CPUs runs the guest slowly. */
 static int64_t wait_for_records(const struct perf_event_attr *attr, struct cpu_event *event)
 {
 	int64_t before = event->seen.records;
@@ -84,7 +84,7 @@ static void sample_hotplug(struct __test_metadata *_metadata, const struct perf_
 	}
 }
 
-/* The load of the CPU that goes down is moved to another one: there is a new one each time. */
+/* The scheduler moves the load to another CPU, so a new load is started each time. */
 static pid_t spawn_load(int cpus)
 {
 	pid_t pid = spawn();

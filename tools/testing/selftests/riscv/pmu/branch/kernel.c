@@ -34,7 +34,7 @@ static void check_entry(const struct perf_branch_entry *entry, struct kernel_che
 		check->wrong += !is_kernel(entry->from);
 		break;
 	default:
-		/* Only those above change the mode. */
+		/* Only those above can change the mode. */
 		check->wrong += is_kernel(entry->from) != to_kernel;
 	}
 }

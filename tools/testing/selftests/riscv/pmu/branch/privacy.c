@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An event that excludes the kernel never shows an address of it, while another event has the
- * kernel's branches recorded on the same hart.
+ * An event that excludes the kernel never shows an address of it, while the hart records the
+ * kernel's branches for another event.
  */
 
 #define PRIVATE_SAMPLES	10000
-/* Without privilege, more cannot be mapped. */
+/* With the control page fewer than kernel.perf_event_mlock_kb allows to users (129 of 4 KiB). */
 #define PRIVATE_PAGES	64
-/* Where interrupts are late, there are as many samples as this gives, in seconds. */
+/* If interrupts are late, sample for so many seconds instead of until a number of samples. */
 #define PRIVATE_SECONDS	10
 
 /* What a child samples of itself, and leaves for its parent. */

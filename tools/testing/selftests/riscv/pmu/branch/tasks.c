@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The records of a task never have a branch of another task that ran before it on the hart. */
 
-/* Turns of a loop before its task goes to sleep: more branches than the smallest depth. */
+/* Iterations of a loop before its task sleeps: more branches than the smallest depth. */
 #define TASK_TURNS	20
 #define EXCHANGES	(self->exact ? 3000L : 2000L)
 /*
- * About three switches are in a period: samples are taken soon after some of them. Where
- * interrupts are late, a longer period gives as many samples.
+ * About three switches are in a period: samples are taken soon after some of them. If interrupts
+ * are late, a longer period gives as many samples.
  */
 #define TASK_PERIOD	(self->exact ? 499 : 5003)
 
@@ -192,7 +192,7 @@ TEST_F_TIMEOUT(branch, a_cpu_wide_sample_has_records_of_its_task_only, 120)
 	sample_cpu(_metadata, self);
 }
 
-/* More instructions are in a period, because it has those of the switches. */
+/* The period counts the kernel's instructions, too, those of the switches for example. */
 TEST_F_TIMEOUT(branch, a_cpu_wide_sample_of_both_modes_has_records_of_its_task_only, 120)
 {
 	self->attr.exclude_kernel = 0;
