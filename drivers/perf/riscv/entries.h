@@ -24,7 +24,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 			       struct pt_regs *regs);
 
 void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			  struct pt_regs *regs);
+			  struct pt_regs *regs, u32 began);
 
 /* nmi.c, nmi_hart.c */
 #ifdef CONFIG_RISCV_PMU_NMI

@@ -212,9 +212,9 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 }
 
 static __always_inline void irq_handle(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				       struct pt_regs *regs)
+				       struct pt_regs *regs, u32 began)
 {
-	riscv_pmu_throttle_begin_irq(pmu, hart, get_cycles(), user_mode(regs));
+	riscv_pmu_throttle_begin_irq(pmu, hart, began, user_mode(regs));
 	riscv_pmu_hart_handle_irq(pmu, hart, regs);
 	riscv_pmu_branch_unfreeze(hart);
 	perf_sample_event_took(riscv_pmu_throttle_end_irq(hart, get_cycles()));
@@ -225,19 +225,21 @@ static __always_inline void irq_handle(struct riscv_pmu *pmu, struct riscv_pmu_h
  * @pmu:	the PMU
  * @hart:	this hart
  * @regs:	what was interrupted
+ * @began:	when the handler began, in ticks
  *
  * Context: hard interrupt or NMI; no update is in progress on this hart.
  */
-void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, struct pt_regs *regs)
+void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, struct pt_regs *regs,
+			  u32 began)
 {
-	irq_handle(pmu, hart, regs);
+	irq_handle(pmu, hart, regs, began);
 }
 
 static irqreturn_t irq_handler(int irq, void *dev)
 {
 	struct riscv_pmu_hart *hart = dev;
 
-	irq_handle(hart->pmu, hart, get_irq_regs());
+	irq_handle(hart->pmu, hart, get_irq_regs(), get_cycles());
 	return IRQ_HANDLED;
 }
 

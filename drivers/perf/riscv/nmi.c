@@ -49,6 +49,7 @@ struct nmi_saved {
 	unsigned long	a0;
 	unsigned long	a1;
 	unsigned long	a2;
+	unsigned long	bad_cause;
 	unsigned long	hstatus;
 	unsigned long	htval;
 	unsigned long	htinst;
@@ -63,6 +64,7 @@ static __always_inline void nmi_save(struct nmi_saved *saved)
 	saved->a0 = ti->a0;
 	saved->a1 = ti->a1;
 	saved->a2 = ti->a2;
+	saved->bad_cause = current->thread.bad_cause;
 	if (!riscv_pmu_nmi_has_h)
 		return;
 
@@ -80,12 +82,25 @@ static __always_inline void nmi_restore(const struct nmi_saved *saved)
 	ti->a0 = saved->a0;
 	ti->a1 = saved->a1;
 	ti->a2 = saved->a2;
+	current->thread.bad_cause = saved->bad_cause;
 	if (!riscv_pmu_nmi_has_h)
 		return;
 
 	csr_write(CSR_HSTATUS, saved->hstatus);
 	csr_write(CSR_HTVAL, saved->htval);
 	csr_write(CSR_HTINST, saved->htinst);
+}
+
+/*
+ * The firmware (OpenSBI 1.6 to 1.9) sets SPV if the NMI has interrupted a guest, never clears it,
+ * and returns to a guest if it is set. But KVM's code before and after a guest runs with SPV set.
+ * Then SPV was set before the NMI, too, as it never is while a guest runs: sret clears it.
+ */
+static void nmi_return_to_host(struct nmi_saved *saved)
+{
+	if (unlikely(riscv_pmu_nmi_has_h && saved->hstatus & HSTATUS_SPV) &&
+	    riscv_pmu_sse_had_spv())
+		saved->hstatus &= ~HSTATUS_SPV;
 }
 
 /*
@@ -123,13 +138,15 @@ bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu
 {
 	/* Between the reads of a group, all counts are latched. */
 	if (READ_ONCE(hart->updating) || READ_ONCE(hart->latch_on_read) ||
-	    __this_cpu_read(riscv_pmu_nmi_blocks) || nmi->guest)
+	    __this_cpu_read(riscv_pmu_nmi_blocks))
 		return true;
 	/*
-	 * The overflow may be that of a guest's event, deferred while the guest ran. KVM's overflow
-	 * handler takes a lock, which the interrupted code may hold.
+	 * The overflow may be that of a guest's event. KVM's overflow handler takes a lock, which
+	 * the interrupted code may hold.
 	 */
-	if (irq_work_is_pending(&nmi->work))
+	if (nmi->guest)
+		nmi->guest_overflow = true;
+	if (nmi->guest_overflow)
 		return true;
 	/* A page fault here would be taken for one of the instruction that is stepped. */
 	if (kprobe_running())
@@ -171,6 +188,7 @@ static struct pt_regs *nmi_regs(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_
 static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *frame)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+	u32 began = get_cycles();
 	struct riscv_pmu_hart *hart;
 
 	nmi->nmis++;
@@ -185,7 +203,7 @@ static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *fr
 		irq_work_queue(&nmi->work);
 		return;
 	}
-	riscv_pmu_handle_irq(pmu, hart, nmi_regs(nmi, frame));
+	riscv_pmu_handle_irq(pmu, hart, nmi_regs(nmi, frame), began);
 	/* A firmware call of the handler may have cleared the interrupt of another counter. */
 	if (riscv_pmu_nmi_stays_pending &&
 	    pmu->ops.overflowed(pmu, hart->hw.running & hart->hw.armed))
@@ -210,6 +228,7 @@ asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
 	nmi_save(&saved);
 	state = irqentry_nmi_enter(&frame->regs);
 	instrumentation_begin();
+	nmi_return_to_host(&saved);
 	nmi_handle(nmi, frame);
 	instrumentation_end();
 	irqentry_nmi_exit(&frame->regs, state);
@@ -237,7 +256,8 @@ void riscv_pmu_nmi_work(struct irq_work *work)
 	guard(riscv_pmu_irqsave)();
 	hart = riscv_pmu_this_hart(pmu);
 	if (!hart->shut_down)
-		riscv_pmu_handle_irq(pmu, hart, regs);
+		riscv_pmu_handle_irq(pmu, hart, regs, get_cycles());
+	this_cpu_write(riscv_pmu_nmi_harts.guest_overflow, false);
 }
 
 /**

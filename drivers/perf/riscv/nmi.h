@@ -31,6 +31,7 @@ struct riscv_pmu_nmi_frame {
  * @stack:	where the entry code puts its frame
  * @sp:		the interrupted sp, while the entry code saves the registers
  * @guest:	the task whose KVM guest may be running, or NULL
+ * @guest_overflow:	@work has to handle an overflow from the time when a guest ran
  * @work:	handles a deferred overflow as soon as interrupts are on
  * @exit_regs:	the registers for a sample of the kernel's exit code
  * @nmis:	NMIs since boot
@@ -40,6 +41,7 @@ struct riscv_pmu_nmi {
 	struct riscv_pmu_nmi_frame	*stack;
 	unsigned long			sp;
 	struct task_struct		*guest;
+	bool				guest_overflow;
 	struct irq_work			work;
 	struct pt_regs			exit_regs;
 	u64				nmis;

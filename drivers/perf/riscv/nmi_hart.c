@@ -24,6 +24,7 @@
 #include "print.h"
 #include "sbi/call.h"
 #include "sse.h"
+#include "throttle.h"
 
 static char *nmi_param = "0";
 module_param_named(nmi, nmi_param, charp, 0444);
@@ -217,5 +218,8 @@ void __init riscv_pmu_nmi_probe(struct riscv_pmu *pmu)
 	riscv_pmu_nmi_stays_pending = !riscv_pmu_sbi_has_batch();
 	riscv_pmu_nmi_has_h = riscv_isa_extension_available(NULL, h);
 	pmu->nmi = asked || !riscv_pmu_nmi_stays_pending;
+	/* The more firmware calls the handler makes, the smaller is the share of entry and exit. */
+	pmu->nmi_gap = THROTTLE_NMI_GAP + (pmu->no_calls ? 2 : 0) -
+		       (riscv_pmu_nmi_stays_pending ? 2 : 0);
 	riscv_pmu_nmi_in_use |= pmu->nmi;
 }

@@ -30,14 +30,24 @@ u64 hw_nmi_get_sample_period(int watchdog_thresh)
 }
 
 /**
- * arch_perf_nmi_is_available() - whether a hart can be interrupted while it hangs
+ * arch_perf_nmi_is_available() - whether each hart can be interrupted while it hangs
  *
  * Context: process, at boot.
- * Return: true if overflows are NMIs.
+ * Return: true if the overflows of cycles are NMIs on all harts.
  */
 bool __init arch_perf_nmi_is_available(void)
 {
-	return riscv_pmu_nmi_in_use;
+	if (!riscv_pmu_nmi_in_use)
+		return false;
+	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++) {
+		const struct riscv_pmu *pmu = &riscv_pmu_types[i];
+
+		if (!pmu->nmi || !strcmp(pmu->cycles_sampling, "polled") ||
+		    !strcmp(pmu->cycles_sampling, "none"))
+			return false;
+	}
+
+	return true;
 }
 
 /**
@@ -49,6 +59,8 @@ bool __init arch_perf_nmi_is_available(void)
  */
 void __init riscv_pmu_nmi_watchdog_init(void)
 {
-	if (riscv_pmu_nmi_in_use)
+	if (arch_perf_nmi_is_available())
 		lockup_detector_retry_init();
+	else if (riscv_pmu_nmi_in_use)
+		pr_warn("no detector of hard lockups: not all harts sample cycles by NMIs (caps/cycles_sampling)\n");
 }

@@ -5,6 +5,7 @@
  * disabled its interrupts.
  */
 
+#include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/io.h>
 #include <linux/percpu.h>
@@ -30,7 +31,10 @@ enum {
 
 #define SSE_LOCAL_PMU_OVERFLOW	0x00010000
 #define SSE_ATTR_STATUS		0
+#define SSE_ATTR_INTERRUPTED_FLAGS	7
 #define SSE_ATTR_INTERRUPTED_A6	8
+/* Of the interrupted flags: hstatus.SPV before the event */
+#define SSE_FLAG_SPV		BIT(2)
 
 /**
  * struct sse_attrs - attributes that the firmware writes
@@ -105,6 +109,20 @@ int riscv_pmu_sse_start(const void *entry, void *arg)
 
 	riscv_pmu_sse_stop();
 	return sbi_err_map_linux_errno(err) ?: -EIO;
+}
+
+/**
+ * riscv_pmu_sse_had_spv() - whether hstatus.SPV was set before the event
+ *
+ * Context: the handler of an event.
+ * Return: true if it was, and M-mode says so.
+ */
+bool riscv_pmu_sse_had_spv(void)
+{
+	struct sse_attrs *attrs = this_cpu_ptr(&sse_attrs);
+
+	return !sse_read_attrs(attrs, SSE_ATTR_INTERRUPTED_FLAGS, 1) &&
+	       attrs->value[0] & SSE_FLAG_SPV;
 }
 
 /**

@@ -20,6 +20,7 @@ void riscv_pmu_sse_suspend(void);
 bool riscv_pmu_sse_resume(void);
 int riscv_pmu_sse_inject(unsigned int cpu);
 void riscv_pmu_sse_clear_pending(void);
+bool riscv_pmu_sse_had_spv(void);
 
 #ifdef CONFIG_RISCV_PMU_NMI
 void riscv_pmu_sse_read_regs(struct pt_regs *regs);

@@ -9,6 +9,9 @@
 
 #define THROTTLE_TICK_NS_SHIFT	10
 
+/* &riscv_pmu.nmi_gap, if the handler makes one firmware call */
+#define THROTTLE_NMI_GAP	7
+
 /* Consecutive interrupts that may come too early before events are throttled. */
 #define THROTTLE_MAX_EARLY	3
 
@@ -24,6 +27,23 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
 	return (u64)ticks * riscv_pmu_throttle_tick_ns >> THROTTLE_TICK_NS_SHIFT;
 }
 
+/*
+ * The time from one interrupt to the next that leaves the interrupted context at least a twentieth
+ * of the hart: three eighths of an interrupt's duration, or half of it if no firmware calls prolong
+ * it. About three quarters of that time is spent on exit and entry. Exit and entry of an NMI take
+ * longer (measured in QEMU): half as long as the handler to as long as it, see &riscv_pmu.nmi_gap.
+ *
+ * In kernel mode the interrupted code can be the softirqs at the end of the last interrupt, which
+ * need as long again before they make progress, so the time is twice as long there.
+ */
+static inline u32 riscv_pmu_throttle_gap(const struct riscv_pmu *pmu,
+					 const struct riscv_pmu_hart *hart, bool in_user)
+{
+	u32 eighths = unlikely(hart->irq.nmi) ? pmu->nmi_gap : pmu->no_calls ? 4 : 3;
+
+	return eighths * hart->throttle.cost >> (in_user ? 6 : 5);
+}
+
 /**
  * riscv_pmu_throttle_begin_irq() - an interrupt that may take samples begins
  * @pmu:	the PMU
@@ -31,22 +51,15 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
  * @now:	its timer, in ticks
  * @in_user:	user mode was interrupted
  *
- * It is too early if the last one ended less than three eighths of an interrupt's average duration
- * ago, or half of it if no firmware calls prolong the interrupt. About three quarters of that time
- * is spent on exit and entry, so that the interrupted context gets at least a twentieth of the
- * hart. An NMI spends up to 1.15 times its handler's duration in the firmware and on entry and
- * exit, so its gap is one and a half times the duration. In kernel mode this can be the softirqs at the end of the last interrupt, which need as
- * long again before they make progress, so the gap is twice as long there. It is at most 50 us, so
- * that one very long interrupt does not make those after it count as too early.
+ * It is too early if the last one ended less than riscv_pmu_throttle_gap() ago, but not if that was
+ * 50 us ago or more: one very long interrupt does not make those after it too early.
  */
 static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 						struct riscv_pmu_hart *hart, u32 now, bool in_user)
 {
 	struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
-	u32 eighths = pmu->nmi ? 12 : pmu->no_calls ? 4 : 3;
-	u32 gap = eighths * throttle->cost >> (in_user ? 6 : 5);
+	u32 gap = min(riscv_pmu_throttle_gap(pmu, hart, in_user), riscv_pmu_throttle_max_gap);
 
-	gap = min(gap, riscv_pmu_throttle_max_gap);
 	throttle->early = now - throttle->ended < gap ? throttle->early + 1 : 0;
 	throttle->began = now;
 }

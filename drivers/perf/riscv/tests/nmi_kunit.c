@@ -42,7 +42,7 @@ static void nmi_interrupt(struct nmi_test *t)
 
 	t->waits = riscv_pmu_nmi_has_to_wait(&nmi, this_hart(t->fake), &regs);
 	if (!t->waits)
-		riscv_pmu_handle_irq(&t->fake->pmu, this_hart(t->fake), &regs);
+		riscv_pmu_handle_irq(&t->fake->pmu, this_hart(t->fake), &regs, get_cycles());
 }
 
 static void nmi_step(struct fake_pmu *fake)
