@@ -60,7 +60,8 @@ const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
 						      struct riscv_pmu_hart *hart,
 						      const struct riscv_pmu_event *ev);
 void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				  struct perf_event *event, struct perf_sample_data *data);
+				  struct perf_event *event, struct perf_sample_data *data,
+				  bool show);
 
 /* branch_probe.c */
 void riscv_pmu_branch_probe(struct riscv_pmu *pmu);

@@ -429,6 +429,7 @@ const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
  * @hart:	this hart
  * @event:	the event that is sampled, with PERF_SAMPLE_BRANCH_STACK
  * @data:	its sample
+ * @show:	the records are those of the current task
  *
  * If there are none to show, the sample has an empty list: without a list, perf's core omits
  * hw_idx, and the perf tool, which expects it, cannot read the rest of the file.
@@ -436,13 +437,14 @@ const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
  * Context: hard interrupt or NMI.
  */
 void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				  struct perf_event *event, struct perf_sample_data *data)
+				  struct perf_event *event, struct perf_sample_data *data,
+				  bool show)
 {
 	static struct perf_branch_stack no_records = { .hw_idx = -1ULL };
 	struct perf_branch_stack *stack = &no_records;
 	unsigned long next;
 
-	if (likely(hart->branch.ctl) && likely(riscv_pmu_branch_check_current(hart, event))) {
+	if (likely(hart->branch.ctl && show)) {
 		stack = hart->branch.stack;
 		riscv_pmu_branch_read(pmu, hart, to_riscv_pmu_event(event));
 		if (event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) {

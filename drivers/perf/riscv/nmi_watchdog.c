@@ -11,6 +11,7 @@
 
 #include "entries.h"
 #include "nmi.h"
+#include "print.h"
 
 /* Assumed if cpufreq does not know the frequency, as on arm64 */
 #define WATCHDOG_MAX_HZ		5000000000ULL
@@ -62,5 +63,5 @@ void __init riscv_pmu_nmi_watchdog_init(void)
 	if (arch_perf_nmi_is_available())
 		lockup_detector_retry_init();
 	else if (riscv_pmu_nmi_in_use)
-		pr_warn("no detector of hard lockups: not all harts sample cycles by NMIs (caps/cycles_sampling)\n");
+		riscv_pmu_warn("no detector of hard lockups: not all harts sample cycles by NMIs (caps/cycles_sampling)\n");
 }
