@@ -302,12 +302,12 @@ static void describe_branch_records(struct patient *patient)
 	char text[TEXT_SIZE];
 
 	if (err) {
-		snprintf(text, sizeof(text), "%ld of each hart, but no event can record them: %s",
+		snprintf(text, sizeof(text), "%ld per hart, but no event can record them: %s",
 			 patient->cpu.branches, strerror(-err));
 		find(patient, "branch records", FINDING_DEGRADED, text, "see the lines above");
 		return;
 	}
-	snprintf(text, sizeof(text), "%ld of each hart, %s", patient->cpu.branches, stacks ?
+	snprintf(text, sizeof(text), "%ld per hart, %s", patient->cpu.branches, stacks ?
 		 "with call stacks: perf record -b, --call-graph lbr" :
 		 "without call stacks: perf record -b");
 	find(patient, "branch records", FINDING_OK, text, "");
