@@ -136,10 +136,6 @@ static bool nmi_is_entry(const struct pt_regs *regs)
 bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
 			       const struct pt_regs *regs)
 {
-	/* Between the reads of a group, all counts are latched. */
-	if (READ_ONCE(hart->updating) || READ_ONCE(hart->latch_on_read) ||
-	    __this_cpu_read(riscv_pmu_nmi_blocks))
-		return true;
 	/*
 	 * The overflow may be that of a guest's event. KVM's overflow handler takes a lock, which
 	 * the interrupted code may hold.
@@ -147,6 +143,10 @@ bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu
 	if (nmi->guest)
 		nmi->guest_overflow = true;
 	if (nmi->guest_overflow)
+		return true;
+	/* Between the reads of a group, all counts are latched. */
+	if (READ_ONCE(hart->updating) || READ_ONCE(hart->latch_on_read) ||
+	    __this_cpu_read(riscv_pmu_nmi_blocks))
 		return true;
 	/* A page fault here would be taken for one of the instruction that is stepped. */
 	if (kprobe_running())
