@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Does KVM's PMU extension of the SBI (version 3.0, chapter 11) return what the specification
+ * says? Each case runs in its own guest, and tests one patch of KVM.
+ */
+#include "kvm_util.h"
+#include "test_util.h"
+#include "processor.h"
+#include "sbi.h"
+#include "ucall_common.h"
+
+#define CYCLES		SBI_PMU_HW_CPU_CYCLES
+#define INSTRUCTIONS	SBI_PMU_HW_INSTRUCTIONS
+/* A firmware event, of type 15: SET_TIMER. */
+#define SET_TIMER	0xf0005UL
+#define NO_EVENT	0xffffUL
+
+/* KVM's own order of counters: cycle, time, instret, programmable ones, firmware's. */
+#define CYCLE		0
+#define TIME		1
+#define INSTRET		2
+#define FIRST_OTHER	3
+
+#define EXT_TIME	0x54494d45
+#define SHMEM_SIZE	4096
+#define SHMEM_ADDRESS	BIT(30)
+#define LEAK_CALLS	4096
+
+static struct riscv_pmu_snapshot_data *const shmem = (void *)SHMEM_ADDRESS;
+static unsigned long all, first_firmware;
+
+#define expect_error(ret, wanted) do {						\
+	struct sbiret _ret = (ret);						\
+	__GUEST_ASSERT(_ret.error == (wanted), "%s: error %ld instead of %ld",	\
+		       #ret, _ret.error, (long)(wanted));			\
+} while (0)
+
+static struct sbiret call(int function, unsigned long base, unsigned long mask, unsigned long flags,
+			  unsigned long arg3, unsigned long arg4)
+{
+	return sbi_ecall(SBI_EXT_PMU, function, base, mask, flags, arg3, arg4, 0);
+}
+
+static struct sbiret info(unsigned long counter)
+{
+	return call(SBI_EXT_PMU_COUNTER_GET_INFO, counter, 0, 0, 0, 0);
+}
+
+static struct sbiret match(unsigned long base, unsigned long mask, unsigned long flags,
+			   unsigned long event)
+{
+	return call(SBI_EXT_PMU_COUNTER_CFG_MATCH, base, mask, flags, event, 0);
+}
+
+static struct sbiret start(unsigned long base, unsigned long mask)
+{
+	return call(SBI_EXT_PMU_COUNTER_START, base, mask, 0, 0, 0);
+}
+
+static struct sbiret start_at(unsigned long base, unsigned long mask, unsigned long value)
+{
+	return call(SBI_EXT_PMU_COUNTER_START, base, mask, SBI_PMU_START_FLAG_SET_INIT_VALUE, value, 0);
+}
+
+static struct sbiret stop(unsigned long base, unsigned long mask, unsigned long flags)
+{
+	return call(SBI_EXT_PMU_COUNTER_STOP, base, mask, flags, 0, 0);
+}
+
+static struct sbiret firmware_read(unsigned long counter)
+{
+	return call(SBI_EXT_PMU_COUNTER_FW_READ, counter, 0, 0, 0, 0);
+}
+
+static struct sbiret set_shmem(unsigned long address)
+{
+	return call(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM, address, address == -1UL ? -1UL : 0, 0, 0, 0);
+}
+
+static unsigned long configure(unsigned long mask, unsigned long flags, unsigned long event)
+{
+	struct sbiret ret = match(0, mask, flags, event);
+
+	__GUEST_ASSERT(!ret.error, "event %#lx: error %ld", event, ret.error);
+	__GUEST_ASSERT(mask & BIT(ret.value), "event %#lx: counter %ld is not in the mask %#lx",
+		       event, ret.value, mask);
+	return ret.value;
+}
+
+static void find_counters(void)
+{
+	long count = call(SBI_EXT_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
+	union sbi_pmu_ctr_info counter;
+
+	for (long i = count - 1; i >= 0; i--) {
+		counter.value = info(i).value;
+		if (i == TIME)
+			continue;
+		all |= BIT(i);
+		if (counter.type == SBI_PMU_CTR_TYPE_FW)
+			first_firmware = i;
+	}
+	GUEST_ASSERT(first_firmware > FIRST_OTHER);
+}
+
+static void work(int loops)
+{
+	while (loops--)
+		asm volatile("nop");
+}
+
+static void set_timers(int times)
+{
+	while (times--)
+		sbi_ecall(EXT_TIME, 0, -1UL, 0, 0, 0, 0, 0);
+}
+
+static unsigned long firmware_value(unsigned long counter)
+{
+	struct sbiret ret = firmware_read(counter);
+
+	__GUEST_ASSERT(!ret.error, "counter %ld: error %ld", counter, ret.error);
+	return ret.value;
+}
+
+/* A base of -1 and a mask of two counters is the counter before the first one, and the first one. */
+static void guest_bad_counters(void)
+{
+	long count = call(SBI_EXT_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
+
+	expect_error(match(-1UL, 3, 0, CYCLES), SBI_ERR_INVALID_PARAM);
+	expect_error(start(-1UL, 3), SBI_ERR_INVALID_PARAM);
+	expect_error(stop(-1UL, 3, 0), SBI_ERR_INVALID_PARAM);
+	expect_error(start(0, 0), SBI_ERR_INVALID_PARAM);
+	expect_error(start(count, 1), SBI_ERR_INVALID_PARAM);
+	expect_error(info(TIME), SBI_ERR_INVALID_PARAM);
+	expect_error(info(count), SBI_ERR_INVALID_PARAM);
+	expect_error(info(64), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read(first_firmware), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read(CYCLE), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read(-1UL), SBI_ERR_INVALID_PARAM);
+	GUEST_DONE();
+}
+
+static void guest_firmware_events(void)
+{
+	unsigned long a = configure(all, 0, SET_TIMER), b;
+
+	expect_error(start(a, 1), 0);
+	b = configure(all, SBI_PMU_CFG_FLAG_AUTO_START | SBI_PMU_CFG_FLAG_CLEAR_VALUE,
+		      SET_TIMER);
+	GUEST_ASSERT_NE(a, b);
+	set_timers(3);
+	expect_error(stop(b, 1, 0), 0);
+	set_timers(2);
+	GUEST_ASSERT_EQ(firmware_value(a), 5);
+	GUEST_ASSERT_EQ(firmware_value(b), 3);
+	/* The value goes on from what it is, or from where the guest wants it. */
+	expect_error(start(b, 1), 0);
+	set_timers(1);
+	expect_error(stop(b, 1, 0), 0);
+	GUEST_ASSERT_EQ(firmware_value(b), 4);
+	expect_error(start_at(b, 1, 1UL << 40), 0);
+	set_timers(1);
+	expect_error(stop(b, 1, SBI_PMU_STOP_FLAG_RESET), 0);
+	expect_error(firmware_read(b), SBI_ERR_INVALID_PARAM);
+	GUEST_ASSERT_EQ(firmware_value(a), 7);
+	GUEST_DONE();
+}
+
+static void guest_auto_start(void)
+{
+	unsigned long counter = configure(BIT(INSTRET), SBI_PMU_CFG_FLAG_AUTO_START |
+					  SBI_PMU_CFG_FLAG_CLEAR_VALUE, INSTRUCTIONS);
+	unsigned long value;
+
+	work(1000);
+	expect_error(start(counter, 1), SBI_ERR_ALREADY_STARTED);
+	expect_error(stop(counter, 1, 0), 0);
+	value = csr_read(CSR_INSTRET);
+	GUEST_ASSERT(value > 1000);
+	work(1000);
+	GUEST_ASSERT_EQ(csr_read(CSR_INSTRET), value);
+	expect_error(start(counter, 1), 0);
+	GUEST_DONE();
+}
+
+static void guest_skip_match(void)
+{
+	unsigned long counter = configure(all, 0, CYCLES), firmware, value;
+
+	expect_error(start_at(counter, 1, 0), 0);
+	work(1000);
+	/* Configured again, the counter is stopped and keeps its value. */
+	expect_error(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, INSTRUCTIONS), 0);
+	value = csr_read(CSR_CYCLE);
+	GUEST_ASSERT(value > 1000);
+	expect_error(stop(counter, 1, 0), SBI_ERR_ALREADY_STOPPED);
+	expect_error(start(counter, 1), 0);
+	expect_error(stop(counter, 1, 0), 0);
+	GUEST_ASSERT(csr_read(CSR_CYCLE) > value);
+
+	firmware = configure(all, 0, SET_TIMER);
+	expect_error(match(firmware, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, CYCLES), SBI_ERR_INVALID_PARAM);
+	expect_error(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, SET_TIMER),
+		     SBI_ERR_INVALID_PARAM);
+	/* After an event that does not exist, the counter still has the old one. */
+	expect_error(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, NO_EVENT), SBI_ERR_NOT_SUPPORTED);
+	expect_error(start_at(counter, 1, 0), 0);
+	work(1000);
+	expect_error(stop(counter, 1, 0), 0);
+	GUEST_ASSERT(csr_read(CSR_CYCLE) > 1000);
+	GUEST_DONE();
+}
+
+static void guest_one_unused(void)
+{
+	configure(BIT(INSTRET), 0, INSTRUCTIONS);
+	expect_error(start(CYCLE, BIT(CYCLE) | BIT(INSTRET)), SBI_ERR_INVALID_PARAM);
+	work(1000);
+	GUEST_ASSERT(csr_read(CSR_INSTRET) > 1000);
+	expect_error(stop(CYCLE, BIT(CYCLE) | BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT),
+		     SBI_ERR_INVALID_PARAM);
+	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_values[INSTRET]), csr_read(CSR_INSTRET));
+	expect_error(stop(INSTRET, 1, 0), SBI_ERR_ALREADY_STOPPED);
+	GUEST_DONE();
+}
+
+static void guest_start_twice(void)
+{
+	configure(BIT(INSTRET), 0, INSTRUCTIONS);
+	expect_error(start_at(INSTRET, 1, 1000000), 0);
+	expect_error(start_at(INSTRET, 1, 5), SBI_ERR_ALREADY_STARTED);
+	GUEST_ASSERT(csr_read(CSR_INSTRET) > 1000000);
+	expect_error(stop(INSTRET, 1, 0), 0);
+	GUEST_ASSERT(csr_read(CSR_INSTRET) > 1000000);
+	GUEST_DONE();
+}
+
+static void guest_counter_mask(void)
+{
+	unsigned long others = all & ~(BIT(CYCLE) | BIT(INSTRET));
+
+	GUEST_ASSERT(configure(others, 0, CYCLES) >= FIRST_OTHER);
+	GUEST_ASSERT_EQ(configure(all, 0, CYCLES), CYCLE);
+	GUEST_ASSERT(configure(all, 0, CYCLES) >= FIRST_OTHER);
+	expect_error(match(0, BIT(INSTRET), 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	GUEST_ASSERT_EQ(match(INSTRET, 1, 0, INSTRUCTIONS).value, INSTRET);
+	GUEST_DONE();
+}
+
+static void guest_snapshot_page(void)
+{
+	configure(BIT(CYCLE), 0, CYCLES);
+	configure(BIT(INSTRET), 0, INSTRUCTIONS);
+	expect_error(start_at(INSTRET, 1, 0), 0);
+	WRITE_ONCE(shmem->ctr_values[CYCLE], 777);
+	expect_error(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_values[CYCLE]), 777);
+	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 0);
+
+	expect_error(start_at(INSTRET, 1, -1000UL), 0);
+	work(10000);
+	expect_error(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), BIT(INSTRET));
+	GUEST_ASSERT(READ_ONCE(shmem->ctr_values[INSTRET]) < BIT(32));
+
+	expect_error(start_at(INSTRET, 1, 0), 0);
+	expect_error(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 0);
+	GUEST_DONE();
+}
+
+static void guest_counter_width(void)
+{
+	unsigned long counter = configure(all & ~(BIT(CYCLE) | BIT(INSTRET)), 0, INSTRUCTIONS);
+	union sbi_pmu_ctr_info counter_info = { .value = info(counter).value };
+	unsigned long beyond = counter_info.width == 63 ? 0 : 1UL << (counter_info.width + 1);
+
+	expect_error(start_at(counter, 1, beyond | 5), 0);
+	expect_error(stop(counter, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	GUEST_ASSERT(READ_ONCE(shmem->ctr_values[0]) < 100000);
+
+	/* It overflows where the width ends. */
+	expect_error(start_at(counter, 1, beyond - 1000), 0);
+	work(10000);
+	expect_error(stop(counter, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 1);
+	GUEST_ASSERT(READ_ONCE(shmem->ctr_values[0]) < 10000000);
+	GUEST_DONE();
+}
+
+static void guest_low_start_value(void)
+{
+	configure(BIT(INSTRET), 0, INSTRUCTIONS);
+	expect_error(start_at(INSTRET, 1, -1000000UL), 0);
+	expect_error(stop(INSTRET, 1, 0), 0);
+	expect_error(start_at(INSTRET, 1, 100), 0);
+	work(2000000);
+	expect_error(stop(INSTRET, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 0);
+	GUEST_DONE();
+}
+
+/* The host compares its memory before and after. */
+static void guest_replaced_page(void)
+{
+	for (int i = 0; i < LEAK_CALLS; i++)
+		expect_error(set_shmem(SHMEM_ADDRESS), 0);
+	GUEST_DONE();
+}
+
+static void (*guest_case)(void);
+
+static void guest_main(void)
+{
+	find_counters();
+	expect_error(set_shmem(SHMEM_ADDRESS), 0);
+	guest_case();
+}
+
+static long kernel_memory(void)
+{
+	long kib = 0;
+	char line[128];
+	FILE *file = fopen("/proc/meminfo", "r");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "SUnreclaim: %ld kB", &kib) == 1)
+			break;
+	TEST_ASSERT(kib, "/proc/meminfo has no SUnreclaim");
+	fclose(file);
+	return kib;
+}
+
+static bool run_guest(struct kvm_vcpu *vcpu)
+{
+	struct ucall uc;
+
+	vcpu_run(vcpu);
+	switch (get_ucall(vcpu, &uc)) {
+	case UCALL_DONE:
+		return true;
+	case UCALL_ABORT:
+		ksft_print_msg("line %lu: %s\n", (unsigned long)uc.args[GUEST_LINE], uc.buffer);
+		return false;
+	default:
+		ksft_print_msg("the guest ended with call %lu\n", (unsigned long)uc.cmd);
+		return false;
+	}
+}
+
+static void run_case(const char *name, void (*code)(void))
+{
+	struct kvm_vcpu *vcpu;
+	struct kvm_vm *vm = vm_create_with_one_vcpu(&vcpu, guest_main);
+	long used;
+	bool passed;
+
+	if (!__vcpu_has_sbi_ext(vcpu, KVM_RISCV_SBI_EXT_PMU))
+		ksft_exit_skip("KVM does not offer the PMU extension: the host needs Sscofpmf\n");
+	vm_userspace_mem_region_add(vm, VM_MEM_SRC_ANONYMOUS, SHMEM_ADDRESS, 1, 1, 0);
+	virt_map(vm, SHMEM_ADDRESS, SHMEM_ADDRESS, 1);
+	all = 0;
+	guest_case = code;
+	sync_global_to_guest(vm, all);
+	sync_global_to_guest(vm, guest_case);
+
+	used = kernel_memory();
+	passed = run_guest(vcpu);
+	/* One page for each call would be as much as all of them; half is far above the noise. */
+	used = kernel_memory() - used;
+	if (passed && used > LEAK_CALLS * SHMEM_SIZE / 1024 / 2) {
+		ksft_print_msg("the guest used up %ld KiB of the host\n", used);
+		passed = false;
+	}
+	ksft_test_result(passed, "%s\n", name);
+	kvm_vm_free(vm);
+}
+
+#define CASE(name) { #name, guest_##name }
+
+static const struct {
+	const char *name;
+	void (*code)(void);
+} cases[] = {
+	CASE(bad_counters), CASE(firmware_events), CASE(auto_start), CASE(skip_match), CASE(one_unused),
+	CASE(start_twice), CASE(counter_mask), CASE(snapshot_page), CASE(counter_width),
+	CASE(low_start_value), CASE(replaced_page),
+};
+
+int main(void)
+{
+	ksft_print_header();
+	ksft_set_plan(ARRAY_SIZE(cases));
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++)
+		run_case(cases[i].name, cases[i].code);
+	ksft_finished();
+}
