@@ -14,6 +14,8 @@ guest_options()
 	@legacy) GUEST_OPTIONS=(--append riscv_pmu.backend=legacy) ;;
 	@fuzz) GUEST_OPTIONS=(--append RISCV_PMU_FUZZ_SECONDS=40 --append kmemleak=on) ;;
 	@hotplug) GUEST_OPTIONS=(--append RISCV_PMU_HOTPLUG_ROUNDS=50) ;;
+	# QEMU's interrupt controllers with which KVM gives overflow interrupts to its guests.
+	@aia) GUEST_OPTIONS=(--qemu -machine --qemu aia=aplic-imsic) ;;
 	@idle) GUEST_OPTIONS=(--icount --idle) ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
 	@raw-two) GUEST_OPTIONS=(--raw-events 0x30) ;;
