@@ -26,9 +26,9 @@ guest_options()
 	# counter is close to its overflow, that timer is a few nanoseconds away, so the clock advances
 	# slowly. Some programs of these tests sleep in that state, so they use sleep=on.
 	@ebb) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on) ;;
-	@nmi-smp) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0") ;;
+	@slow) GUEST_OPTIONS=(--append KSELFTEST_TIMEOUT=900) ;;
 	@nmi-fuzz) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0 RISCV_PMU_FUZZ_SECONDS=300 RISCV_PMU_HOTPLUG_ROUNDS=100 KSELFTEST_TIMEOUT=900") ;;
-	@nmi-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.nmi=${1#@nmi-}") ;;
+	@nmi-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.nmi=${1#@nmi-} KSELFTEST_TIMEOUT=900") ;;
 	@branches-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.branches=${1#@branches-}") ;;
 	@iommu-*) GUEST_OPTIONS=(--icount --iommu "${1#@iommu-}") ;;
 	@kunit) GUEST_OPTIONS=(--append kunit.enable=1 --append "kunit.filter_glob=riscv_pmu*") ;;

@@ -200,8 +200,14 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	}
 }
 
-/* The hardware refused these configs: stop the events, and exclude the counters. */
-static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
+/**
+ * riscv_pmu_hart_fail() - stop the events of counters that the hardware has refused
+ * @hart:	this hart
+ * @ctrs:	the counters, which are excluded for these events
+ *
+ * Context: during an update, interrupts off.
+ */
+void riscv_pmu_hart_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	hart->hw.programmed &= ~ctrs;
 	hart->hw.running &= ~ctrs;
@@ -253,7 +259,7 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->hw.running |= batch->start;
 	hart->stats.configs += hweight64(batch->program);
 	if (failed)
-		apply_fail(hart, failed);
+		riscv_pmu_hart_fail(hart, failed);
 
 	return failed;
 }
@@ -455,7 +461,7 @@ static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	riscv_pmu_batch_apply(pmu, hart);
 	hart->hw.running |= bit;
 	if (unlikely(hart->batch.failed))
-		apply_fail(hart, bit);
+		riscv_pmu_hart_fail(hart, bit);
 	if (joined) {
 		riscv_pmu_hart_update_counts(pmu, hart, joined);
 		apply_activate_pending(hart, joined);
@@ -527,7 +533,7 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	hart->stats.batches++;
 	trace_apply(&hart->batch);
 	if (unlikely(err))
-		apply_fail(hart, bit);
+		riscv_pmu_hart_fail(hart, bit);
 	riscv_pmu_hart_update_counts(pmu, hart, joined);
 	apply_activate_pending(hart, joined);
 	return err ? bit : 0;

@@ -111,10 +111,11 @@ bool riscv_pmu_csr_is_readable(unsigned int ctr)
 
 /**
  * riscv_pmu_csr_read_ovf() - read the overflow flags of the hardware counters
- * @csr:	CSR_SCOUNTOVF, or the number of the vendor's CSR in its place
+ * @csr:	CSR_SCOUNTOVF, or the number of the vendor's CSR in its place, or 0
  *
  * Context: interrupts off.
  * Return: bit n is set if hpmcounter n has overflowed. Flags of unused counters may be set too.
+ * 0 if there is no such CSR.
  */
 u64 riscv_pmu_csr_read_ovf(unsigned int csr)
 {
@@ -134,7 +135,7 @@ u64 riscv_pmu_csr_read_ovf(unsigned int csr)
 
 /**
  * riscv_pmu_csr_has_ovf() - whether this hart has a CSR with overflow flags
- * @csr:	number of a vendor's CSR
+ * @csr:	number of the CSR
  *
  * A hart with the vendor's IDs may lack it: a guest has the IDs of its host.
  *
@@ -145,10 +146,16 @@ bool riscv_pmu_csr_has_ovf(unsigned int csr)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_has_ovf, csr);
 
-	if (csr == PMU_CSR_THEAD_SCOUNTEROF)
+	switch (csr) {
+	case CSR_SCOUNTOVF:
+		return CSR_IS_READABLE(CSR_SCOUNTOVF);
+	case PMU_CSR_THEAD_SCOUNTEROF:
 		return CSR_IS_READABLE(PMU_CSR_THEAD_SCOUNTEROF);
+	case PMU_CSR_ANDES_SCOUNTEROF:
+		return CSR_IS_READABLE(PMU_CSR_ANDES_SCOUNTEROF);
+	}
 
-	return csr == PMU_CSR_ANDES_SCOUNTEROF && CSR_IS_READABLE(PMU_CSR_ANDES_SCOUNTEROF);
+	return false;
 }
 
 /**

@@ -245,7 +245,8 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 {
 	u64 config1 = attr->config1;
 
-	config1 &= in_kernel ? ~RISCV_PMU_CONFIG1_GUEST_EVENTS : ~RISCV_PMU_CONFIG1_EBB;
+	config1 &= in_kernel ? ~(RISCV_PMU_CONFIG1_GUEST_EVENTS | RISCV_PMU_CONFIG1_GUEST_HPM) :
+			       ~RISCV_PMU_CONFIG1_EBB;
 	if (config1 || attr->config2 & ~EVENT_CONFIG2_CTRS || attr->config3)
 		return -EINVAL;
 #ifdef PERF_ATTR_SIZE_VER9
@@ -335,6 +336,11 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 		if (!req->ctrs)
 			return -EOPNOTSUPP;
 	}
+
+	if (attr->config1 & RISCV_PMU_CONFIG1_GUEST_EVENTS)
+		req->prefer = event_mask_ctrs(pmu, req->ctrs,
+					      BIT(FIELD_GET(RISCV_PMU_CONFIG1_GUEST_HPM,
+							    attr->config1)));
 
 	/* Counters that cannot exclude machine mode (ctr.inh) ignore this bit. */
 	req->cfg.inh = inh | RISCV_PMU_INH_M;

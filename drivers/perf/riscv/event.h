@@ -46,10 +46,12 @@
  * struct riscv_pmu_request - the config and the constraint of an event
  * @cfg:	the config that the event's counter has to hold
  * @ctrs:	the constraint: counters that can hold @cfg
+ * @prefer:	those of @ctrs to try first; 0: no preference
  */
 struct riscv_pmu_request {
 	struct riscv_pmu_config	cfg;
 	u64			ctrs;
+	u64			prefer;
 };
 
 static inline u32 riscv_pmu_event_type(u32 event_idx)

@@ -3,12 +3,17 @@
  * Functions that KVM calls before and after each run of a guest.
  */
 
+#include <asm/csr.h>
+#include <linux/bitfield.h>
 #include <linux/export.h>
+#include <linux/list.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/sched.h>
 
+#include "counter.h"
 #include "csr_branch.h"
 #include "entries.h"
+#include "update.h"
 
 /**
  * riscv_pmu_guest_enter() - prepare for the run of a KVM guest
@@ -36,3 +41,92 @@ void riscv_pmu_guest_exit(void)
 	riscv_pmu_nmi_set_guest(NULL);
 }
 EXPORT_SYMBOL_GPL(riscv_pmu_guest_exit);
+
+/* A counter that overflows later than this is not written on QEMU: see apply_start_value(). */
+#define GUEST_QEMU_DISTANCE	((u64)S64_MAX / 2 + 1)
+
+static bool guest_may_write(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev, u64 value)
+{
+	u64 bit = BIT_ULL(ev->ctr);
+
+	if (!pmu->loads || !pmu->ops.reload || ev->no_guest_reads || pmu->clamped_ctrs & bit ||
+	    pmu->free_running_ctrs & bit)
+		return false;
+
+	return !(pmu->is_qemu && pmu->irq_ctrs & bit) ||
+	       (-value & ev->counter->mask) <= GUEST_QEMU_DISTANCE;
+}
+
+/* Writes a counter, which is the event's alone. */
+static bool guest_write(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			struct riscv_pmu_event *ev, u64 value)
+{
+	struct riscv_pmu_counter *counter = ev->counter;
+	u64 was = counter->raw;
+
+	if (!guest_may_write(pmu, ev, value))
+		return false;
+
+	value &= counter->mask;
+	if (pmu->ops.reload(pmu, ev->ctr, value, &was)) {
+		ev->no_guest_reads = true;
+		riscv_pmu_hart_fail(hart, BIT_ULL(ev->ctr));
+		riscv_pmu_hart_stop_refused(pmu, hart, BIT_ULL(ev->ctr));
+		return false;
+	}
+
+	counter->count += (was - counter->raw) & counter->mask;
+	counter->raw = value;
+	hart->hw.loaded |= BIT_ULL(ev->ctr);
+	/* Some firmware does not write fixed counters. */
+	ev->no_guest_reads = (riscv_pmu_counter_read(pmu, ev->ctr) ^ value) & counter->mask;
+	if (ev->no_guest_reads)
+		counter->raw = riscv_pmu_counter_read(pmu, ev->ctr);
+	return !ev->no_guest_reads;
+}
+
+static bool guest_can_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *ev, u64 base)
+{
+	struct riscv_pmu_counter *counter = ev->counter;
+	u64 value;
+
+	if (ev->hart != hart || ev->state != RISCV_PMU_EVENT_ACTIVE ||
+	    !(ev->req.prefer & BIT_ULL(ev->ctr)) || !list_is_singular(&counter->events) ||
+	    !(hart->hw.running & BIT_ULL(ev->ctr)))
+		return false;
+
+	value = base + local64_read(&ev->event->count) - ev->prev_count +
+		riscv_pmu_counter_update(pmu, counter, ev->ctr);
+	return !((value ^ counter->raw) & counter->mask) || guest_write(pmu, hart, ev, value);
+}
+
+/**
+ * riscv_pmu_guest_can_read() - prepare a counter for reads of a KVM guest without exits
+ * @event:	an event that counts the guest that is about to run
+ * @base:	the value of the guest's counter when the event's count was 0
+ *
+ * The guest may read a counter only while it counts for this event alone and has the value that
+ * the guest expects; if it has another value, it is written here. What it counts in the host is
+ * nothing, because the event excludes the host.
+ *
+ * Context: interrupts off, until the guest runs.
+ * Return: whether the counter that the event prefers (RISCV_PMU_CONFIG1_GUEST_HPM) can be read.
+ */
+bool riscv_pmu_guest_can_read(struct perf_event *event, u64 base)
+{
+	struct riscv_pmu_hart *hart;
+	struct riscv_pmu *pmu;
+	bool can;
+
+	if (!riscv_pmu_owns(event))
+		return false;
+
+	pmu = to_riscv_pmu(event->pmu);
+	hart = riscv_pmu_this_hart(pmu);
+	riscv_pmu_set_updating(hart, true);
+	can = guest_can_read(pmu, hart, to_riscv_pmu_event(event), base);
+	riscv_pmu_set_updating(hart, false);
+	return can;
+}
+EXPORT_SYMBOL_GPL(riscv_pmu_guest_can_read);

@@ -31,6 +31,8 @@
  * counters that it creates for its guests.
  */
 #define RISCV_PMU_CONFIG1_GUEST_EVENTS	0x1
+/* With it: the hpmcounter that the guest reads. If the event is on it, the read need not exit. */
+#define RISCV_PMU_CONFIG1_GUEST_HPM	GENMASK_ULL(12, 8)
 
 #ifdef CONFIG_RISCV_PMU
 
@@ -253,7 +255,7 @@ struct riscv_pmu_ops {
  * @level_irq:	the interrupt stays pending while an overflow flag is set
  * @irq:	its Linux number, 0 if there is none
  * @nmi:	overflows are delivered even if interrupts are off
- * @ovf_csr:	CSR that has the overflow flags
+ * @ovf_csr:	CSR that has the overflow flags, 0 if none
  * @pending_csr: CSR whose bit @hwirq is the interrupt's pending bit
  * @branch:	the branch records of its harts
  * @ctr:	the counters, by number
@@ -308,6 +310,7 @@ struct riscv_pmu {
 bool riscv_pmu_skip_user_read(struct pt_regs *regs);
 void riscv_pmu_guest_enter(void);
 void riscv_pmu_guest_exit(void);
+bool riscv_pmu_guest_can_read(struct perf_event *event, u64 base);
 
 #ifdef CONFIG_RISCV_PMU_SBI
 int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr);
@@ -323,6 +326,7 @@ static inline bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 
 static inline void riscv_pmu_guest_enter(void) { }
 static inline void riscv_pmu_guest_exit(void) { }
+static inline bool riscv_pmu_guest_can_read(struct perf_event *event, u64 base) { return false; }
 
 #endif /* CONFIG_RISCV_PMU */
 

@@ -18,7 +18,7 @@ setup_file()
 	for name in linux-mainline linux-mainline-next; do
 		TREE=$BATS_FILE_TMPDIR/$name
 		mkdir "$TREE"
-		(cd "$BUILD/src/$name" && cp -a --parents Makefile arch/riscv/include/asm arch/riscv/kernel/{machine_kexec,traps}.c arch/riscv/kvm/vcpu{,_pmu}.c \
+		(cd "$BUILD/src/$name" && cp -a --parents Makefile arch/riscv/include/asm arch/riscv/kernel/{machine_kexec,stacktrace,traps}.c arch/riscv/kvm/vcpu{,_pmu}.c \
 			drivers/perf drivers/iommu/[r]iscv include/linux/perf include/uapi/linux \
 			tools/testing/selftests/{riscv,kvm/Makefile*} tools/perf/pmu-events/arch/riscv tools/perf/util/disasm.c \
 			Documentation/arch/riscv Documentation/admin-guide/perf "$TREE" 2>/dev/null) || true

@@ -256,12 +256,14 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 {
 	const struct riscv_pmu_platform *platform = pmu->platform;
 
-	pmu->ovf_csr = CSR_SCOUNTOVF;
 	pmu->pending_csr = CSR_IP;
 	/* Sscofpmf has both the overflow interrupt and the filters. */
 	if (riscv_isa_extension_available(NULL, SSCOFPMF)) {
 		pmu->hwirq = RV_IRQ_PMU;
 		pmu->has_filters = true;
+		/* Harts that delegate counters refuse it to KVM guests (Smcdeleg). */
+		if (riscv_pmu_csr_has_ovf(CSR_SCOUNTOVF))
+			pmu->ovf_csr = CSR_SCOUNTOVF;
 	}
 	if (!platform)
 		return;

@@ -59,8 +59,12 @@ static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	hit = riscv_pmu_hpms_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
-	/* In a KVM guest scountovf reads as 0, because hcounteren masks it (Sscofpmf). */
-	if (unlikely(!hit) && ctrs && to_sbi(pmu)->method->overflowed)
+	/*
+	 * A KVM guest cannot read scountovf, or reads 0, because hcounteren masks it (Sscofpmf).
+	 * The core then finds by their counts which counters have passed their overflow points.
+	 * A narrow one may have overflowed without one, so the firmware has to be asked.
+	 */
+	if (unlikely(!hit) && ctrs & pmu->narrow_ctrs && to_sbi(pmu)->method->overflowed)
 		hit = to_sbi(pmu)->method->overflowed(ctrs);
 
 	return hit;

@@ -308,7 +308,7 @@ static void harts_without_ids_have_no_table(struct kunit *test)
 
 static bool fake_has_ovf(unsigned int csr)
 {
-	return csr == PMU_CSR_THEAD_SCOUNTEROF;
+	return csr == CSR_SCOUNTOVF || csr == PMU_CSR_THEAD_SCOUNTEROF;
 }
 
 /* The C908 has Sscofpmf in some revisions, and the vendor's interrupt in others. */

@@ -25,6 +25,9 @@
 #define SHMEM_SIZE	4096
 #define SHMEM_ADDRESS	BIT(30)
 #define LEAK_CALLS	4096
+#define READS		1000
+/* Far enough from the overflow that no event has to wait for it. */
+#define FAR_START	(-BIT(61))
 
 static struct riscv_pmu_snapshot_data *const shmem = (void *)SHMEM_ADDRESS;
 static unsigned long all, first_firmware;
@@ -302,6 +305,38 @@ static void guest_low_start_value(void)
 	GUEST_DONE();
 }
 
+#define check_reads(counter, csr) do {							\
+	unsigned long _first, _last, _now;						\
+											\
+	expect_error(start_at(counter, 1, FAR_START), 0);				\
+	_first = _last = csr_read(csr);							\
+	GUEST_ASSERT(_first >= FAR_START);						\
+	for (int _i = 0; _i < READS; _i++) {						\
+		_now = csr_read(csr);							\
+		GUEST_ASSERT(_now > _last);						\
+		_last = _now;								\
+	}										\
+	expect_error(stop(counter, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);		\
+	_now = READ_ONCE(shmem->ctr_values[0]);						\
+	__GUEST_ASSERT(_now > _last && _now - _first < READS * 100,			\
+		       "%ld cycles", _now - _first);				\
+	GUEST_ASSERT_EQ(csr_read(csr), _now);						\
+} while (0)
+
+/*
+ * The host compares the number of exits. It counts cycles on its fixed counter if that has
+ * filters (Smcntrpmf), otherwise on a programmable one. So one of these two can be read directly.
+ */
+static void guest_read_without_exit(void)
+{
+	configure(BIT(CYCLE), 0, CYCLES);
+	check_reads(CYCLE, CSR_CYCLE);
+	expect_error(stop(CYCLE, 1, SBI_PMU_STOP_FLAG_RESET), SBI_ERR_ALREADY_STOPPED);
+	configure(BIT(FIRST_OTHER), 0, CYCLES);
+	check_reads(FIRST_OTHER, CSR_HPMCOUNTER3);
+	GUEST_DONE();
+}
+
 /* The host compares its memory before and after. */
 static void guest_replaced_page(void)
 {
@@ -354,7 +389,7 @@ static void run_case(const char *name, void (*code)(void))
 {
 	struct kvm_vcpu *vcpu;
 	struct kvm_vm *vm = vm_create_with_one_vcpu(&vcpu, guest_main);
-	long used;
+	long used, exits;
 	bool passed;
 
 	if (!__vcpu_has_sbi_ext(vcpu, KVM_RISCV_SBI_EXT_PMU))
@@ -374,6 +409,12 @@ static void run_case(const char *name, void (*code)(void))
 		ksft_print_msg("the guest used up %ld KiB of the host\n", used);
 		passed = false;
 	}
+	/* The reads of stopped counters, and those of one of the two counters. */
+	exits = vcpu_get_stat(vcpu, csr_exit_kernel) + vcpu_get_stat(vcpu, csr_exit_user);
+	if (passed && code == guest_read_without_exit && exits > READS + READS / 100) {
+		ksft_print_msg("the guest left for %ld of %d reads\n", exits, 2 * READS);
+		passed = false;
+	}
 	ksft_test_result(passed, "%s\n", name);
 	kvm_vm_free(vm);
 }
@@ -386,7 +427,7 @@ static const struct {
 } cases[] = {
 	CASE(bad_counters), CASE(firmware_events), CASE(auto_start), CASE(skip_match), CASE(one_unused),
 	CASE(start_twice), CASE(counter_mask), CASE(snapshot_page), CASE(counter_width),
-	CASE(low_start_value), CASE(replaced_page),
+	CASE(low_start_value), CASE(replaced_page), CASE(read_without_exit),
 };
 
 int main(void)
