@@ -14,8 +14,10 @@ guest_options()
 	@legacy) GUEST_OPTIONS=(--append riscv_pmu.backend=legacy) ;;
 	@fuzz) GUEST_OPTIONS=(--append RISCV_PMU_FUZZ_SECONDS=40 --append kmemleak=on) ;;
 	@hotplug) GUEST_OPTIONS=(--append RISCV_PMU_HOTPLUG_ROUNDS=50) ;;
-	# QEMU's interrupt controllers with which KVM gives overflow interrupts to its guests.
+	# KVM can give overflow interrupts to its guests only with the AIA.
 	@aia) GUEST_OPTIONS=(--qemu -machine --qemu aia=aplic-imsic) ;;
+	# QEMU counts each event on one counter, so unused counters of the guest must not keep it.
+	@nested) GUEST_OPTIONS=(--nested --icount --nested-append riscv_pmu.stop_unused=1 --timeout 1500) ;;
 	@idle) GUEST_OPTIONS=(--icount --idle) ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
 	@raw-two) GUEST_OPTIONS=(--raw-events 0x30) ;;
@@ -26,7 +28,7 @@ guest_options()
 	# counter is close to its overflow, that timer is a few nanoseconds away, so the clock advances
 	# slowly. Some programs of these tests sleep in that state, so they use sleep=on.
 	@ebb) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on) ;;
-	@slow) GUEST_OPTIONS=(--append KSELFTEST_TIMEOUT=900) ;;
+	@long-timeout) GUEST_OPTIONS=(--append KSELFTEST_TIMEOUT=900) ;;
 	@nmi-fuzz) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0 RISCV_PMU_FUZZ_SECONDS=300 RISCV_PMU_HOTPLUG_ROUNDS=100 KSELFTEST_TIMEOUT=900") ;;
 	@nmi-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.nmi=${1#@nmi-} KSELFTEST_TIMEOUT=900") ;;
 	@branches-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.branches=${1#@branches-}") ;;

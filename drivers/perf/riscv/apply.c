@@ -264,6 +264,16 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	return failed;
 }
 
+/*
+ * The running counters of a guest use counters of the host. Before a config is added, stop those that
+ * no event of the guest uses, or the host may not have enough counters for all.
+ */
+static void apply_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	if (unlikely(pmu->hosted && hart->stale & ctrs) && riscv_pmu_hart_unused(pmu, hart))
+		riscv_pmu_hart_stop_unused(pmu, hart);
+}
+
 /**
  * riscv_pmu_hart_validate() - program an event's config without starting it
  * @pmu:	the PMU
@@ -286,6 +296,7 @@ int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (ev->accepted & bit)
 		return 0;
 
+	apply_stop_unused(pmu, hart, bit);
 	apply_stop(pmu, hart, bit);
 	apply_plan_config(pmu, hart, ev->ctr);
 	if (apply_commit(pmu, hart))
@@ -316,6 +327,7 @@ static __always_inline void apply_activate_pending(struct riscv_pmu_hart *hart, 
 /* Stops, programs and starts what has to change. */
 static u64 apply_dirty(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 dirty)
 {
+	apply_stop_unused(pmu, hart, dirty);
 	apply_stop(pmu, hart, dirty);
 	for_each_ctr(ctr, dirty) {
 		apply_plan_config(pmu, hart, ctr);

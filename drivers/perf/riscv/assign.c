@@ -72,9 +72,9 @@ void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int
 }
 
 /*
- * Free counters in the order of preference for a new event: those that hold its config, or that it
- * asks for; fixed ones, to keep the programmable ones for events that need them; those without a
- * config.
+ * Free counters in the order of preference for a new event: those that it prefers, or else those
+ * that hold its config; fixed ones, to keep the programmable ones for events that need them; those
+ * without a config.
  */
 #define ASSIGN_NR_PREFERRED	3
 
@@ -89,7 +89,7 @@ static void assign_preferred(const struct riscv_pmu *pmu, const struct riscv_pmu
 		if (riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, &req->cfg))
 			prefer[0] |= BIT_ULL(ctr);
 	}
-	if (unlikely(req->prefer))
+	if (unlikely(req->prefer & ~hart->wanted.sched.used))
 		prefer[0] = req->prefer;
 }
 

@@ -140,7 +140,7 @@ u64 riscv_pmu_csr_read_ovf(unsigned int csr)
  * A hart with the vendor's IDs may lack it: a guest has the IDs of its host.
  *
  * Context: any.
- * Return: true if the CSR was read.
+ * Return: true if the CSR exists and is readable.
  */
 bool riscv_pmu_csr_has_ovf(unsigned int csr)
 {

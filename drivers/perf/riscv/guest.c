@@ -45,11 +45,12 @@ EXPORT_SYMBOL_GPL(riscv_pmu_guest_exit);
 /* A counter that overflows later than this is not written on QEMU: see apply_start_value(). */
 #define GUEST_QEMU_DISTANCE	((u64)S64_MAX / 2 + 1)
 
-static bool guest_may_write(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev, u64 value)
+static bool guest_may_write(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev,
+			    u64 value)
 {
 	u64 bit = BIT_ULL(ev->ctr);
 
-	if (!pmu->loads || !pmu->ops.reload || ev->no_guest_reads || pmu->clamped_ctrs & bit ||
+	if (!pmu->loads || !pmu->ops.reload || ev->guest_write_failed || pmu->clamped_ctrs & bit ||
 	    pmu->free_running_ctrs & bit)
 		return false;
 
@@ -69,7 +70,7 @@ static bool guest_write(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	value &= counter->mask;
 	if (pmu->ops.reload(pmu, ev->ctr, value, &was)) {
-		ev->no_guest_reads = true;
+		ev->guest_write_failed = true;
 		riscv_pmu_hart_fail(hart, BIT_ULL(ev->ctr));
 		riscv_pmu_hart_stop_refused(pmu, hart, BIT_ULL(ev->ctr));
 		return false;
@@ -79,14 +80,23 @@ static bool guest_write(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	counter->raw = value;
 	hart->hw.loaded |= BIT_ULL(ev->ctr);
 	/* Some firmware does not write fixed counters. */
-	ev->no_guest_reads = (riscv_pmu_counter_read(pmu, ev->ctr) ^ value) & counter->mask;
-	if (ev->no_guest_reads)
+	ev->guest_write_failed = (riscv_pmu_counter_read(pmu, ev->ctr) ^ value) & counter->mask;
+	if (ev->guest_write_failed)
 		counter->raw = riscv_pmu_counter_read(pmu, ev->ctr);
-	return !ev->no_guest_reads;
+	return !ev->guest_write_failed;
 }
 
-static bool guest_can_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_event *ev, u64 base)
+/* Whether the counter, with this value, overflows in time for the event's overflow point. */
+static bool guest_overflows_in_time(const struct riscv_pmu_event *ev, u64 value)
+{
+	s64 left = ev->overflow_point - ev->counter->count;
+
+	return !riscv_pmu_event_needs_irq(ev) ||
+	       (left > 0 && (-value & ev->counter->mask) <= (u64)left);
+}
+
+static bool guest_prepare_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			       struct riscv_pmu_event *ev, u64 base)
 {
 	struct riscv_pmu_counter *counter = ev->counter;
 	u64 value;
@@ -98,24 +108,29 @@ static bool guest_can_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	value = base + local64_read(&ev->event->count) - ev->prev_count +
 		riscv_pmu_counter_update(pmu, counter, ev->ctr);
+	if (!guest_overflows_in_time(ev, value))
+		return false;
+
 	return !((value ^ counter->raw) & counter->mask) || guest_write(pmu, hart, ev, value);
 }
 
 /**
- * riscv_pmu_guest_can_read() - prepare a counter for reads of a KVM guest without exits
+ * riscv_pmu_guest_prepare_read() - prepare a counter for reads of a KVM guest without exits
  * @event:	an event that counts the guest that is about to run
- * @base:	the value of the guest's counter when the event's count was 0
+ * @base:	value of the guest's counter when the event's count was 0, in events
+ * @width:	width of the guest's counter in bits; another one is not readable
  *
  * The guest may read a counter only while it counts for this event alone and has the value that
- * the guest expects; if it has another value, it is written here. What it counts in the host is
- * nothing, because the event excludes the host.
+ * the guest expects; if it has another value, it is written here. The event excludes the host, so
+ * the value does not change before the guest runs.
  *
  * Context: interrupts off, until the guest runs.
  * Return: whether the counter that the event prefers (RISCV_PMU_CONFIG1_GUEST_HPM) can be read.
  */
-bool riscv_pmu_guest_can_read(struct perf_event *event, u64 base)
+bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base, unsigned int width)
 {
 	struct riscv_pmu_hart *hart;
+	struct riscv_pmu_event *ev;
 	struct riscv_pmu *pmu;
 	bool can;
 
@@ -125,8 +140,10 @@ bool riscv_pmu_guest_can_read(struct perf_event *event, u64 base)
 	pmu = to_riscv_pmu(event->pmu);
 	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_set_updating(hart, true);
-	can = guest_can_read(pmu, hart, to_riscv_pmu_event(event), base);
+	ev = to_riscv_pmu_event(event);
+	can = ev->ctr >= 0 && pmu->ctr[ev->ctr].width == width &&
+	      guest_prepare_read(pmu, hart, ev, base);
 	riscv_pmu_set_updating(hart, false);
 	return can;
 }
-EXPORT_SYMBOL_GPL(riscv_pmu_guest_can_read);
+EXPORT_SYMBOL_GPL(riscv_pmu_guest_prepare_read);

@@ -83,7 +83,7 @@ enum riscv_pmu_event_state {
  *		perf event's pmu_private is the first part. Otherwise NULL
  * @split_base:	first part of a split event: sum of both @period_count after the last sample
  * @split_period: first part: what both parts have counted between the last two samples
- * @no_guest_reads: its counter could not be written for its KVM guest, which has to exit to read it
+ * @guest_write_failed: its counter did not take the value of its KVM guest, whose reads exit
  * @branch:	its samples have branch records, see branch_event.c
  * @branch_ecalls: of all exceptions, it wants only system calls recorded
  * @branch_check: its records have to be checked one by one, whatever other events record
@@ -136,7 +136,7 @@ struct riscv_pmu_event {
 	u64			split_base;
 	u64			split_period;
 	local64_t		own_left;
-	bool			no_guest_reads;
+	bool			guest_write_failed;
 	bool			branch;
 	bool			branch_ecalls;
 	bool			branch_check;

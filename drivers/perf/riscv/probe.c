@@ -38,6 +38,10 @@ static bool polled_sampling_param = true;
 module_param_named(polled_sampling, polled_sampling_param, bool, 0444);
 MODULE_PARM_DESC(polled_sampling, "sample by timer if no counter interrupts: 1 (default) or 0");
 
+static bool stop_unused_param;
+module_param_named(stop_unused, stop_unused_param, bool, 0444);
+MODULE_PARM_DESC(stop_unused, "stop counters as soon as no event uses them: 1 or 0 (default)");
+
 /* Takes the ops that @ops does not have from @below. */
 static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
 {
@@ -294,6 +298,7 @@ static int __init probe_start_pmus(void)
 		riscv_pmu_irq_probe(pmu);
 		riscv_pmu_nmi_probe(pmu);
 		pmu->polled_sampling = polled_sampling_param;
+		pmu->stop_unused = stop_unused_param;
 		riscv_pmu_poll_probe(pmu);
 		riscv_pmu_branch_probe(pmu);
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Counters keep running when their last event is removed. When no event is open any more, the
- * counters of all harts are stopped.
+ * counters of all harts are stopped. In a guest, whose running counters use counters of the host,
+ * unused ones are stopped every second.
  */
 
 #include <linux/atomic.h>
@@ -34,13 +35,25 @@ static bool unused_exist(int cpu, void *unused)
 	return pmu && riscv_pmu_hart_unused(pmu, per_cpu_ptr(pmu->harts, cpu));
 }
 
-static void unused_stop_all(struct work_struct *work)
+static void unused_work_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(unused_work, unused_work_fn);
+
+static bool unused_is_hosted(void)
 {
-	if (!atomic_read(&unused_nr_events))
-		on_each_cpu_cond(unused_exist, unused_stop, NULL, 1);
+	const struct riscv_pmu *pmu = riscv_pmu_of(raw_smp_processor_id());
+
+	return pmu && pmu->hosted;
 }
 
-static DECLARE_DELAYED_WORK(unused_work, unused_stop_all);
+static void unused_work_fn(struct work_struct *work)
+{
+	bool used = atomic_read(&unused_nr_events), hosted = unused_is_hosted();
+
+	if (!used || hosted)
+		on_each_cpu_cond(unused_exist, unused_stop, NULL, 1);
+	if (used && hosted)
+		schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
+}
 
 /**
  * riscv_pmu_event_opened() - an event was opened
@@ -49,7 +62,8 @@ static DECLARE_DELAYED_WORK(unused_work, unused_stop_all);
  */
 void riscv_pmu_event_opened(void)
 {
-	atomic_inc(&unused_nr_events);
+	if (atomic_inc_return(&unused_nr_events) == 1 && unused_is_hosted())
+		schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
 }
 
 /**

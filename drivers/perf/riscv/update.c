@@ -116,6 +116,8 @@ static __always_inline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu
 	if (unlikely(hart->shut_down))
 		return;
 
+	if (unlikely(pmu->stop_unused) && riscv_pmu_hart_unused(pmu, hart))
+		riscv_pmu_hart_stop_unused(pmu, hart);
 	failed = riscv_pmu_hart_apply(pmu, hart);
 	if (unlikely(failed))
 		riscv_pmu_hart_stop_refused(pmu, hart, failed);

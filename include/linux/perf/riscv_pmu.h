@@ -31,7 +31,10 @@
  * counters that it creates for its guests.
  */
 #define RISCV_PMU_CONFIG1_GUEST_EVENTS	0x1
-/* With it: the hpmcounter that the guest reads. If the event is on it, the read need not exit. */
+/*
+ * Only with RISCV_PMU_CONFIG1_GUEST_EVENTS: number of the guest's counter (0: cycle, 2: instret). The
+ * driver prefers the host's counter with this number, which the guest can read without an exit.
+ */
 #define RISCV_PMU_CONFIG1_GUEST_HPM	GENMASK_ULL(12, 8)
 
 #ifdef CONFIG_RISCV_PMU
@@ -242,6 +245,8 @@ struct riscv_pmu_ops {
  * @has_filters: programmable counters can exclude modes
  * @one_call:	a batch takes at most one firmware call
  * @loads:	hardware counters, also fixed ones, can be written
+ * @hosted:	this is a guest, whose running counters use counters of the host
+ * @stop_unused: counters are stopped as soon as no event uses them (riscv_pmu.stop_unused=)
  * @is_identity: hardware counter n is hpmcounter n
  * @no_calls:	hardware counters are written without a firmware call
  * @nmi_gap:	NMIs that follow each other within so many eighths of their duration are too
@@ -288,6 +293,8 @@ struct riscv_pmu {
 	bool				no_calls;
 	u8				nmi_gap;
 	bool				loads;
+	bool				hosted;
+	bool				stop_unused;
 	bool				is_identity;
 	bool				is_qemu;
 	bool				refuses_bad;
@@ -310,7 +317,7 @@ struct riscv_pmu {
 bool riscv_pmu_skip_user_read(struct pt_regs *regs);
 void riscv_pmu_guest_enter(void);
 void riscv_pmu_guest_exit(void);
-bool riscv_pmu_guest_can_read(struct perf_event *event, u64 base);
+bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base, unsigned int width);
 
 #ifdef CONFIG_RISCV_PMU_SBI
 int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr);
@@ -326,7 +333,11 @@ static inline bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 
 static inline void riscv_pmu_guest_enter(void) { }
 static inline void riscv_pmu_guest_exit(void) { }
-static inline bool riscv_pmu_guest_can_read(struct perf_event *event, u64 base) { return false; }
+static inline bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base,
+						unsigned int width)
+{
+	return false;
+}
 
 #endif /* CONFIG_RISCV_PMU */
 

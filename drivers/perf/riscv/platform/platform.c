@@ -261,7 +261,7 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 	if (riscv_isa_extension_available(NULL, SSCOFPMF)) {
 		pmu->hwirq = RV_IRQ_PMU;
 		pmu->has_filters = true;
-		/* Harts that delegate counters refuse it to KVM guests (Smcdeleg). */
+		/* It traps in a KVM guest on harts that delegate counters (Smcdeleg). */
 		if (riscv_pmu_csr_has_ovf(CSR_SCOUNTOVF))
 			pmu->ovf_csr = CSR_SCOUNTOVF;
 	}

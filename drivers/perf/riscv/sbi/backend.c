@@ -60,9 +60,9 @@ static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	hit = riscv_pmu_hpms_to_ctrs(pmu, ctrs, riscv_pmu_csr_read_ovf(pmu->ovf_csr));
 	/*
-	 * A KVM guest cannot read scountovf, or reads 0, because hcounteren masks it (Sscofpmf).
-	 * The core then finds by their counts which counters have passed their overflow points.
-	 * A narrow one may have overflowed without one, so the firmware has to be asked.
+	 * In a KVM guest, scountovf traps, or reads as 0 because hcounteren masks it (Sscofpmf).
+	 * The core then compares each count with its overflow point. A narrow counter can
+	 * overflow before that, so the firmware is asked about those.
 	 */
 	if (unlikely(!hit) && ctrs & pmu->narrow_ctrs && to_sbi(pmu)->method->overflowed)
 		hit = to_sbi(pmu)->method->overflowed(ctrs);
@@ -289,6 +289,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	sbi_choose_method(pmu);
 	sbi_name_firmware(pmu);
 	pmu->loads = true;
+	pmu->hosted = riscv_pmu_sbi_is_kvm();
 	pmu->raw_bits = sbi_spec_version >= sbi_mk_version(3, 0) ? SBI_RAW_V2_BITS : SBI_RAW_BITS;
 	scoped_guard(riscv_pmu_irqsave)
 		sbi_hart_start(pmu);

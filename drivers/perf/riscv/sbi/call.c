@@ -425,9 +425,19 @@ struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned 
  * that runs the guest, and the probe for such an extension too. QEMU 10.0 does not support
  * that, and terminates the guest.
  */
-static bool call_is_kvm(void)
+/**
+ * riscv_pmu_sbi_is_kvm() - whether the SBI is KVM's: this is a guest
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+bool riscv_pmu_sbi_is_kvm(void)
 {
-	struct sbiret ret = sbi_ecall(SBI_EXT_BASE, SBI_EXT_BASE_GET_IMP_ID, 0, 0, 0, 0, 0, 0);
+	struct sbiret ret;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_sbi_is_kvm);
+
+	ret = sbi_ecall(SBI_EXT_BASE, SBI_EXT_BASE_GET_IMP_ID, 0, 0, 0, 0, 0, 0);
 
 	return !ret.error && ret.value == SBI_CALL_IMP_ID_KVM;
 }
@@ -444,7 +454,7 @@ bool riscv_pmu_sbi_has_batch(void)
 
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_sbi_has_batch);
 
-	if (sbi_spec_is_0_1() || call_is_kvm() || sbi_probe_extension(SBI_EXT_PMU_BATCH) <= 0)
+	if (sbi_spec_is_0_1() || riscv_pmu_sbi_is_kvm() || sbi_probe_extension(SBI_EXT_PMU_BATCH) <= 0)
 		return false;
 
 	ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_GET_VERSION, 0, 0, 0, 0, 0, 0);

@@ -70,6 +70,7 @@ u64 riscv_pmu_sbi_fw_read(unsigned int ctr);
 struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned long a1,
 				  unsigned long a2, unsigned long a3, unsigned long a4,
 			     unsigned long a5);
+bool riscv_pmu_sbi_is_kvm(void);
 bool riscv_pmu_sbi_has_batch(void);
 int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page);
 int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start);

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -88,10 +89,19 @@ static void check_sample(const struct pmu_sample *sample, void *arg)
 
 static const long periods[] = { 1000, 10000, 100000, 1000000 };
 
+/*
+ * A guest of KVM spends tens of thousands of instructions on a sample, most of them in the host.
+ * Its driver makes a period of 1000 longer, to leave time to tasks.
+ */
+static size_t first_period(void)
+{
+	return getenv("RISCV_PMU_NESTED") ? 1 : 0;
+}
+
 /* On a debug kernel with four harts, each of 50 000 or more samples takes half a millisecond. */
 TEST_F_TIMEOUT(sampling, n_instructions_make_n_over_period_samples, 180)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
+	for (size_t i = first_period(); i < ARRAY_SIZE(periods); i++) {
 		self->attr.sample_period = periods[i];
 		ASSERT_EQ(0, open_mapped(self));
 		pmu_run(self->fd, 0, pmu_loop, N);
@@ -104,7 +114,7 @@ TEST_F_TIMEOUT(sampling, n_instructions_make_n_over_period_samples, 180)
 TEST_F_TIMEOUT(sampling, n_cycles_make_n_over_period_samples, 180)
 {
 	self->attr.config = PERF_COUNT_HW_CPU_CYCLES;
-	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
+	for (size_t i = first_period(); i < ARRAY_SIZE(periods); i++) {
 		self->attr.sample_period = periods[i];
 		ASSERT_EQ(0, open_mapped(self));
 		pmu_run(self->fd, 0, pmu_loop, N);
@@ -117,18 +127,19 @@ TEST_F_TIMEOUT(sampling, n_cycles_make_n_over_period_samples, 180)
 /*
  * If the kernel disables interrupts for longer than a period, one sample represents several
  * periods. So the period is longer than that: with KASAN and lockdep, samples were missing with
- * periods of 100 000 and 200 000, but not with 400 000.
+ * periods of 100 000 and 200 000, but not with 400 000. The period is a prime number: with
+ * -icount, a multiple of the length of a system call would take all samples at one place.
  */
 TEST_F(sampling, an_event_without_exclude_kernel_samples_the_kernel)
 {
-	struct check check = { .period = 400000, .pid = getpid(), .exact = self->exact };
+	struct check check = { .period = 399989, .pid = getpid(), .exact = self->exact };
 
 	self->attr.exclude_kernel = 0;
 	self->attr.sample_period = check.period;
 	ASSERT_EQ(0, open_mapped(self));
 	pmu_run(self->fd, 0, pmu_syscall_loop, 60000);
 	pmu_ring_drain(&self->ring, check_sample, &check);
-	EXPECT_SAMPLES(pmu_read(self->fd), 400000, &self->ring);
+	EXPECT_SAMPLES(pmu_read(self->fd), check.period, &self->ring);
 	EXPECT_EQ(0, check.wrong_period);
 	EXPECT_LT(0, check.kernel);
 }
