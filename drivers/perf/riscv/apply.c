@@ -265,8 +265,8 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /*
- * The running counters of a guest use counters of the host. Before a config is added, stop those that
- * no event of the guest uses, or the host may not have enough counters for all.
+ * The running counters of a guest use counters of the host. Before a config is added, stop those
+ * that no event of the guest uses, or the host may not have enough counters for all.
  */
 static void apply_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {

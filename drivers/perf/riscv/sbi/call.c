@@ -454,7 +454,8 @@ bool riscv_pmu_sbi_has_batch(void)
 
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_sbi_has_batch);
 
-	if (sbi_spec_is_0_1() || riscv_pmu_sbi_is_kvm() || sbi_probe_extension(SBI_EXT_PMU_BATCH) <= 0)
+	if (sbi_spec_is_0_1() || riscv_pmu_sbi_is_kvm() ||
+	    sbi_probe_extension(SBI_EXT_PMU_BATCH) <= 0)
 		return false;
 
 	ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_GET_VERSION, 0, 0, 0, 0, 0, 0);

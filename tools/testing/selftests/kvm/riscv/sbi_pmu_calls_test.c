@@ -27,8 +27,8 @@
 #define LEAK_CALLS	4096
 #define READS		1000
 /*
- * 2^61 events before the overflow: KVM uses a counting event for this distance, and the host's driver
- * writes such a value on QEMU, too (at most 2^62).
+ * 2^61 events before the overflow: KVM uses a counting event for this distance, and the host's
+ * driver writes such a value on QEMU, too (at most 2^62).
  */
 #define FAR_START	(-BIT(61))
 
@@ -65,7 +65,8 @@ static struct sbiret start(unsigned long base, unsigned long mask)
 
 static struct sbiret start_at(unsigned long base, unsigned long mask, unsigned long value)
 {
-	return call(SBI_EXT_PMU_COUNTER_START, base, mask, SBI_PMU_START_FLAG_SET_INIT_VALUE, value, 0);
+	return call(SBI_EXT_PMU_COUNTER_START, base, mask, SBI_PMU_START_FLAG_SET_INIT_VALUE,
+		    value, 0);
 }
 
 static struct sbiret stop(unsigned long base, unsigned long mask, unsigned long flags)
@@ -129,7 +130,7 @@ static unsigned long firmware_value(unsigned long counter)
 	return ret.value;
 }
 
-/* A base of -1 and a mask of two counters is the counter before the first one, and the first one. */
+/* A base of -1 and a mask of two counters: the one before the first one, and the first one. */
 static void guest_bad_counters(void)
 {
 	long count = call(SBI_EXT_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
@@ -207,7 +208,8 @@ static void guest_skip_match(void)
 	GUEST_ASSERT(csr_read(CSR_CYCLE) > value);
 
 	firmware = configure(all, 0, SET_TIMER);
-	expect_status(match(firmware, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, CYCLES), SBI_ERR_INVALID_PARAM);
+	expect_status(match(firmware, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, CYCLES),
+		      SBI_ERR_INVALID_PARAM);
 	expect_status(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, SET_TIMER),
 		     SBI_ERR_INVALID_PARAM);
 	/* After an event that does not exist, the counter still has the old one. */
