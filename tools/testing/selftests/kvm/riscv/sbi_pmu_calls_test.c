@@ -213,7 +213,8 @@ static void guest_skip_match(void)
 	expect_status(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, SET_TIMER),
 		     SBI_ERR_INVALID_PARAM);
 	/* After an event that does not exist, the counter still has the old one. */
-	expect_status(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, NO_EVENT), SBI_ERR_NOT_SUPPORTED);
+	expect_status(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, NO_EVENT),
+		      SBI_ERR_NOT_SUPPORTED);
 	expect_status(start_at(counter, 1, 0), 0);
 	work(1000);
 	expect_status(stop(counter, 1, 0), 0);
@@ -408,7 +409,7 @@ static void run_case(const char *name, void (*code)(void))
 
 	used = kernel_memory();
 	passed = run_guest(vcpu);
-	/* A leak is one page for each call. Half of that is far above other changes of SUnreclaim. */
+	/* A leak is a page for each call. Half of that is far above other changes. */
 	used = kernel_memory() - used;
 	if (passed && used > LEAK_CALLS * SHMEM_SIZE / 1024 / 2) {
 		ksft_print_msg("the guest used up %ld KiB of the host\n", used);
@@ -430,7 +431,8 @@ static const struct {
 	const char *name;
 	void (*code)(void);
 } cases[] = {
-	CASE(bad_counters), CASE(firmware_events), CASE(auto_start), CASE(skip_match), CASE(one_unused),
+	CASE(bad_counters), CASE(firmware_events), CASE(auto_start), CASE(skip_match),
+	CASE(one_unused),
 	CASE(start_twice), CASE(counter_mask), CASE(snapshot_page), CASE(counter_width),
 	CASE(low_start_value), CASE(replaced_page), CASE(read_without_exit),
 };
