@@ -24,7 +24,8 @@
 #define EXT_TIME	0x54494d45
 #define SHMEM_SIZE	4096
 #define SHMEM_ADDRESS	BIT(30)
-#define LEAK_CALLS	4096
+/* Their pages are four times what KASAN may keep of 1 GiB after it is freed. */
+#define LEAK_CALLS	32768
 #define READS		1000
 /*
  * 2^61 events before the overflow: KVM uses a counting event for this distance, and the host's
