@@ -32,8 +32,8 @@
  */
 #define RISCV_PMU_CONFIG1_GUEST_EVENTS	0x1
 /*
- * Only with RISCV_PMU_CONFIG1_GUEST_EVENTS: number of the guest's counter (0: cycle, 2: instret). The
- * driver prefers the host's counter with this number, which the guest can read without an exit.
+ * Only with RISCV_PMU_CONFIG1_GUEST_EVENTS: number of the guest's counter (0: cycle, 2: instret).
+ * The driver prefers the host's counter with this number, which the guest can read without an exit.
  */
 #define RISCV_PMU_CONFIG1_GUEST_HPM	GENMASK_ULL(12, 8)
 

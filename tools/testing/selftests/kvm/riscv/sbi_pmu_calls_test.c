@@ -212,7 +212,7 @@ static void guest_skip_match(void)
 	expect_status(match(firmware, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, CYCLES),
 		      SBI_ERR_INVALID_PARAM);
 	expect_status(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, SET_TIMER),
-		     SBI_ERR_INVALID_PARAM);
+		      SBI_ERR_INVALID_PARAM);
 	/* After an event that does not exist, the counter still has the old one. */
 	expect_status(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, NO_EVENT),
 		      SBI_ERR_NOT_SUPPORTED);
@@ -230,7 +230,7 @@ static void guest_one_unused(void)
 	work(1000);
 	GUEST_ASSERT(csr_read(CSR_INSTRET) > 1000);
 	expect_status(stop(CYCLE, BIT(CYCLE) | BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT),
-		     SBI_ERR_INVALID_PARAM);
+		      SBI_ERR_INVALID_PARAM);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_values[INSTRET]), csr_read(CSR_INSTRET));
 	expect_status(stop(INSTRET, 1, 0), SBI_ERR_ALREADY_STOPPED);
 	GUEST_DONE();
@@ -316,7 +316,8 @@ static void guest_low_start_value(void)
 	unsigned long _first, _last, _now;						\
 											\
 	expect_status(start_at(counter, 1, FAR_START), 0);				\
-	_first = _last = csr_read(csr);							\
+	_first = csr_read(csr);								\
+	_last = _first;									\
 	GUEST_ASSERT(_first >= FAR_START);						\
 	for (int _i = 0; _i < READS; _i++) {						\
 		_now = csr_read(csr);							\
