@@ -29,6 +29,7 @@ guest_options()
 	# slowly. Some programs of these tests sleep in that state, so they use sleep=on.
 	@ebb) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on) ;;
 	@long-timeout) GUEST_OPTIONS=(--append KSELFTEST_TIMEOUT=900) ;;
+	@nmi-smp) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0") ;;
 	@nmi-fuzz) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0 RISCV_PMU_FUZZ_SECONDS=300 RISCV_PMU_HOTPLUG_ROUNDS=100 KSELFTEST_TIMEOUT=900") ;;
 	@nmi-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.nmi=${1#@nmi-} KSELFTEST_TIMEOUT=900") ;;
 	@branches-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.branches=${1#@branches-}") ;;
