@@ -420,11 +420,6 @@ struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned 
 	return ret;
 }
 
-/*
- * KVM (Linux 6.12) forwards every call of an experimental extension to the user-space program
- * that runs the guest, and the probe for such an extension too. QEMU 10.0 does not support
- * that, and terminates the guest.
- */
 /**
  * riscv_pmu_sbi_is_kvm() - whether the SBI is KVM's: this is a guest
  *
@@ -433,17 +428,17 @@ struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned 
  */
 bool riscv_pmu_sbi_is_kvm(void)
 {
-	struct sbiret ret;
-
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_sbi_is_kvm);
-
-	ret = sbi_ecall(SBI_EXT_BASE, SBI_EXT_BASE_GET_IMP_ID, 0, 0, 0, 0, 0, 0);
+	struct sbiret ret = sbi_ecall(SBI_EXT_BASE, SBI_EXT_BASE_GET_IMP_ID, 0, 0, 0, 0, 0, 0);
 
 	return !ret.error && ret.value == SBI_CALL_IMP_ID_KVM;
 }
 
 /**
  * riscv_pmu_sbi_has_batch() - whether the firmware has a supported version of the batch extension
+ *
+ * KVM (Linux 6.12) forwards every call of an experimental extension, and the probe for it, to the
+ * user-space program that runs the guest. QEMU 10.0 does not support that, and terminates the
+ * guest, so KVM is not asked.
  *
  * Context: any.
  * Return: true if the firmware has it.
