@@ -5,13 +5,17 @@
 #define HOTPLUG_TIMES	10
 #define HOTPLUG_CPUS	8
 
-/* System calls and branches, on one CPU while that is online. */
+/*
+ * System calls and branches, on one CPU while that is online. Without -icount, QEMU may raise the
+ * interrupt of an event of user mode in the kernel, when all records are of the kernel. So the load
+ * is about as long in user mode as in the kernel, even if that is compiled with KASAN.
+ */
 static void body_load(long cpu)
 {
 	move_to(cpu);
 	for (;;) {
 		pmu_syscall_loop(100);
-		pmu_branch_loop(100);
+		pmu_branch_loop(100000);
 	}
 }
 
