@@ -200,14 +200,11 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	}
 }
 
-/**
- * riscv_pmu_hart_fail() - stop the events of counters that the hardware has refused
- * @hart:	this hart
- * @ctrs:	the counters, which are excluded for these events
- *
- * Context: during an update, interrupts off.
+/*
+ * The hardware has refused to write or to start these counters: stops their events, for which they
+ * are excluded.
  */
-void riscv_pmu_hart_fail(struct riscv_pmu_hart *hart, u64 ctrs)
+static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	hart->hw.programmed &= ~ctrs;
 	hart->hw.running &= ~ctrs;
@@ -259,7 +256,7 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->hw.running |= batch->start;
 	hart->stats.configs += hweight64(batch->program);
 	if (failed)
-		riscv_pmu_hart_fail(hart, failed);
+		apply_fail(hart, failed);
 
 	return failed;
 }
@@ -473,7 +470,7 @@ static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	riscv_pmu_batch_apply(pmu, hart);
 	hart->hw.running |= bit;
 	if (unlikely(hart->batch.failed))
-		riscv_pmu_hart_fail(hart, bit);
+		apply_fail(hart, bit);
 	if (joined) {
 		riscv_pmu_hart_update_counts(pmu, hart, joined);
 		apply_activate_pending(hart, joined);
@@ -519,17 +516,43 @@ static u64 apply_reload_value(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	return value;
 }
 
+/**
+ * riscv_pmu_hart_reload() - write a running counter without stopping it
+ * @pmu:	the PMU, which has &riscv_pmu_ops.reload
+ * @hart:	this hart
+ * @ctr:	the counter; &riscv_pmu_counter.raw was just read, or it has not counted since
+ * @value:	its new value, masked with &riscv_pmu_counter.mask
+ *
+ * Its count goes on.
+ *
+ * Context: during an update, interrupts off.
+ * Return: 0, or -EIO if the hardware has refused. Then the counter's events are stopped, and it is
+ * excluded for them: the caller calls riscv_pmu_hart_stop_refused().
+ */
+int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
+			  u64 value)
+{
+	struct riscv_pmu_counter *counter = &hart->counter[ctr];
+	u64 raw = counter->raw, was = raw;
+	int err;
+
+	apply_plan_load(pmu, hart, ctr, value);
+	err = pmu->ops.reload(pmu, ctr, hart->batch.setup[ctr].value, &was);
+	counter->count += (was - raw) & counter->mask;
+	if (unlikely(err))
+		apply_fail(hart, BIT_ULL(ctr));
+	return err;
+}
+
 static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				 unsigned int ctr)
 {
 	struct riscv_pmu_counter *counter = &hart->counter[ctr];
-	u64 bit = BIT_ULL(ctr), joined = hart->pending & ~bit, raw, was;
+	u64 bit = BIT_ULL(ctr), joined = hart->pending & ~bit;
 	int err;
 
 	/* The distance to the overflow point is from here. */
 	riscv_pmu_counter_update(pmu, counter, ctr);
-	raw = counter->raw;
-	was = raw;
 	hart->latched = false;
 	hart->dirty = 0;
 	hart->pending = 0;
@@ -538,14 +561,10 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	riscv_pmu_batch_clear(&hart->batch);
 	hart->batch.stop = bit;
 	hart->batch.start = bit;
-	apply_plan_load(pmu, hart, ctr, apply_reload_value(pmu, hart, ctr));
-	err = pmu->ops.reload(pmu, ctr, hart->batch.setup[ctr].value, &was);
-	counter->count += (was - raw) & counter->mask;
+	err = riscv_pmu_hart_reload(pmu, hart, ctr, apply_reload_value(pmu, hart, ctr));
 	apply_activate_events(counter);
 	hart->stats.batches++;
 	trace_apply(&hart->batch);
-	if (unlikely(err))
-		riscv_pmu_hart_fail(hart, bit);
 	riscv_pmu_hart_update_counts(pmu, hart, joined);
 	apply_activate_pending(hart, joined);
 	return err ? bit : 0;

@@ -55,7 +55,8 @@ static inline void riscv_pmu_hart_check(const struct riscv_pmu *pmu,
 int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev);
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_fail(struct riscv_pmu_hart *hart, u64 ctrs);
+int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
+			  u64 value);
 
 #define RISCV_PMU_MAX_IDENTICAL	16
 

@@ -63,26 +63,20 @@ static bool guest_write(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			struct riscv_pmu_event *ev, u64 value)
 {
 	struct riscv_pmu_counter *counter = ev->counter;
-	u64 was = counter->raw;
 
 	if (!guest_may_write(pmu, ev, value))
 		return false;
 
 	value &= counter->mask;
-	if (pmu->ops.reload(pmu, ev->ctr, value, &was)) {
-		ev->guest_write_failed = true;
-		riscv_pmu_hart_fail(hart, BIT_ULL(ev->ctr));
+	ev->guest_write_failed = true;
+	if (riscv_pmu_hart_reload(pmu, hart, ev->ctr, value)) {
 		riscv_pmu_hart_stop_refused(pmu, hart, BIT_ULL(ev->ctr));
 		return false;
 	}
 
-	counter->count += (was - counter->raw) & counter->mask;
-	counter->raw = value;
-	hart->hw.loaded |= BIT_ULL(ev->ctr);
 	/* Some firmware does not write fixed counters. */
-	ev->guest_write_failed = (riscv_pmu_counter_read(pmu, ev->ctr) ^ value) & counter->mask;
-	if (ev->guest_write_failed)
-		counter->raw = riscv_pmu_counter_read(pmu, ev->ctr);
+	counter->raw = riscv_pmu_counter_read(pmu, ev->ctr);
+	ev->guest_write_failed = (counter->raw ^ value) & counter->mask;
 	return !ev->guest_write_failed;
 }
 
