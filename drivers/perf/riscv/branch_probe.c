@@ -181,9 +181,8 @@ void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
 	if (!branch_count_harts(pmu))
 		return;
 
-	/* With Smstateen, each access by a guest traps, because KVM never sets hstateen0.CTR. */
-	if (pmu->guests && !riscv_isa_extension_available(NULL, SMSTATEEN))
-		riscv_pmu_csr_branch_note_guest_access();
+	if (pmu->guests)
+		riscv_pmu_csr_branch_note_guests();
 	why = branch_find(pmu);
 	if (why)
 		pr_info("no branch records: %s\n", why);

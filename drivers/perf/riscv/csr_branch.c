@@ -141,28 +141,28 @@ int riscv_pmu_csr_branch_reset(unsigned int depth)
 }
 
 /*
- * Guests can access records. On the harts with csr_branch_clears_for_guests, the records are
- * cleared before and after a guest runs.
+ * There may be guests. On the harts with csr_branch_clears_for_guests, the records are cleared
+ * before and after a guest runs.
  */
-static DEFINE_STATIC_KEY_FALSE(csr_branch_guest_access);
+static DEFINE_STATIC_KEY_FALSE(csr_branch_has_guests);
 static DEFINE_PER_CPU(bool, csr_branch_clears_for_guests);
 /* sctrctl of the host, while a guest runs */
 static DEFINE_PER_CPU(unsigned long, csr_branch_host_ctl);
 
 /**
- * riscv_pmu_csr_branch_note_guest_access() - note that guests can access the records of harts
+ * riscv_pmu_csr_branch_note_guests() - note that KVM guests may run on harts with records
  *
  * Context: process, at boot, before riscv_pmu_csr_branch_clear_for_guests().
  */
-void __init riscv_pmu_csr_branch_note_guest_access(void)
+void __init riscv_pmu_csr_branch_note_guests(void)
 {
-	static_branch_enable(&csr_branch_guest_access);
+	static_branch_enable(&csr_branch_has_guests);
 }
 
 /**
  * riscv_pmu_csr_branch_clear_for_guests() - from now on, clear this hart's records around guests
  *
- * Does nothing if guests cannot access records, or if this hart has none. Records are lost.
+ * Does nothing if there are no guests, or if this hart has no records. Records are lost.
  *
  * Context: interrupts off.
  */
@@ -170,7 +170,7 @@ void riscv_pmu_csr_branch_clear_for_guests(void)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear_for_guests);
 
-	if (static_branch_unlikely(&csr_branch_guest_access))
+	if (static_branch_unlikely(&csr_branch_has_guests))
 		this_cpu_write(csr_branch_clears_for_guests, csr_branch_is_accessible(0));
 }
 
@@ -184,14 +184,15 @@ static void csr_branch_forget(void)
 /**
  * riscv_pmu_csr_branch_hide() - hide branch records from a KVM guest that is about to run
  *
- * Unless Smstateen forbids it, a guest can read and write the records of its host. Nothing is
- * recorded from here on, or the guest could read how the host entered it.
+ * Without Smstateen, a guest can read and write the records of its host. With it, each access
+ * should trap, because KVM never sets hstateen0.CTR; but QEMU 10.0.2 lets guests read records
+ * through siselect. Nothing is recorded from here on, or the guest could read how the host entered it.
  *
  * Context: interrupts off, until riscv_pmu_csr_branch_show().
  */
 void riscv_pmu_csr_branch_hide(void)
 {
-	if (!static_branch_unlikely(&csr_branch_guest_access) ||
+	if (!static_branch_unlikely(&csr_branch_has_guests) ||
 	    !__this_cpu_read(csr_branch_clears_for_guests))
 		return;
 
@@ -206,11 +207,13 @@ void riscv_pmu_csr_branch_hide(void)
  */
 void riscv_pmu_csr_branch_show(void)
 {
-	if (!static_branch_unlikely(&csr_branch_guest_access) ||
+	if (!static_branch_unlikely(&csr_branch_has_guests) ||
 	    !__this_cpu_read(csr_branch_clears_for_guests))
 		return;
 
 	csr_branch_forget();
+	/* The guest may have changed vsctrctl, so that other guests would be recorded. */
+	csr_branch_ignore_guests();
 	csr_write(PMU_CSR_SCTRCTL, __this_cpu_read(csr_branch_host_ctl));
 }
 
