@@ -18,6 +18,7 @@ guest_options()
 	@aia) GUEST_OPTIONS=(--qemu -machine --qemu aia=aplic-imsic) ;;
 	# QEMU counts each event on one counter, so unused counters of the guest must not keep it.
 	@nested) GUEST_OPTIONS=(--nested --icount --nested-append riscv_pmu.stop_unused=1 --timeout 1500) ;;
+	@nested-perf) GUEST_OPTIONS=(--nested-run "check-kvm perf" --icount --timeout 600) ;;
 	@idle) GUEST_OPTIONS=(--icount --idle) ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
 	@raw-two) GUEST_OPTIONS=(--raw-events 0x30) ;;

@@ -3,23 +3,11 @@
  * Does KVM's PMU extension of the SBI (version 3.0, chapter 11) return what the specification
  * says? Each case runs in its own guest.
  */
-#include "kvm_util.h"
-#include "test_util.h"
-#include "processor.h"
-#include "sbi.h"
-#include "ucall_common.h"
+#include "sbi_pmu.h"
 
-#define CYCLES		SBI_PMU_HW_CPU_CYCLES
-#define INSTRUCTIONS	SBI_PMU_HW_INSTRUCTIONS
 /* A firmware event, of type 15: SET_TIMER. */
 #define SET_TIMER	0xf0005UL
 #define NO_EVENT	0xffffUL
-
-/* KVM's own order of counters: cycle, time, instret, programmable ones, firmware's. */
-#define CYCLE		0
-#define TIME		1
-#define INSTRET		2
-#define FIRST_OTHER	3
 
 #define EXT_TIME	0x54494d45
 #define SHMEM_SIZE	4096
@@ -36,45 +24,6 @@
 static struct riscv_pmu_snapshot_data *const shmem = (void *)SHMEM_ADDRESS;
 static unsigned long all, first_firmware;
 
-#define expect_status(ret, wanted) do {						\
-	struct sbiret _ret = (ret);						\
-	__GUEST_ASSERT(_ret.error == (wanted), "%s: error %ld instead of %ld",	\
-		       #ret, _ret.error, (long)(wanted));			\
-} while (0)
-
-static struct sbiret call(int function, unsigned long base, unsigned long mask, unsigned long flags,
-			  unsigned long arg3, unsigned long arg4)
-{
-	return sbi_ecall(SBI_EXT_PMU, function, base, mask, flags, arg3, arg4, 0);
-}
-
-static struct sbiret info(unsigned long counter)
-{
-	return call(SBI_EXT_PMU_COUNTER_GET_INFO, counter, 0, 0, 0, 0);
-}
-
-static struct sbiret match(unsigned long base, unsigned long mask, unsigned long flags,
-			   unsigned long event)
-{
-	return call(SBI_EXT_PMU_COUNTER_CFG_MATCH, base, mask, flags, event, 0);
-}
-
-static struct sbiret start(unsigned long base, unsigned long mask)
-{
-	return call(SBI_EXT_PMU_COUNTER_START, base, mask, 0, 0, 0);
-}
-
-static struct sbiret start_at(unsigned long base, unsigned long mask, unsigned long value)
-{
-	return call(SBI_EXT_PMU_COUNTER_START, base, mask, SBI_PMU_START_FLAG_SET_INIT_VALUE,
-		    value, 0);
-}
-
-static struct sbiret stop(unsigned long base, unsigned long mask, unsigned long flags)
-{
-	return call(SBI_EXT_PMU_COUNTER_STOP, base, mask, flags, 0, 0);
-}
-
 static struct sbiret firmware_read(unsigned long counter)
 {
 	return call(SBI_EXT_PMU_COUNTER_FW_READ, counter, 0, 0, 0, 0);
@@ -85,14 +34,14 @@ static struct sbiret set_shmem(unsigned long address)
 	return call(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM, address, address == -1UL ? -1UL : 0, 0, 0, 0);
 }
 
-static unsigned long configure(unsigned long mask, unsigned long flags, unsigned long event)
+static struct sbiret info(unsigned long counter)
 {
-	struct sbiret ret = match(0, mask, flags, event);
+	return call(SBI_EXT_PMU_COUNTER_GET_INFO, counter, 0, 0, 0, 0);
+}
 
-	__GUEST_ASSERT(!ret.error, "event %#lx: error %ld", event, ret.error);
-	__GUEST_ASSERT(mask & BIT(ret.value), "event %#lx: counter %ld is not in the mask %#lx",
-		       event, ret.value, mask);
-	return ret.value;
+static struct sbiret start(unsigned long base, unsigned long mask)
+{
+	return call(SBI_EXT_PMU_COUNTER_START, base, mask, 0, 0, 0);
 }
 
 static void find_counters(void)
@@ -109,12 +58,6 @@ static void find_counters(void)
 			first_firmware = i;
 	}
 	GUEST_ASSERT(first_firmware > FIRST_OTHER);
-}
-
-static void work(int loops)
-{
-	while (loops--)
-		asm volatile("nop");
 }
 
 static void set_timers(int times)
@@ -374,23 +317,6 @@ static long kernel_memory(void)
 	TEST_ASSERT(kib, "/proc/meminfo has no SUnreclaim");
 	fclose(file);
 	return kib;
-}
-
-static bool run_guest(struct kvm_vcpu *vcpu)
-{
-	struct ucall uc;
-
-	vcpu_run(vcpu);
-	switch (get_ucall(vcpu, &uc)) {
-	case UCALL_DONE:
-		return true;
-	case UCALL_ABORT:
-		ksft_print_msg("line %lu: %s\n", (unsigned long)uc.args[GUEST_LINE], uc.buffer);
-		return false;
-	default:
-		ksft_print_msg("the guest ended with call %lu\n", (unsigned long)uc.cmd);
-		return false;
-	}
 }
 
 static void run_case(const char *name, void (*code)(void))

@@ -1,0 +1,749 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Do counters keep the host and its guests apart? No guest sees what the host counts or records,
+ * no count has a part of another one, and nothing is left of a guest that was killed. Counts are
+ * exact with QEMU's -icount; guests that run at the same time need no more than one CPU.
+ */
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "sbi_pmu.h"
+
+#define CSRS		4096
+#define CSR_BYTES	8	/* of each function in csr_functions */
+#define NOT_READABLE	0x6e6f7065UL
+#define SELECT_LIMIT	0x1000	/* no register has been given a number above (AIA, CTR, Smcdeleg) */
+/* siselect values of the guest's own interrupt file, and of its priorities */
+#define IMSIC_FIRST	0x70
+#define IMSIC_LAST	0xff
+#define IPRIO_FIRST	0x30
+#define IPRIO_LAST	0x3f
+
+/* Tens of ticks of the host's timer */
+#define LONG_LOOP	20000000UL
+#define LOOP_LENGTH	2	/* instructions of each turn of guest_loop */
+#define RING_PAGES	64
+
+/*
+ * A function of CSR_BYTES for each CSR: "csrrs a0, CSR, zero; ret" reads it. With a1 in place of
+ * zero, it sets the bits of a mask, and is a write even if there are none.
+ */
+#define CSR_FUNCTIONS(source)				\
+	asm(".option norvc\n"				\
+	    ".set csr, 0\n"				\
+	    ".rept 4096\n"				\
+	    "	.word 0x2573 | (csr << 20) | (" #source " << 15)\n" \
+	    "	ret\n"					\
+	    ".set csr, csr + 1\n"			\
+	    ".endr\n")
+
+static noinline __naked unsigned long read_0(unsigned long ignored, unsigned long mask)
+{
+	CSR_FUNCTIONS(0);
+}
+
+static noinline __naked unsigned long write_0(unsigned long ignored, unsigned long mask)
+{
+	CSR_FUNCTIONS(11);
+}
+
+static noinline __naked void guest_loop(unsigned long loop_turns)
+{
+	asm(".option norvc\n"
+	    "1:	addi a0, a0, -1\n"
+	    "	bnez a0, 1b\n"
+	    "	ret\n");
+}
+
+static bool is_in_loop(unsigned long ip)
+{
+	return ip - (unsigned long)guest_loop < LOOP_LENGTH * 4;
+}
+
+/* Of the guest's memory: sync_global_to_guest() */
+static unsigned long turns, result;
+static bool trapped;
+
+static void skip_instruction(struct pt_regs *regs)
+{
+	WRITE_ONCE(trapped, true);
+	regs->epc += 4;
+}
+
+typedef unsigned long (*csr_function)(unsigned long ignored, unsigned long mask);
+
+/* The value that it returns, or NOT_READABLE if the access has trapped. */
+static unsigned long access_csr(csr_function first, unsigned int csr, unsigned long mask)
+{
+	csr_function function = (void *)((char *)first + csr * CSR_BYTES);
+	unsigned long value;
+
+	WRITE_ONCE(trapped, false);
+	value = function(0, mask);
+	return READ_ONCE(trapped) ? NOT_READABLE : value;
+}
+
+/* --- what a guest may read --- */
+
+struct range {
+	unsigned int first, last;
+};
+
+static bool in_ranges(const struct range *range, unsigned int value)
+{
+	for (; range->last; range++)
+		if (value >= range->first && value <= range->last)
+			return true;
+	return false;
+}
+
+/* The guest's own state: no counters or branch records, which only the guest's host has begun. */
+static const struct range guest_csrs[] = {
+	{ 0x001, 0x003 },	/* fflags, frm, fcsr */
+	{ 0x008, 0x00f },	/* vector */
+	{ 0x011, 0x011 },	/* ssp */
+	{ 0x015, 0x017 },	/* seed, jvt */
+	{ 0x100, 0x106 },	/* sstatus, sie, stvec, scounteren */
+	{ 0x10a, 0x10f },	/* senvcfg, sstateen */
+	{ 0x140, 0x144 },	/* sscratch to sip */
+	{ 0x14d, 0x14d },	/* stimecmp */
+	{ 0x150, 0x157 },	/* siselect, sireg: see guest_selects() */
+	{ 0x15c, 0x15c },	/* stopei */
+	{ 0x180, 0x181 },	/* satp */
+	{ 0x5a8, 0x5a8 },	/* scontext */
+	{ 0xc01, 0xc01 },	/* time */
+	{ 0xc20, 0xc22 },	/* vl, vtype, vlenb */
+	{ 0xdb0, 0xdb0 },	/* stopi */
+	{ }
+};
+
+/*
+ * Without Smstateen, nothing keeps a guest from branch records: then the host has none while a
+ * guest runs. sctrctl is the guest's own (vsctrctl), and sctrstatus is the hart's.
+ */
+#define CSR_SCTRCTL	0x14e
+#define CSR_SCTRSTATUS	0x14f
+#define RECORDS_FIRST	0x200
+#define RECORDS_LAST	0x2ff
+
+static bool can_read_records(void)
+{
+	return access_csr(read_0, CSR_SCTRSTATUS, 0) != NOT_READABLE;
+}
+
+/* KVM reads 0 for the counters that the guest has not configured. */
+static const struct range counter_csrs[] = {
+	{ CSR_CYCLE, CSR_CYCLE }, { CSR_INSTRET, CSR_HPMCOUNTER31 }, { }
+};
+
+/* Of these no bit may be set, and those of the host keep their values. */
+static const struct range host_csrs[] = {
+	{ 0x120, 0x120 },	/* scountinhibit */
+	{ 0x14e, 0x14f },	/* sctrctl, sctrstatus */
+	{ 0x15f, 0x15f },	/* sctrdepth */
+	{ 0x24e, 0x24e },	/* vsctrctl */
+	{ 0x306, 0x306 },	/* mcounteren */
+	{ 0x320, 0x33f },	/* mcountinhibit, mhpmevent */
+	{ 0x34e, 0x34e },	/* mctrctl */
+	{ 0x600, 0x6ff },	/* hypervisor */
+	{ 0x721, 0x73f },	/* mhpmevent of narrow counters */
+	{ 0xb00, 0xb9f },	/* mcycle to mhpmcounter31h */
+	{ 0xc00, 0xc1f },	/* cycle to hpmcounter31 */
+	{ }
+};
+
+/*
+ * Without Ssccfg, a guest reads the bits of scountovf that hcounteren allows (Sscofpmf). QEMU
+ * 10.0.2 does not mask the others.
+ */
+#define CSR_SCOUNTOVF	0xda0
+
+static bool may_be_read(unsigned int csr, unsigned long value, bool records)
+{
+	if (records && (csr == CSR_SCTRCTL || csr == CSR_SCTRSTATUS))
+		return csr == CSR_SCTRCTL || !value;
+
+	return in_ranges(guest_csrs, csr) || csr == CSR_SCOUNTOVF ||
+	       (!value && in_ranges(counter_csrs, csr));
+}
+
+static bool may_be_written(unsigned int csr, bool records)
+{
+	return in_ranges(guest_csrs, csr) ||
+	       (records && (csr == CSR_SCTRCTL || csr == CSR_SCTRSTATUS));
+}
+
+static void guest_csrs_of_the_host(void)
+{
+	bool records = can_read_records();
+
+	for (unsigned int csr = 0; csr < CSRS; csr++) {
+		unsigned long value = access_csr(read_0, csr, 0);
+
+		__GUEST_ASSERT(value == NOT_READABLE || may_be_read(csr, value, records),
+			       "CSR %#x has the value %#lx", csr, value);
+		/* A write of no bits, which does not change what the guest needs to go on. */
+		value = access_csr(write_0, csr, 0);
+		__GUEST_ASSERT(value == NOT_READABLE || may_be_written(csr, records),
+			       "CSR %#x can be written", csr);
+	}
+	for (unsigned int csr = 0; csr < CSRS; csr++)
+		if (in_ranges(host_csrs, csr))
+			__GUEST_ASSERT(access_csr(write_0, csr, -1UL) == NOT_READABLE ||
+				       may_be_written(csr, records),
+				       "bits of CSR %#x can be set", csr);
+	/* sctrclr */
+	WRITE_ONCE(trapped, false);
+	asm volatile(".word 0x10400073");
+	GUEST_ASSERT(READ_ONCE(trapped) || records);
+	GUEST_DONE();
+}
+
+static const unsigned int windows[] = { 0x151, 0x152, 0x153, 0x155, 0x156, 0x157 };
+
+static void select_value(unsigned long select)
+{
+	WRITE_ONCE(trapped, false);
+	asm volatile("csrw 0x150, %0" : : "r" (select));
+}
+
+/* QEMU 10.0.2 does not trap accesses to records with Smstateen, either. */
+static void check_select(unsigned int select)
+{
+	static const struct range own[] = {
+		{ IPRIO_FIRST, IPRIO_LAST }, { IMSIC_FIRST, IMSIC_LAST }, { }
+	};
+	bool is_record = select >= RECORDS_FIRST && select <= RECORDS_LAST;
+	unsigned long value;
+
+	select_value(select);
+	for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++) {
+		value = access_csr(read_0, windows[i], 0);
+		__GUEST_ASSERT(value == NOT_READABLE || in_ranges(own, select) ||
+			       (is_record && !value), "siselect %#x: CSR %#x has the value %#lx",
+			       select, windows[i], value);
+		value = access_csr(write_0, windows[i], 0);
+		__GUEST_ASSERT(value == NOT_READABLE || in_ranges(own, select) || is_record,
+			       "siselect %#x: CSR %#x can be written", select, windows[i]);
+	}
+}
+
+/* All windows first, then writes, which may add records of the guest's own. */
+static void guest_selects(void)
+{
+	for (unsigned int select = 0; select < SELECT_LIMIT; select++)
+		check_select(select);
+	for (unsigned int select = RECORDS_FIRST; select <= RECORDS_LAST; select++) {
+		select_value(select);
+		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++)
+			access_csr(write_0, windows[i], -1UL);
+	}
+	GUEST_DONE();
+}
+
+/* --- guests that count --- */
+
+static void guest_count(void)
+{
+	configure(BIT(INSTRET), 0, INSTRUCTIONS);
+	expect_status(start_at(INSTRET, 1, 0), 0);
+	guest_loop(turns);
+	expect_status(stop(INSTRET, 1, 0), 0);
+	WRITE_ONCE(result, csr_read(CSR_INSTRET));
+	GUEST_DONE();
+}
+
+static void guest_run(void)
+{
+	guest_loop(turns);
+	GUEST_DONE();
+}
+
+/* It counts and samples until it is killed. */
+static void guest_endless(void)
+{
+	configure(BIT(CYCLE), 0, CYCLES);
+	configure(BIT(INSTRET), 0, INSTRUCTIONS);
+	expect_status(start_at(CYCLE, 1, 0), 0);
+	expect_status(start_at(INSTRET, 1, -1000UL), 0);
+	GUEST_SYNC(0);
+	for (;;)
+		guest_loop(1000);
+}
+
+/* --- the host --- */
+
+struct guest {
+	struct kvm_vm *vm;
+	struct kvm_vcpu *vcpu;
+	unsigned long result;
+	bool passed;
+};
+
+static void create_guest(struct guest *guest, void (*code)(void), unsigned long loop_turns)
+{
+	guest->vm = vm_create_with_one_vcpu(&guest->vcpu, code);
+	if (!__vcpu_has_sbi_ext(guest->vcpu, KVM_RISCV_SBI_EXT_PMU))
+		ksft_exit_skip("KVM does not offer the PMU extension: the host needs Sscofpmf\n");
+	vm_init_vector_tables(guest->vm);
+	vm_install_exception_handler(guest->vm, EXC_INST_ILLEGAL, skip_instruction);
+	vcpu_init_vector_tables(guest->vcpu);
+	turns = loop_turns;
+	sync_global_to_guest(guest->vm, turns);
+}
+
+/* KVM lets user space emulate CSRs that it does not know. There are none. */
+static bool run_without_csrs(struct kvm_vcpu *vcpu)
+{
+	vcpu_run(vcpu);
+	while (vcpu->run->exit_reason == KVM_EXIT_RISCV_CSR) {
+		vcpu->run->riscv_csr.ret_value = NOT_READABLE;
+		vcpu_run(vcpu);
+	}
+	return guest_has_passed(vcpu);
+}
+
+static void *run_to_end(void *arg)
+{
+	struct guest *guest = arg;
+
+	guest->passed = run_without_csrs(guest->vcpu);
+	sync_global_from_guest(guest->vm, result);
+	guest->result = result;
+	return NULL;
+}
+
+static bool run_once(void (*code)(void), unsigned long loop_turns, unsigned long *value)
+{
+	struct guest guest;
+
+	create_guest(&guest, code, loop_turns);
+	run_to_end(&guest);
+	kvm_vm_free(guest.vm);
+	*value = guest.result;
+	return guest.passed;
+}
+
+static int open_event(struct perf_event_attr *attr)
+{
+	attr->size = sizeof(*attr);
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	return syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static struct perf_event_attr hardware(unsigned long config)
+{
+	return (struct perf_event_attr){ .type = PERF_TYPE_HARDWARE, .config = config };
+}
+
+/* What the event has counted, or 0 if it was not active all the time. */
+static unsigned long count_of(int fd)
+{
+	unsigned long values[3] = { };
+
+	if (read(fd, values, sizeof(values)) != sizeof(values) || values[1] != values[2])
+		return 0;
+	return values[0];
+}
+
+/* Events of the host of both kinds, and branch records if the hart has them. */
+struct host_events {
+	int cycles, instructions, branches;
+};
+
+static void begin_host_events(struct host_events *events)
+{
+	struct perf_event_attr cycles = hardware(PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event_attr instructions = hardware(PERF_COUNT_HW_INSTRUCTIONS);
+	struct perf_event_attr branches = instructions;
+
+	branches.sample_period = 100003;
+	branches.exclude_guest = 1;
+	branches.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	branches.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
+				      PERF_SAMPLE_BRANCH_ANY;
+	events->cycles = open_event(&cycles);
+	events->instructions = open_event(&instructions);
+	events->branches = open_event(&branches);
+	if (events->branches < 0)
+		ksft_print_msg("the host has no branch records\n");
+}
+
+static bool end_host_events(struct host_events *events)
+{
+	bool counted = count_of(events->cycles) && count_of(events->instructions);
+
+	if (!counted)
+		ksft_print_msg("an event of the host was not active all the time\n");
+	close(events->cycles);
+	close(events->instructions);
+	close(events->branches);
+	return counted;
+}
+
+static bool test_hostile(void (*code)(void))
+{
+	struct host_events events;
+	unsigned long ignored;
+	bool passed;
+
+	begin_host_events(&events);
+	passed = run_once(code, 0, &ignored);
+	return end_host_events(&events) && passed;
+}
+
+static bool test_csrs(void)
+{
+	return test_hostile(guest_csrs_of_the_host);
+}
+
+static bool test_selects(void)
+{
+	return test_hostile(guest_selects);
+}
+
+static bool equal(const char *what, unsigned long value, unsigned long wanted)
+{
+	if (value != wanted)
+		ksft_print_msg("%s: %lu instead of %lu\n", what, value, wanted);
+	return value == wanted;
+}
+
+/* What an event of the host counts while a guest runs; 0 if something has failed. */
+static unsigned long count_beside(const struct perf_event_attr *wanted, unsigned long loop_turns)
+{
+	struct perf_event_attr attr = *wanted;
+	struct guest guest;
+	unsigned long count;
+	int fd;
+
+	create_guest(&guest, guest_run, loop_turns);
+	fd = open_event(&attr);
+	guest.passed = run_guest(guest.vcpu);
+	count = count_of(fd);
+	close(fd);
+	kvm_vm_free(guest.vm);
+	return guest.passed ? count : 0;
+}
+
+/* Once before, for what happens only once. Only the guest is longer the second time. */
+static unsigned long count_of_loop(const struct perf_event_attr *attr)
+{
+	unsigned long none = count_beside(attr, 1), some = count_beside(attr, LONG_LOOP),
+		      more = count_beside(attr, 2 * LONG_LOOP);
+
+	TEST_ASSERT(none && some && more, "an event was not active all the time");
+	return more - some;
+}
+
+static bool test_count_of_guest(void)
+{
+	struct perf_event_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
+
+	attr.exclude_host = 1;
+	return equal("of the guest's loop", count_of_loop(&attr), LONG_LOOP * LOOP_LENGTH);
+}
+
+static bool test_count_of_host(void)
+{
+	struct perf_event_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
+
+	attr.exclude_guest = 1;
+	attr.exclude_kernel = 1;
+	return equal("more of the host's user mode", count_of_loop(&attr), 0);
+}
+
+/* --- samples --- */
+
+#define PERIOD	100003	/* 10 000 samples in a second, a tenth of what perf throttles */
+
+struct samples {
+	unsigned int in_loop, of_guest, of_host, wrong;
+};
+
+static void add_sample(struct samples *samples, unsigned int misc, unsigned long ip)
+{
+	misc &= PERF_RECORD_MISC_CPUMODE_MASK;
+	if (misc != PERF_RECORD_MISC_GUEST_KERNEL) {
+		samples->of_host++;
+		/* The host has this code at the same address, and does not run it. */
+		samples->wrong += is_in_loop(ip);
+		return;
+	}
+	samples->of_guest++;
+	samples->in_loop += is_in_loop(ip);
+}
+
+/* The ring is longer than all samples, and so never wraps. */
+static void read_samples(struct perf_event_mmap_page *ring, struct samples *samples)
+{
+	char *data = (char *)ring + ring->data_offset, *end = data + ring->data_head;
+
+	TEST_ASSERT(ring->data_head < ring->data_size, "the ring is full");
+	while (data < end) {
+		struct perf_event_header *header = (void *)data;
+
+		if (header->type == PERF_RECORD_SAMPLE)
+			add_sample(samples, header->misc, *(unsigned long *)(header + 1));
+		data += header->size;
+	}
+}
+
+static bool sample_guest(bool with_host, struct samples *samples)
+{
+	struct perf_event_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
+	size_t size = (RING_PAGES + 1) * getpagesize();
+	unsigned long ignored;
+	void *ring;
+	bool ended;
+	int fd;
+
+	*samples = (struct samples){ };
+	attr.sample_period = PERIOD;
+	attr.sample_type = PERF_SAMPLE_IP;
+	attr.exclude_host = !with_host;
+	fd = open_event(&attr);
+	TEST_ASSERT(fd >= 0, "an event that samples: %s", strerror(errno));
+	ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	TEST_ASSERT(ring != MAP_FAILED, "mmap: %s", strerror(errno));
+	ended = run_once(guest_run, LONG_LOOP, &ignored);
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	read_samples(ring, samples);
+	munmap(ring, size);
+	close(fd);
+	ksft_print_msg("%u samples of the guest, %u of them in its loop; %u of the host\n",
+		       samples->of_guest, samples->in_loop, samples->of_host);
+	return ended;
+}
+
+/*
+ * One sample in each period. The rest of the guest's code is shorter than a period, so one sample
+ * may be there. If the timer interrupts at the same time, the sample may be taken in the softirq
+ * that follows, and is then said to be of the host.
+ */
+static bool test_samples(void)
+{
+	unsigned int wanted = LONG_LOOP * LOOP_LENGTH / PERIOD;
+	struct samples samples;
+	bool ended = sample_guest(false, &samples);
+
+	return ended && samples.in_loop >= wanted * 99 / 100 &&
+	       samples.of_guest + samples.of_host - wanted <= 1;
+}
+
+/*
+ * An event of both: the host's samples, among them those of KVM's code around the run, are not said
+ * to be of the guest. The guest's code around its loop is far below a hundredth.
+ */
+static bool test_samples_of_both(void)
+{
+	struct samples samples;
+
+	return sample_guest(true, &samples) && samples.of_host && !samples.wrong &&
+	       samples.in_loop >= samples.of_guest * 99 / 100;
+}
+
+/* --- several guests, several harts --- */
+
+static bool test_two_guests(void)
+{
+	struct guest guests[2];
+	pthread_t threads[2];
+	unsigned long alone;
+	bool passed = run_once(guest_count, LONG_LOOP, &alone);
+
+	for (int i = 0; i < 2; i++)
+		create_guest(&guests[i], guest_count, (i + 1) * LONG_LOOP);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, run_to_end, &guests[i]);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		passed &= guests[i].passed;
+		kvm_vm_free(guests[i].vm);
+	}
+	passed &= equal("first", guests[0].result, alone);
+	return equal("second", guests[1].result, alone + LONG_LOOP * LOOP_LENGTH) && passed;
+}
+
+static unsigned long now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000UL + time.tv_nsec;
+}
+
+/*
+ * Nothing of the guest's loop is lost. With QEMU's -icount, all CPUs together run an instruction in
+ * each nanosecond, so a count above the time has something twice.
+ */
+static bool test_migration(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned long began, time;
+	struct guest guest;
+	pthread_t thread;
+	int moves;
+
+	create_guest(&guest, guest_count, LONG_LOOP);
+	began = now();
+	pthread_create(&thread, NULL, run_to_end, &guest);
+	for (moves = 0; pthread_tryjoin_np(thread, NULL); moves++) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET(moves % cpus, &set);
+		pthread_setaffinity_np(thread, sizeof(set), &set);
+		usleep(1000);
+	}
+	time = now() - began;
+	kvm_vm_free(guest.vm);
+	ksft_print_msg("%lu instructions in %lu ns, with %d moves\n", guest.result, time, moves);
+	return guest.passed && moves >= 10 && guest.result >= LONG_LOOP * LOOP_LENGTH &&
+	       guest.result <= time;
+}
+
+/*
+ * Events of the host and of a guest that need more counters than there are take turns: each counts
+ * in a part of the time, and the counts are estimates. The guest's loop is long enough for many
+ * turns, which perf changes at each tick.
+ */
+#define SHARING_LOOP	(5 * LONG_LOOP)
+#define NR_SHARING	6
+
+static bool test_sharing(void)
+{
+	struct perf_event_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
+	unsigned long values[3] = { }, estimate;
+	bool passed = true;
+	struct guest guest;
+	int fds[NR_SHARING];
+
+	create_guest(&guest, guest_count, SHARING_LOOP);
+	for (int i = 0; i < NR_SHARING; i++) {
+		/* Different filters need different counters. */
+		attr.exclude_user = i & 1;
+		attr.exclude_kernel = !(i & 1);
+		attr.exclude_guest = i < 2;
+		attr.exclude_host = i >= 4;
+		fds[i] = open_event(&attr);
+	}
+	run_to_end(&guest);
+	for (int i = 0; i < NR_SHARING; i++) {
+		if (read(fds[i], values, sizeof(values)) != sizeof(values))
+			passed = false;
+		ksft_print_msg("event %d: %lu in %lu of %lu ns\n", i, values[0], values[2],
+			       values[1]);
+		passed &= values[2] > 0;
+		close(fds[i]);
+	}
+	estimate = guest.result * 100 / (SHARING_LOOP * LOOP_LENGTH);
+	ksft_print_msg("the guest has counted %lu %%\n", estimate);
+	kvm_vm_free(guest.vm);
+	return passed && guest.passed && estimate >= 80 && estimate <= 120;
+}
+
+/* The events that the driver has attached to harts, or -1 if it does not say. */
+static long attached_events(void)
+{
+	long sum = 0;
+
+	for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		char path[64], line[256];
+		long value;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/sys/kernel/debug/riscv_pmu/cpu%ld", cpu);
+		file = fopen(path, "r");
+		if (!file)
+			return -1;
+		while (fgets(line, sizeof(line), file))
+			if (sscanf(line, "events %ld", &value) == 1)
+				sum += value;
+		fclose(file);
+	}
+	return sum;
+}
+
+static void run_until_killed(int started)
+{
+	struct guest guest;
+
+	create_guest(&guest, guest_endless, 0);
+	vcpu_run(guest.vcpu);
+	TEST_ASSERT(write(started, "", 1) == 1, "write");
+	vcpu_run(guest.vcpu);
+	exit(1);
+}
+
+static bool test_killed(void)
+{
+	long before = attached_events(), during, after;
+	int started[2];
+	pid_t pid;
+	char c;
+
+	TEST_ASSERT(!pipe(started), "pipe");
+	pid = fork();
+	if (!pid)
+		run_until_killed(started[1]);
+	close(started[1]);
+	if (read(started[0], &c, 1) != 1)
+		return false;
+	/* Overflows every 1 000 instructions, and switches to this process. */
+	usleep(50000);
+	during = attached_events();
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(started[0]);
+	for (int i = 0; i < 100 && attached_events() != before; i++)
+		usleep(10000);
+	after = attached_events();
+	ksft_print_msg("%ld events attached before, %ld during, %ld after\n", before, during,
+		       after);
+	return !before && during > 0 && !after;
+}
+
+static const struct {
+	const char *name;
+	bool (*test)(void);
+	int cpus;
+	/* QEMU's -icount counts the instructions of all CPUs on each. */
+	bool exact;
+	bool debugfs;
+} cases[] = {
+	{ "no_csr_shows_the_host", test_csrs },
+	{ "no_select_value_shows_the_host", test_selects },
+	{ "the_host_counts_a_guest_exactly", test_count_of_guest, .exact = true },
+	{ "a_guest_adds_nothing_to_the_host", test_count_of_host, .exact = true },
+	{ "samples_of_a_guest", test_samples, .exact = true },
+	{ "samples_of_guest_and_host", test_samples_of_both },
+	{ "two_guests_on_one_hart", test_two_guests, .exact = true },
+	{ "events_of_host_and_guest_take_turns", test_sharing, .exact = true },
+	{ "a_vcpu_that_moves_counts_on", test_migration, .cpus = 2 },
+	{ "a_killed_guest_leaves_no_event", test_killed, .cpus = 2, .debugfs = true },
+};
+
+int main(void)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	ksft_print_header();
+	ksft_set_plan(ARRAY_SIZE(cases));
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (cases[i].exact && cpus > 1)
+			ksft_test_result_skip("%s: several CPUs, so not exact\n", cases[i].name);
+		else if (cpus < cases[i].cpus)
+			ksft_test_result_skip("%s: one CPU only\n", cases[i].name);
+		else if (cases[i].debugfs && attached_events() < 0)
+			ksft_test_result_skip("%s: no riscv_pmu in debugfs\n", cases[i].name);
+		else
+			ksft_test_result(cases[i].test(), "%s\n", cases[i].name);
+	}
+	ksft_finished();
+}
