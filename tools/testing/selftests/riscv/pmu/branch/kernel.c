@@ -69,6 +69,7 @@ TEST_F_TIMEOUT(branch, a_system_call_and_its_return_are_shown, 120)
 {
 	struct kernel_check check = {};
 
+	SKIP_IF_LATE();
 	ASSERT_EQ(0, sample_kernel(self, pmu_syscall_loop, self->exact ? 10000 : 40000, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_LT(0, check.syscalls);
@@ -85,6 +86,7 @@ TEST_F_TIMEOUT(branch, a_system_call_is_a_call_and_a_trap_return_is_a_return, 12
 	const uint32_t returns = BIT(PERF_BR_RET) | BIT(PERF_BR_IND_CALL) | BIT(PERF_BR_ERET);
 	struct kernel_check check = {};
 
+	SKIP_IF_LATE();
 	self->attr.branch_sample_type = B_ANY_CALL;
 	ASSERT_EQ(0, sample_kernel(self, pmu_syscall_loop, self->exact ? 10000 : 40000, &check));
 	EXPECT_LT(0, check.syscalls);
@@ -120,6 +122,7 @@ TEST_F_TIMEOUT(branch, a_page_fault_is_a_data_fault, 120)
 {
 	struct kernel_check check = {};
 
+	SKIP_IF_LATE();
 	ASSERT_EQ(0, sample_kernel(self, fault_loop, self->exact ? 20 : 100, &check));
 	EXPECT_FALSE(self->ring.broken);
 	EXPECT_EQ(0, check.wrong);

@@ -103,6 +103,7 @@ TEST_F_TIMEOUT(branch, a_user_event_shows_no_address_of_the_kernel, 180)
 	struct private *private = new_private(&self->attr);
 	struct seen kernel = {};
 
+	SKIP_IF_LATE();
 	ASSERT_NE(NULL, private);
 	sample_beside_kernel(_metadata, self, private, &kernel);
 	EXPECT_PRIVATE(private, &kernel);

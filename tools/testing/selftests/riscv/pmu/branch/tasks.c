@@ -195,6 +195,7 @@ TEST_F_TIMEOUT(branch, a_cpu_wide_sample_has_records_of_its_task_only, 120)
 /* The period counts the kernel's instructions, too, those of the switches for example. */
 TEST_F_TIMEOUT(branch, a_cpu_wide_sample_of_both_modes_has_records_of_its_task_only, 120)
 {
+	SKIP_IF_LATE();
 	self->attr.exclude_kernel = 0;
 	self->attr.branch_sample_type = B_USER | B_KERNEL | B_ANY;
 	self->attr.sample_period = 9973;

@@ -267,6 +267,12 @@ bool pmu_is_icount(void);
  */
 bool pmu_is_exact(void);
 /*
+ * Returns whether samples are hardly ever taken near a change between user mode and the kernel:
+ * without -icount, QEMU raises an overflow's interrupt late, and with KASAN the kernel needs most of
+ * the time.
+ */
+bool pmu_samples_late(void);
+/*
  * Returns the minimum count of n instructions. Without -icount, QEMU counts ticks of the host's
  * clock for both cycles and instructions. Two instructions of pmu_loop() are one translated
  * block, which takes at least one cycle of the host; its clock may run at twice the rate of the

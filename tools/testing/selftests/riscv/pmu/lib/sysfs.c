@@ -192,6 +192,19 @@ bool pmu_is_exact(void)
 	return pmu_is_icount() && sysconf(_SC_NPROCESSORS_ONLN) == 1;
 }
 
+bool pmu_samples_late(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	bool found = false;
+	char line[PMU_TEXT];
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = strstr(line, " kasan_report\n");
+	if (file)
+		fclose(file);
+	return found && !pmu_is_icount();
+}
+
 int64_t pmu_least(int64_t n)
 {
 	return pmu_is_icount() ? n : n / 4;
