@@ -114,6 +114,7 @@ TEST_F_TIMEOUT(branch, a_user_without_privilege_sees_no_address_of_the_kernel, 1
 	struct private *private = new_private(&self->attr);
 	struct seen kernel = {};
 
+	SKIP_IF_LATE();
 	ASSERT_NE(NULL, private);
 	ASSERT_TRUE(pmu_write_number(PARANOID, 2));
 	private->drop_privilege = true;
@@ -127,6 +128,7 @@ TEST_F_TIMEOUT(branch, a_user_without_privilege_may_leave_out_the_level, 180)
 	struct private *private = new_private(&self->attr);
 	struct seen kernel = {};
 
+	SKIP_IF_LATE();
 	ASSERT_NE(NULL, private);
 	ASSERT_TRUE(pmu_write_number(PARANOID, 2));
 	private->drop_privilege = true;
