@@ -201,8 +201,8 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /*
- * The hardware has refused to write or to start these counters: stops their events, for which they
- * are excluded.
+ * Stops the events of counters that the hardware has refused to program, write or start, and
+ * excludes the counters for these events.
  */
 static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 {
@@ -520,14 +520,14 @@ static u64 apply_reload_value(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * riscv_pmu_hart_reload() - write a running counter without stopping it
  * @pmu:	the PMU, which has &riscv_pmu_ops.reload
  * @hart:	this hart
- * @ctr:	the counter; &riscv_pmu_counter.raw was just read, or it has not counted since
+ * @ctr:	the counter; &riscv_pmu_counter.raw is up to date
  * @value:	its new value, masked with &riscv_pmu_counter.mask
  *
- * Its count goes on.
+ * What the counter has counted since it was read is added to its count.
  *
  * Context: during an update, interrupts off.
  * Return: 0, or -EIO if the hardware has refused. Then the counter's events are stopped, and it is
- * excluded for them: the caller calls riscv_pmu_hart_stop_refused().
+ * excluded for them; riscv_pmu_hart_stop_refused() has to be called afterwards.
  */
 int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
 			  u64 value)

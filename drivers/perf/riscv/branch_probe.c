@@ -181,8 +181,13 @@ void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
 	if (!branch_count_harts(pmu))
 		return;
 
-	if (pmu->guests)
-		riscv_pmu_csr_branch_note_guests();
+	/*
+	 * With Smstateen, each access by a guest traps, because KVM never sets hstateen0.CTR; but QEMU
+	 * 10.0.2 lets guests read records through siselect.
+	 */
+	if (pmu->guests &&
+	    (pmu->is_qemu || !riscv_isa_extension_available(NULL, SMSTATEEN)))
+		riscv_pmu_csr_branch_note_guest_access();
 	why = branch_find(pmu);
 	if (why)
 		pr_info("no branch records: %s\n", why);

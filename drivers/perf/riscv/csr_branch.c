@@ -60,8 +60,9 @@ static bool csr_branch_is_accessible(unsigned long depth)
 }
 
 /*
- * Nothing that guests do is recorded, nor their entry and exit, which vsctrctl filters (Smctr,
- * "Virtualization Mode Transitions"). Without the H extension this CSR does not exist.
+ * Do not record guests, nor their entry and exit, which vsctrctl filters (Smctr, "Virtualization
+ * Mode Transitions"). A guest can change it: it is the guest's sctrctl. Without the H extension this
+ * CSR does not exist.
  */
 static void csr_branch_ignore_guests(void)
 {
@@ -141,28 +142,28 @@ int riscv_pmu_csr_branch_reset(unsigned int depth)
 }
 
 /*
- * There may be guests. On the harts with csr_branch_clears_for_guests, the records are cleared
+ * Guests of KVM can access records. On the harts with csr_branch_clears_for_guests, the records are cleared
  * before and after a guest runs.
  */
-static DEFINE_STATIC_KEY_FALSE(csr_branch_has_guests);
+static DEFINE_STATIC_KEY_FALSE(csr_branch_guest_access);
 static DEFINE_PER_CPU(bool, csr_branch_clears_for_guests);
 /* sctrctl of the host, while a guest runs */
 static DEFINE_PER_CPU(unsigned long, csr_branch_host_ctl);
 
 /**
- * riscv_pmu_csr_branch_note_guests() - note that KVM guests may run on harts with records
+ * riscv_pmu_csr_branch_note_guest_access() - note that guests can access the records of harts
  *
  * Context: process, at boot, before riscv_pmu_csr_branch_clear_for_guests().
  */
-void __init riscv_pmu_csr_branch_note_guests(void)
+void __init riscv_pmu_csr_branch_note_guest_access(void)
 {
-	static_branch_enable(&csr_branch_has_guests);
+	static_branch_enable(&csr_branch_guest_access);
 }
 
 /**
  * riscv_pmu_csr_branch_clear_for_guests() - from now on, clear this hart's records around guests
  *
- * Does nothing if there are no guests, or if this hart has no records. Records are lost.
+ * Does nothing if guests cannot access records, or if this hart has no records. Records are lost.
  *
  * Context: interrupts off.
  */
@@ -170,7 +171,7 @@ void riscv_pmu_csr_branch_clear_for_guests(void)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear_for_guests);
 
-	if (static_branch_unlikely(&csr_branch_has_guests))
+	if (static_branch_unlikely(&csr_branch_guest_access))
 		this_cpu_write(csr_branch_clears_for_guests, csr_branch_is_accessible(0));
 }
 
@@ -184,20 +185,21 @@ static void csr_branch_forget(void)
 /**
  * riscv_pmu_csr_branch_hide() - hide branch records from a KVM guest that is about to run
  *
- * Without Smstateen, a guest can read and write the records of its host. With it, each access
- * should trap, because KVM never sets hstateen0.CTR; but QEMU 10.0.2 lets guests read records
- * through siselect. Nothing is recorded from here on, or the guest could read how the host entered it.
+ * Unless Smstateen forbids it, a guest can read and write the records of its host. The host's recording is off from here on; otherwise the guest could read the
+ * branches with which the host entered it.
  *
  * Context: interrupts off, until riscv_pmu_csr_branch_show().
  */
 void riscv_pmu_csr_branch_hide(void)
 {
-	if (!static_branch_unlikely(&csr_branch_has_guests) ||
+	if (!static_branch_unlikely(&csr_branch_guest_access) ||
 	    !__this_cpu_read(csr_branch_clears_for_guests))
 		return;
 
 	__this_cpu_write(csr_branch_host_ctl, csr_swap(PMU_CSR_SCTRCTL, 0));
 	csr_branch_forget();
+	/* Another guest may have changed vsctrctl, so that this one would be recorded. */
+	csr_branch_ignore_guests();
 }
 
 /**
@@ -207,13 +209,11 @@ void riscv_pmu_csr_branch_hide(void)
  */
 void riscv_pmu_csr_branch_show(void)
 {
-	if (!static_branch_unlikely(&csr_branch_has_guests) ||
+	if (!static_branch_unlikely(&csr_branch_guest_access) ||
 	    !__this_cpu_read(csr_branch_clears_for_guests))
 		return;
 
 	csr_branch_forget();
-	/* The guest may have changed vsctrctl, so that other guests would be recorded. */
-	csr_branch_ignore_guests();
 	csr_write(PMU_CSR_SCTRCTL, __this_cpu_read(csr_branch_host_ctl));
 }
 

@@ -27,7 +27,7 @@ void riscv_pmu_csr_branch_hide(void);
 void riscv_pmu_csr_branch_show(void);
 int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth);
 int riscv_pmu_csr_branch_reset(unsigned int depth);
-void riscv_pmu_csr_branch_note_guests(void);
+void riscv_pmu_csr_branch_note_guest_access(void);
 void riscv_pmu_csr_branch_clear_for_guests(void);
 
 /*

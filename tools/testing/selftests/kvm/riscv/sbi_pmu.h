@@ -18,8 +18,8 @@
 #define INSTRET		2
 #define FIRST_OTHER	3
 
-/* A status of the SBI that the guest's call has to return */
-#define expect_status(ret, wanted) do {						\
+/* Assert in the guest that an SBI call returns this error code. */
+#define expect_error(ret, wanted) do {						\
 	struct sbiret _ret = (ret);						\
 	__GUEST_ASSERT(_ret.error == (wanted), "%s: error %ld instead of %ld",	\
 		       #ret, _ret.error, (long)(wanted));			\
@@ -76,7 +76,7 @@ static inline bool guest_has_passed(struct kvm_vcpu *vcpu)
 		ksft_print_msg("line %lu: %s\n", (unsigned long)uc.args[GUEST_LINE], uc.buffer);
 		return false;
 	default:
-		ksft_print_msg("the guest ended with call %lu\n", (unsigned long)uc.cmd);
+		ksft_print_msg("the guest ended with ucall %lu\n", (unsigned long)uc.cmd);
 		return false;
 	}
 }

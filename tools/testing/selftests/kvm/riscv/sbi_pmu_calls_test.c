@@ -79,17 +79,17 @@ static void guest_bad_counters(void)
 {
 	long count = call(SBI_EXT_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
 
-	expect_status(match(-1UL, 3, 0, CYCLES), SBI_ERR_INVALID_PARAM);
-	expect_status(start(-1UL, 3), SBI_ERR_INVALID_PARAM);
-	expect_status(stop(-1UL, 3, 0), SBI_ERR_INVALID_PARAM);
-	expect_status(start(0, 0), SBI_ERR_INVALID_PARAM);
-	expect_status(start(count, 1), SBI_ERR_INVALID_PARAM);
-	expect_status(info(TIME), SBI_ERR_INVALID_PARAM);
-	expect_status(info(count), SBI_ERR_INVALID_PARAM);
-	expect_status(info(64), SBI_ERR_INVALID_PARAM);
-	expect_status(firmware_read(first_firmware), SBI_ERR_INVALID_PARAM);
-	expect_status(firmware_read(CYCLE), SBI_ERR_INVALID_PARAM);
-	expect_status(firmware_read(-1UL), SBI_ERR_INVALID_PARAM);
+	expect_error(match(-1UL, 3, 0, CYCLES), SBI_ERR_INVALID_PARAM);
+	expect_error(start(-1UL, 3), SBI_ERR_INVALID_PARAM);
+	expect_error(stop(-1UL, 3, 0), SBI_ERR_INVALID_PARAM);
+	expect_error(start(0, 0), SBI_ERR_INVALID_PARAM);
+	expect_error(start(count, 1), SBI_ERR_INVALID_PARAM);
+	expect_error(info(TIME), SBI_ERR_INVALID_PARAM);
+	expect_error(info(count), SBI_ERR_INVALID_PARAM);
+	expect_error(info(64), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read(first_firmware), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read(CYCLE), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read(-1UL), SBI_ERR_INVALID_PARAM);
 	GUEST_DONE();
 }
 
@@ -97,24 +97,24 @@ static void guest_firmware_events(void)
 {
 	unsigned long a = configure(all, 0, SET_TIMER), b;
 
-	expect_status(start(a, 1), 0);
+	expect_error(start(a, 1), 0);
 	b = configure(all, SBI_PMU_CFG_FLAG_AUTO_START | SBI_PMU_CFG_FLAG_CLEAR_VALUE,
 		      SET_TIMER);
 	GUEST_ASSERT_NE(a, b);
 	set_timers(3);
-	expect_status(stop(b, 1, 0), 0);
+	expect_error(stop(b, 1, 0), 0);
 	set_timers(2);
 	GUEST_ASSERT_EQ(firmware_value(a), 5);
 	GUEST_ASSERT_EQ(firmware_value(b), 3);
 	/* The value goes on from what it is, or from where the guest wants it. */
-	expect_status(start(b, 1), 0);
+	expect_error(start(b, 1), 0);
 	set_timers(1);
-	expect_status(stop(b, 1, 0), 0);
+	expect_error(stop(b, 1, 0), 0);
 	GUEST_ASSERT_EQ(firmware_value(b), 4);
-	expect_status(start_at(b, 1, 1UL << 40), 0);
+	expect_error(start_at(b, 1, 1UL << 40), 0);
 	set_timers(1);
-	expect_status(stop(b, 1, SBI_PMU_STOP_FLAG_RESET), 0);
-	expect_status(firmware_read(b), SBI_ERR_INVALID_PARAM);
+	expect_error(stop(b, 1, SBI_PMU_STOP_FLAG_RESET), 0);
+	expect_error(firmware_read(b), SBI_ERR_INVALID_PARAM);
 	GUEST_ASSERT_EQ(firmware_value(a), 7);
 	GUEST_DONE();
 }
@@ -126,13 +126,13 @@ static void guest_auto_start(void)
 	unsigned long value;
 
 	work(1000);
-	expect_status(start(counter, 1), SBI_ERR_ALREADY_STARTED);
-	expect_status(stop(counter, 1, 0), 0);
+	expect_error(start(counter, 1), SBI_ERR_ALREADY_STARTED);
+	expect_error(stop(counter, 1, 0), 0);
 	value = csr_read(CSR_INSTRET);
 	GUEST_ASSERT(value > 1000);
 	work(1000);
 	GUEST_ASSERT_EQ(csr_read(CSR_INSTRET), value);
-	expect_status(start(counter, 1), 0);
+	expect_error(start(counter, 1), 0);
 	GUEST_DONE();
 }
 
@@ -140,28 +140,28 @@ static void guest_skip_match(void)
 {
 	unsigned long counter = configure(all, 0, CYCLES), firmware, value;
 
-	expect_status(start_at(counter, 1, 0), 0);
+	expect_error(start_at(counter, 1, 0), 0);
 	work(1000);
 	/* Configured again, the counter is stopped and keeps its value. */
-	expect_status(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, INSTRUCTIONS), 0);
+	expect_error(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, INSTRUCTIONS), 0);
 	value = csr_read(CSR_CYCLE);
 	GUEST_ASSERT(value > 1000);
-	expect_status(stop(counter, 1, 0), SBI_ERR_ALREADY_STOPPED);
-	expect_status(start(counter, 1), 0);
-	expect_status(stop(counter, 1, 0), 0);
+	expect_error(stop(counter, 1, 0), SBI_ERR_ALREADY_STOPPED);
+	expect_error(start(counter, 1), 0);
+	expect_error(stop(counter, 1, 0), 0);
 	GUEST_ASSERT(csr_read(CSR_CYCLE) > value);
 
 	firmware = configure(all, 0, SET_TIMER);
-	expect_status(match(firmware, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, CYCLES),
+	expect_error(match(firmware, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, CYCLES),
 		      SBI_ERR_INVALID_PARAM);
-	expect_status(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, SET_TIMER),
+	expect_error(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, SET_TIMER),
 		      SBI_ERR_INVALID_PARAM);
 	/* After an event that does not exist, the counter still has the old one. */
-	expect_status(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, NO_EVENT),
+	expect_error(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, NO_EVENT),
 		      SBI_ERR_NOT_SUPPORTED);
-	expect_status(start_at(counter, 1, 0), 0);
+	expect_error(start_at(counter, 1, 0), 0);
 	work(1000);
-	expect_status(stop(counter, 1, 0), 0);
+	expect_error(stop(counter, 1, 0), 0);
 	GUEST_ASSERT(csr_read(CSR_CYCLE) > 1000);
 	GUEST_DONE();
 }
@@ -169,23 +169,23 @@ static void guest_skip_match(void)
 static void guest_one_unused(void)
 {
 	configure(BIT(INSTRET), 0, INSTRUCTIONS);
-	expect_status(start(CYCLE, BIT(CYCLE) | BIT(INSTRET)), SBI_ERR_INVALID_PARAM);
+	expect_error(start(CYCLE, BIT(CYCLE) | BIT(INSTRET)), SBI_ERR_INVALID_PARAM);
 	work(1000);
 	GUEST_ASSERT(csr_read(CSR_INSTRET) > 1000);
-	expect_status(stop(CYCLE, BIT(CYCLE) | BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT),
+	expect_error(stop(CYCLE, BIT(CYCLE) | BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT),
 		      SBI_ERR_INVALID_PARAM);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_values[INSTRET]), csr_read(CSR_INSTRET));
-	expect_status(stop(INSTRET, 1, 0), SBI_ERR_ALREADY_STOPPED);
+	expect_error(stop(INSTRET, 1, 0), SBI_ERR_ALREADY_STOPPED);
 	GUEST_DONE();
 }
 
 static void guest_start_twice(void)
 {
 	configure(BIT(INSTRET), 0, INSTRUCTIONS);
-	expect_status(start_at(INSTRET, 1, 1000000), 0);
-	expect_status(start_at(INSTRET, 1, 5), SBI_ERR_ALREADY_STARTED);
+	expect_error(start_at(INSTRET, 1, 1000000), 0);
+	expect_error(start_at(INSTRET, 1, 5), SBI_ERR_ALREADY_STARTED);
 	GUEST_ASSERT(csr_read(CSR_INSTRET) > 1000000);
-	expect_status(stop(INSTRET, 1, 0), 0);
+	expect_error(stop(INSTRET, 1, 0), 0);
 	GUEST_ASSERT(csr_read(CSR_INSTRET) > 1000000);
 	GUEST_DONE();
 }
@@ -197,7 +197,7 @@ static void guest_counter_mask(void)
 	GUEST_ASSERT(configure(others, 0, CYCLES) >= FIRST_OTHER);
 	GUEST_ASSERT_EQ(configure(all, 0, CYCLES), CYCLE);
 	GUEST_ASSERT(configure(all, 0, CYCLES) >= FIRST_OTHER);
-	expect_status(match(0, BIT(INSTRET), 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	expect_error(match(0, BIT(INSTRET), 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
 	GUEST_ASSERT_EQ(match(INSTRET, 1, 0, INSTRUCTIONS).value, INSTRET);
 	GUEST_DONE();
 }
@@ -206,20 +206,20 @@ static void guest_snapshot_page(void)
 {
 	configure(BIT(CYCLE), 0, CYCLES);
 	configure(BIT(INSTRET), 0, INSTRUCTIONS);
-	expect_status(start_at(INSTRET, 1, 0), 0);
+	expect_error(start_at(INSTRET, 1, 0), 0);
 	WRITE_ONCE(shmem->ctr_values[CYCLE], 777);
-	expect_status(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	expect_error(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_values[CYCLE]), 777);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 0);
 
-	expect_status(start_at(INSTRET, 1, -1000UL), 0);
+	expect_error(start_at(INSTRET, 1, -1000UL), 0);
 	work(10000);
-	expect_status(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	expect_error(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), BIT(INSTRET));
 	GUEST_ASSERT(READ_ONCE(shmem->ctr_values[INSTRET]) < BIT(32));
 
-	expect_status(start_at(INSTRET, 1, 0), 0);
-	expect_status(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	expect_error(start_at(INSTRET, 1, 0), 0);
+	expect_error(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 0);
 	GUEST_DONE();
 }
@@ -230,14 +230,14 @@ static void guest_counter_width(void)
 	union sbi_pmu_ctr_info counter_info = { .value = info(counter).value };
 	unsigned long beyond = counter_info.width == 63 ? 0 : 1UL << (counter_info.width + 1);
 
-	expect_status(start_at(counter, 1, beyond | 5), 0);
-	expect_status(stop(counter, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	expect_error(start_at(counter, 1, beyond | 5), 0);
+	expect_error(stop(counter, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
 	GUEST_ASSERT(READ_ONCE(shmem->ctr_values[0]) < 100000);
 
 	/* It overflows where the width ends. */
-	expect_status(start_at(counter, 1, beyond - 1000), 0);
+	expect_error(start_at(counter, 1, beyond - 1000), 0);
 	work(10000);
-	expect_status(stop(counter, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	expect_error(stop(counter, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 1);
 	GUEST_ASSERT(READ_ONCE(shmem->ctr_values[0]) < 10000000);
 	GUEST_DONE();
@@ -246,11 +246,11 @@ static void guest_counter_width(void)
 static void guest_low_start_value(void)
 {
 	configure(BIT(INSTRET), 0, INSTRUCTIONS);
-	expect_status(start_at(INSTRET, 1, -1000000UL), 0);
-	expect_status(stop(INSTRET, 1, 0), 0);
-	expect_status(start_at(INSTRET, 1, 100), 0);
+	expect_error(start_at(INSTRET, 1, -1000000UL), 0);
+	expect_error(stop(INSTRET, 1, 0), 0);
+	expect_error(start_at(INSTRET, 1, 100), 0);
 	work(2000000);
-	expect_status(stop(INSTRET, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	expect_error(stop(INSTRET, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 0);
 	GUEST_DONE();
 }
@@ -258,7 +258,7 @@ static void guest_low_start_value(void)
 #define check_reads(counter, csr) do {							\
 	unsigned long _first, _last, _now;						\
 											\
-	expect_status(start_at(counter, 1, FAR_START), 0);				\
+	expect_error(start_at(counter, 1, FAR_START), 0);				\
 	_first = csr_read(csr);								\
 	_last = _first;									\
 	GUEST_ASSERT(_first >= FAR_START);						\
@@ -267,7 +267,7 @@ static void guest_low_start_value(void)
 		GUEST_ASSERT(_now > _last);						\
 		_last = _now;								\
 	}										\
-	expect_status(stop(counter, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);		\
+	expect_error(stop(counter, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);		\
 	_now = READ_ONCE(shmem->ctr_values[0]);						\
 	__GUEST_ASSERT(_now > _last && _now - _first < READS * 100,			\
 		       "%ld cycles", _now - _first);				\
@@ -282,7 +282,7 @@ static void guest_read_without_exit(void)
 {
 	configure(BIT(CYCLE), 0, CYCLES);
 	check_reads(CYCLE, CSR_CYCLE);
-	expect_status(stop(CYCLE, 1, SBI_PMU_STOP_FLAG_RESET), SBI_ERR_ALREADY_STOPPED);
+	expect_error(stop(CYCLE, 1, SBI_PMU_STOP_FLAG_RESET), SBI_ERR_ALREADY_STOPPED);
 	configure(BIT(FIRST_OTHER), 0, CYCLES);
 	check_reads(FIRST_OTHER, CSR_HPMCOUNTER3);
 	GUEST_DONE();
@@ -292,7 +292,7 @@ static void guest_read_without_exit(void)
 static void guest_replaced_page(void)
 {
 	for (int i = 0; i < LEAK_CALLS; i++)
-		expect_status(set_shmem(SHMEM_ADDRESS), 0);
+		expect_error(set_shmem(SHMEM_ADDRESS), 0);
 	GUEST_DONE();
 }
 
@@ -301,7 +301,7 @@ static void (*guest_case)(void);
 static void guest_main(void)
 {
 	find_counters();
-	expect_status(set_shmem(SHMEM_ADDRESS), 0);
+	expect_error(set_shmem(SHMEM_ADDRESS), 0);
 	guest_case();
 }
 

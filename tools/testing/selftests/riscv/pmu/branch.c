@@ -230,7 +230,7 @@ static void check_loop(const struct pmu_record *record, void *arg)
 			check->few++;
 			return;
 		}
-		/* The first turn of the loop, if the records of the call were cleared before. */
+		/* The loop's call: in the first iteration there are no older records of the loop. */
 		if (record->branches[n].to == (uintptr_t)pmu_branch_loop) {
 			check->few++;
 			return;
@@ -279,8 +279,8 @@ static int sample_loop(FIXTURE_DATA(branch) *self, long samples, struct loop_che
 
 #define SKIP_IF_LATE()								\
 do {										\
-	if (pmu_samples_late())							\
-		SKIP(return, "without -icount, a kernel with KASAN is hardly ever sampled near user mode"); \
+	if (pmu_interrupts_are_late())						\
+		SKIP(return, "overflow interrupts are late without -icount: no test with KASAN"); \
 } while (0)
 
 struct seen {

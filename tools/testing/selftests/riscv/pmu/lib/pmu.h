@@ -268,10 +268,10 @@ bool pmu_is_icount(void);
 bool pmu_is_exact(void);
 /*
  * Returns whether samples are hardly ever taken near a change between user mode and the kernel:
- * without -icount, QEMU raises an overflow's interrupt late, and with KASAN the kernel needs most of
+ * without -icount, QEMU raises overflow interrupts late, and with KASAN the kernel needs most of
  * the time.
  */
-bool pmu_samples_late(void);
+bool pmu_interrupts_are_late(void);
 /*
  * Returns the minimum count of n instructions. Without -icount, QEMU counts ticks of the host's
  * clock for both cycles and instructions. Two instructions of pmu_loop() are one translated

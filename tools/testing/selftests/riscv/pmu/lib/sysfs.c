@@ -192,7 +192,7 @@ bool pmu_is_exact(void)
 	return pmu_is_icount() && sysconf(_SC_NPROCESSORS_ONLN) == 1;
 }
 
-bool pmu_samples_late(void)
+bool pmu_interrupts_are_late(void)
 {
 	FILE *file = fopen("/proc/kallsyms", "r");
 	bool found = false;
