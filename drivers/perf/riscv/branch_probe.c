@@ -182,8 +182,8 @@ void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
 		return;
 
 	/*
-	 * With Smstateen, each access by a guest traps, because KVM never sets hstateen0.CTR; but QEMU
-	 * 10.0.2 lets guests read records through siselect.
+	 * With Smstateen, each access by a guest traps, because KVM never sets hstateen0.CTR; but
+	 * QEMU 10.0.2 lets guests read records through siselect.
 	 */
 	if (pmu->guests &&
 	    (pmu->is_qemu || !riscv_isa_extension_available(NULL, SMSTATEEN)))

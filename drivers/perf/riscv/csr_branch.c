@@ -61,8 +61,8 @@ static bool csr_branch_is_accessible(unsigned long depth)
 
 /*
  * Do not record guests, nor their entry and exit, which vsctrctl filters (Smctr, "Virtualization
- * Mode Transitions"). A guest can change it: it is the guest's sctrctl. Without the H extension this
- * CSR does not exist.
+ * Mode Transitions"). A guest can change it: it is the guest's sctrctl. Without the H extension
+ * this CSR does not exist.
  */
 static void csr_branch_ignore_guests(void)
 {
@@ -142,8 +142,8 @@ int riscv_pmu_csr_branch_reset(unsigned int depth)
 }
 
 /*
- * Guests of KVM can access records. On the harts with csr_branch_clears_for_guests, the records are cleared
- * before and after a guest runs.
+ * Guests of KVM can access records. On the harts with csr_branch_clears_for_guests, the records are
+ * cleared before and after a guest runs.
  */
 static DEFINE_STATIC_KEY_FALSE(csr_branch_guest_access);
 static DEFINE_PER_CPU(bool, csr_branch_clears_for_guests);
@@ -185,8 +185,9 @@ static void csr_branch_forget(void)
 /**
  * riscv_pmu_csr_branch_hide() - hide branch records from a KVM guest that is about to run
  *
- * Unless Smstateen forbids it, a guest can read and write the records of its host. The host's recording is off from here on; otherwise the guest could read the
- * branches with which the host entered it.
+ * Unless Smstateen forbids it, a guest can read and write the records of its host. The host's
+ * recording is off from here on; otherwise the guest could read the branches with which the host
+ * entered it.
  *
  * Context: interrupts off, until riscv_pmu_csr_branch_show().
  */

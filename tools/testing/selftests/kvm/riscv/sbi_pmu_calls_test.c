@@ -153,12 +153,12 @@ static void guest_skip_match(void)
 
 	firmware = configure(all, 0, SET_TIMER);
 	expect_error(match(firmware, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, CYCLES),
-		      SBI_ERR_INVALID_PARAM);
+		     SBI_ERR_INVALID_PARAM);
 	expect_error(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, SET_TIMER),
-		      SBI_ERR_INVALID_PARAM);
+		     SBI_ERR_INVALID_PARAM);
 	/* After an event that does not exist, the counter still has the old one. */
 	expect_error(match(counter, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, NO_EVENT),
-		      SBI_ERR_NOT_SUPPORTED);
+		     SBI_ERR_NOT_SUPPORTED);
 	expect_error(start_at(counter, 1, 0), 0);
 	work(1000);
 	expect_error(stop(counter, 1, 0), 0);
@@ -173,7 +173,7 @@ static void guest_one_unused(void)
 	work(1000);
 	GUEST_ASSERT(csr_read(CSR_INSTRET) > 1000);
 	expect_error(stop(CYCLE, BIT(CYCLE) | BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT),
-		      SBI_ERR_INVALID_PARAM);
+		     SBI_ERR_INVALID_PARAM);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_values[INSTRET]), csr_read(CSR_INSTRET));
 	expect_error(stop(INSTRET, 1, 0), SBI_ERR_ALREADY_STOPPED);
 	GUEST_DONE();

@@ -448,7 +448,8 @@ static unsigned long count_of_loop(const struct perf_event_attr *attr)
 	unsigned long warmup = count_beside(attr, 1), once = count_beside(attr, LONG_LOOP),
 		      twice = count_beside(attr, 2 * LONG_LOOP);
 
-	TEST_ASSERT(warmup && once && twice, "the guest failed, or the event could not be opened or was multiplexed");
+	TEST_ASSERT(warmup && once && twice,
+		    "the guest failed, or the event could not be opened or was multiplexed");
 	return twice - once;
 }
 
@@ -626,8 +627,8 @@ static bool test_migration(void)
 }
 
 /*
- * If the events of the host and of a guest need more counters than there are, perf multiplexes them,
- * and the counts are estimates. The guest's loop is long enough for many rotations.
+ * If the events of the host and of a guest need more counters than there are, perf multiplexes
+ * them, and the counts are estimates. The guest's loop is long enough for many rotations.
  */
 #define MULTIPLEX_LOOP	(5 * LONG_LOOP)
 #define NR_MULTIPLEXED	6
@@ -754,7 +755,8 @@ int main(void)
 	ksft_set_plan(ARRAY_SIZE(cases));
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (cases[i].exact && (cpus > 1 || !is_icount()))
-			ksft_test_result_skip("%s: counts are exact only with -icount and one CPU\n", cases[i].name);
+			ksft_test_result_skip("%s: exact only with -icount and one CPU\n",
+					      cases[i].name);
 		else if (cpus < cases[i].cpus)
 			ksft_test_result_skip("%s: one CPU only\n", cases[i].name);
 		else if (cases[i].debugfs && attached_events() < 0)

@@ -230,7 +230,7 @@ static void check_loop(const struct pmu_record *record, void *arg)
 			check->few++;
 			return;
 		}
-		/* The loop's call: in the first iteration there are no older records of the loop. */
+		/* The loop's call: in the first iteration, no records of the loop are older. */
 		if (record->branches[n].to == (uintptr_t)pmu_branch_loop) {
 			check->few++;
 			return;
