@@ -11,16 +11,17 @@ GRAFT=$TOP/rig/kernel/graft
 TREE=${BATS_TEST_TMPDIR:-}/tree
 BEFORE=${BATS_TEST_TMPDIR:-}/before
 
-# Copy the part of the kernel trees that graft uses.
+# Copy the part of the kernel trees that graft uses: what it replaces, and what the patches change.
 setup_file()
 {
-	local name TREE
+	local name TREE patched
+	mapfile -t patched < <(sed -n 's|^+++ b/||p' "$TOP"/kernel/*/*.patch | sort -u)
 	for name in linux-mainline linux-mainline-next; do
 		TREE=$BATS_FILE_TMPDIR/$name
 		mkdir "$TREE"
-		(cd "$BUILD/src/$name" && cp -a --parents Makefile arch/riscv/include/asm arch/riscv/kernel/{machine_kexec,stacktrace,traps}.c arch/riscv/kvm/vcpu{,_pmu}.c \
+		(cd "$BUILD/src/$name" && cp -a --parents Makefile "${patched[@]}" arch/riscv/include/asm \
 			drivers/perf drivers/iommu/[r]iscv include/linux/perf include/uapi/linux \
-			tools/testing/selftests/{riscv,kvm/Makefile*} tools/perf/pmu-events/arch/riscv tools/perf/util/disasm.c \
+			tools/testing/selftests/riscv tools/perf/pmu-events/arch/riscv \
 			Documentation/arch/riscv Documentation/admin-guide/perf "$TREE" 2>/dev/null) || true
 		snapshot >"$TREE.snapshot"
 	done
