@@ -191,6 +191,10 @@ static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *fr
 	u32 began = get_cycles();
 	struct riscv_pmu_hart *hart;
 
+	if (unlikely(nmi->measure)) {
+		nmi->measure--;
+		return;
+	}
 	nmi->nmis++;
 	if (riscv_pmu_nmi_stays_pending)
 		riscv_pmu_sse_clear_pending();

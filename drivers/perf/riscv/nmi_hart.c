@@ -9,6 +9,7 @@
 #include <linux/gfp.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
+#include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
@@ -24,7 +25,6 @@
 #include "print.h"
 #include "sbi/call.h"
 #include "sse.h"
-#include "throttle.h"
 
 static char *nmi_param = "0";
 module_param_named(nmi, nmi_param, charp, 0444);
@@ -32,11 +32,46 @@ MODULE_PARM_DESC(nmi, "sample code with interrupts off: 0 (default), auto or 1")
 
 /* --- harts --- */
 
-/* If the firmware refuses, this hart's overflows are ordinary interrupts. */
+/*
+ * Measures the way to the handler and back (&riscv_pmu_hart_throttle.nmi_path) by NMIs without an
+ * overflow. The least of several results is used, without cache misses and without the host of an
+ * emulator. Eight NMIs are one result: a tick of the timer may be longer than the way.
+ */
+static int nmi_measure(struct riscv_pmu_hart *hart)
+{
+	struct riscv_pmu_nmi *nmi = this_cpu_ptr(&riscv_pmu_nmi_harts);
+	u32 best = U32_MAX;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		u32 began = get_cycles();
+		int err = 0;
+
+		nmi->measure = 8;
+		for (unsigned int j = 0; j < 8; j++)
+			err = err ?: riscv_pmu_sse_inject(smp_processor_id());
+		/* The handler changes it. */
+		if (err || READ_ONCE(nmi->measure)) {
+			nmi->measure = 0;
+			return err ?: -EIO;
+		}
+		best = min(best, (u32)get_cycles() - began);
+	}
+	hart->throttle.nmi_path = best;
+
+	return 0;
+}
+
+/* If the firmware refuses, or does not deliver, this hart's overflows are ordinary interrupts. */
 static void nmi_hart_register(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	int err = riscv_pmu_sse_start(riscv_pmu_nmi_entry, this_cpu_ptr(&riscv_pmu_nmi_harts));
 
+	/* Not again after an idle state */
+	if (!err && !hart->throttle.nmi_path) {
+		err = nmi_measure(hart);
+		if (err)
+			riscv_pmu_sse_stop();
+	}
 	hart->irq.nmi = !err;
 	hart->irq.mask = err ? BIT(pmu->hwirq) : 0;
 	if (err)
@@ -218,8 +253,5 @@ void __init riscv_pmu_nmi_probe(struct riscv_pmu *pmu)
 	riscv_pmu_nmi_stays_pending = !riscv_pmu_sbi_has_batch();
 	riscv_pmu_nmi_has_h = riscv_isa_extension_available(NULL, h);
 	pmu->nmi = asked || !riscv_pmu_nmi_stays_pending;
-	/* The more firmware calls the handler makes, the smaller is the share of entry and exit. */
-	pmu->nmi_gap = THROTTLE_NMI_GAP + (pmu->no_calls ? 2 : 0) -
-		       (riscv_pmu_nmi_stays_pending ? 2 : 0);
 	riscv_pmu_nmi_in_use |= pmu->nmi;
 }

@@ -9,9 +9,6 @@
 
 #define THROTTLE_TICK_NS_SHIFT	10
 
-/* &riscv_pmu.nmi_gap, if the handler makes one firmware call */
-#define THROTTLE_NMI_GAP	7
-
 /* Consecutive interrupts that may come too early before events are throttled. */
 #define THROTTLE_MAX_EARLY	3
 
@@ -31,7 +28,8 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
  * The time from one interrupt to the next that leaves the interrupted context at least a twentieth
  * of the hart: three eighths of an interrupt's duration, or half of it if no firmware calls prolong
  * it. About three quarters of that time is spent on exit and entry. Exit and entry of an NMI take
- * longer (measured in QEMU): half as long as the handler to as long as it, see &riscv_pmu.nmi_gap.
+ * longer, and how long depends on the firmware: each hart measures it, and an eighth of the handler's
+ * duration is added.
  *
  * In kernel mode the interrupted code can be the softirqs at the end of the last interrupt, which
  * need as long again before they make progress, so the time is twice as long there.
@@ -39,9 +37,15 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
 static inline u32 riscv_pmu_throttle_gap(const struct riscv_pmu *pmu,
 					 const struct riscv_pmu_hart *hart, bool in_user)
 {
-	u32 eighths = unlikely(hart->irq.nmi) ? pmu->nmi_gap : pmu->no_calls ? 4 : 3;
+	u32 cost = hart->throttle.cost, gap;
 
-	return eighths * hart->throttle.cost >> (in_user ? 6 : 5);
+	if (hart->irq.nmi)
+		gap = hart->throttle.nmi_path + (cost >> 3);
+	else
+		gap = (pmu->no_calls ? 4 : 3) * cost >> 3;
+
+	/* gap is in eighths of a tick. */
+	return gap >> (in_user ? 3 : 2);
 }
 
 /**
@@ -58,10 +62,16 @@ static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 						struct riscv_pmu_hart *hart, u32 now, bool in_user)
 {
 	struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
-	u32 gap = min(riscv_pmu_throttle_gap(pmu, hart, in_user), riscv_pmu_throttle_max_gap);
+	u32 gap = now - throttle->ended;
 
-	throttle->early = now - throttle->ended < gap ? throttle->early + 1 : 0;
 	throttle->began = now;
+	/* The longest gap is a quarter of this sum. Most interrupts leave more time. */
+	if (likely(gap >= (throttle->cost + throttle->nmi_path) >> 2 ||
+		   gap >= riscv_pmu_throttle_max_gap ||
+		   gap >= riscv_pmu_throttle_gap(pmu, hart, in_user)))
+		throttle->early = 0;
+	else
+		throttle->early++;
 }
 
 /**

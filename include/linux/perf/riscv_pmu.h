@@ -249,8 +249,6 @@ struct riscv_pmu_ops {
  * @stop_unused: counters are stopped as soon as no event uses them (riscv_pmu.stop_unused=)
  * @is_identity: hardware counter n is hpmcounter n
  * @no_calls:	hardware counters are written without a firmware call
- * @nmi_gap:	NMIs that follow each other within so many eighths of their duration are too
- *		frequent
  * @is_qemu:	QEMU's virt machine; backends test for QEMU's bugs only there
  * @refuses_bad: the bad events of @platform are refused
  * @raw_bits:	width of a raw selector, 0 if there are no raw events
@@ -291,7 +289,6 @@ struct riscv_pmu {
 	bool				has_filters;
 	bool				one_call;
 	bool				no_calls;
-	u8				nmi_gap;
 	bool				loads;
 	bool				hosted;
 	bool				stop_unused;

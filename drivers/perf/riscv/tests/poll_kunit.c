@@ -115,6 +115,35 @@ static void periods_are_extended_at_twice_the_gap_in_the_kernel(struct kunit *te
 	sched_out(test, s);
 }
 
+/* The way to an NMI's handler and back, 200 ticks, is long, whatever the handler's duration is. */
+static void periods_of_nmis_leave_time_beside_entry_and_exit(struct kunit *test)
+{
+	static const u32 durations[] = { 80, 800 };
+	struct state_event *s = new_event(test, 1, C(3), 10);
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_hart *hart = this_hart(fake);
+
+	hart->irq.nmi = true;
+	hart->throttle.nmi_path = 8 * 200;
+	sched_in(test, s);
+	for (unsigned int i = 0; i < ARRAY_SIZE(durations); i++) {
+		/* An eighth of the handler's duration is added. */
+		u32 ticks = durations[i], gap = 200 + ticks / 8;
+
+		hart->stats.extended = 0;
+		for (int j = 0; j < 200; j++)
+			timed_interrupt(fake, 3, 10000, ticks);
+		for (int j = 0; j < 10; j++)
+			timed_interrupt(fake, 3, gap + 1, ticks);
+		KUNIT_EXPECT_EQ(test, hart->stats.extended, 0);
+		for (int j = 0; j < 10; j++)
+			timed_interrupt(fake, 3, gap - 1, ticks);
+		KUNIT_EXPECT_LT(test, 0, hart->stats.extended);
+	}
+	hart->irq.nmi = false;
+	sched_out(test, s);
+}
+
 /* The second of two periods that end together interrupts at once; that is no overload. */
 static void periods_that_end_together_are_not_extended(struct kunit *test)
 {
@@ -413,6 +442,7 @@ static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 	KUNIT_CASE(shared_counting_event_counts_during_the_interrupt),			\
 	KUNIT_CASE(periods_are_extended_under_load_and_restored),			\
 	KUNIT_CASE(periods_are_extended_at_twice_the_gap_in_the_kernel),		\
+	KUNIT_CASE(periods_of_nmis_leave_time_beside_entry_and_exit),		\
 	KUNIT_CASE(periods_that_end_together_are_not_extended),				\
 	KUNIT_CASE(polled_event_is_sampled_at_the_first_poll_after_its_period),		\
 	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, poll_gen_params),	\
