@@ -127,6 +127,10 @@ static void group_end(struct pmu *pmu)
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
 	unsigned int flags = hart->txn;
 
+	/* As at most context switches, see riscv_pmu_start_txn() */
+	if (!flags)
+		return;
+
 	hart->txn = 0;
 	if (flags & PERF_PMU_TXN_ADD)
 		perf_pmu_enable(pmu);
