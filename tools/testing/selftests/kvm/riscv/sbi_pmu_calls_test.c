@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Does KVM's PMU extension of the SBI (version 3.0, chapter 11) return what the specification
- * says? Each case runs in its own guest.
+ * says? Each case runs in its own guest. They include what the tests of the PMU check that were
+ * proposed for kvm-unit-tests in December 2025.
  */
 #include "sbi_pmu.h"
 
@@ -27,6 +28,12 @@ static unsigned long all, first_firmware;
 static struct sbiret firmware_read(unsigned long counter)
 {
 	return call(SBI_EXT_PMU_COUNTER_FW_READ, counter, 0, 0, 0, 0);
+}
+
+/* The upper half of a value on RV32; 0 on RV64 */
+static struct sbiret firmware_read_hi(unsigned long counter)
+{
+	return call(SBI_EXT_PMU_COUNTER_FW_READ_HI, counter, 0, 0, 0, 0);
 }
 
 static struct sbiret set_shmem(unsigned long address)
@@ -80,9 +87,11 @@ static void guest_bad_counters(void)
 	long count = call(SBI_EXT_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
 
 	expect_error(match(-1UL, 3, 0, CYCLES), SBI_ERR_INVALID_PARAM);
+	expect_error(match(0, 0, 0, CYCLES), SBI_ERR_INVALID_PARAM);
 	expect_error(start(-1UL, 3), SBI_ERR_INVALID_PARAM);
 	expect_error(stop(-1UL, 3, 0), SBI_ERR_INVALID_PARAM);
 	expect_error(start(0, 0), SBI_ERR_INVALID_PARAM);
+	expect_error(stop(0, 0, 0), SBI_ERR_INVALID_PARAM);
 	expect_error(start(count, 1), SBI_ERR_INVALID_PARAM);
 	expect_error(info(TIME), SBI_ERR_INVALID_PARAM);
 	expect_error(info(count), SBI_ERR_INVALID_PARAM);
@@ -90,6 +99,11 @@ static void guest_bad_counters(void)
 	expect_error(firmware_read(first_firmware), SBI_ERR_INVALID_PARAM);
 	expect_error(firmware_read(CYCLE), SBI_ERR_INVALID_PARAM);
 	expect_error(firmware_read(-1UL), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read(count), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read_hi(first_firmware), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read_hi(CYCLE), SBI_ERR_INVALID_PARAM);
+	expect_error(firmware_read_hi(count), SBI_ERR_INVALID_PARAM);
+	expect_error(call(SBI_EXT_PMU_NUM_COUNTERS + 100, 0, 0, 0, 0, 0), SBI_ERR_NOT_SUPPORTED);
 	GUEST_DONE();
 }
 
@@ -106,6 +120,8 @@ static void guest_firmware_events(void)
 	set_timers(2);
 	GUEST_ASSERT_EQ(firmware_value(a), 5);
 	GUEST_ASSERT_EQ(firmware_value(b), 3);
+	expect_error(firmware_read_hi(b), 0);
+	GUEST_ASSERT_EQ(firmware_read_hi(b).value, 0);
 	/* The value goes on from what it is, or from where the guest wants it. */
 	expect_error(start(b, 1), 0);
 	set_timers(1);
@@ -133,13 +149,20 @@ static void guest_auto_start(void)
 	work(1000);
 	GUEST_ASSERT_EQ(csr_read(CSR_INSTRET), value);
 	expect_error(start(counter, 1), 0);
+	/* A counter with CLEAR_VALUE is 0 before it is started. */
+	expect_error(stop(counter, 1, SBI_PMU_STOP_FLAG_RESET), 0);
+	configure(BIT(INSTRET), SBI_PMU_CFG_FLAG_CLEAR_VALUE, INSTRUCTIONS);
+	GUEST_ASSERT_EQ(csr_read(CSR_INSTRET), 0);
 	GUEST_DONE();
 }
 
 static void guest_skip_match(void)
 {
-	unsigned long counter = configure(all, 0, CYCLES), firmware, value;
+	unsigned long counter, firmware, value;
 
+	/* A counter that has no event yet */
+	expect_error(match(CYCLE, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH, CYCLES), SBI_ERR_INVALID_PARAM);
+	counter = configure(all, 0, CYCLES);
 	expect_error(start_at(counter, 1, 0), 0);
 	work(1000);
 	/* Configured again, the counter is stopped and keeps its value. */
