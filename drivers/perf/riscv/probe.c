@@ -8,6 +8,7 @@
 
 #include <linux/cpu.h>
 #include <linux/init.h>
+#include <linux/math64.h>
 #include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
@@ -208,7 +209,7 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 	riscv_pmu_branch_print(pmu);
 	if (pmu->poll_ctrs)
 		pr_info("counters 0x%llx are narrow and do not interrupt: read every %llu us while in use\n",
-			pmu->poll_ctrs, pmu->poll_ns / NSEC_PER_USEC);
+			pmu->poll_ctrs, div_u64(pmu->poll_ns, NSEC_PER_USEC));
 }
 
 /* How perf record's default event is sampled; runs on a hart of the PMU. */

@@ -131,7 +131,7 @@ static void periods_of_nmis_leave_time_beside_entry_and_exit(struct kunit *test)
 		u32 ticks = durations[i], gap = 200 + ticks / 8;
 
 		hart->stats.extended = 0;
-		for (int j = 0; j < 200; j++)
+		for (int j = 0; j < 60; j++)
 			timed_interrupt(fake, 3, 10000, ticks);
 		for (int j = 0; j < 10; j++)
 			timed_interrupt(fake, 3, gap + 1, ticks);
