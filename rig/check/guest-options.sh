@@ -18,6 +18,8 @@ guest_options()
 	@aia) GUEST_OPTIONS=(--qemu -machine --qemu aia=aplic-imsic) ;;
 	# QEMU counts each event on one counter, so unused counters of the guest must not keep it.
 	@nested) GUEST_OPTIONS=(--nested --icount --nested-append riscv_pmu.stop_unused=1 --timeout 1500) ;;
+	# Two tests of so many seconds each: five minutes. The host has the row's kernel.
+	@nested-fuzz) GUEST_OPTIONS=(--nested-kernel riscv-pmu --nested-append "RISCV_PMU_FUZZ_SECONDS=150 KSELFTEST_TIMEOUT=1500") ;;
 	@nested-perf) GUEST_OPTIONS=(--nested-run "check-kvm perf" --icount --timeout 600) ;;
 	@idle) GUEST_OPTIONS=(--icount --idle) ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
@@ -31,10 +33,13 @@ guest_options()
 	@ebb) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on) ;;
 	@long-timeout) GUEST_OPTIONS=(--append KSELFTEST_TIMEOUT=900) ;;
 	@nmi-smp) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0") ;;
+	# Two tests of so many seconds each: ten minutes
 	@nmi-fuzz) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0 RISCV_PMU_FUZZ_SECONDS=300 RISCV_PMU_HOTPLUG_ROUNDS=100 KSELFTEST_TIMEOUT=900") ;;
 	@nmi-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.nmi=${1#@nmi-} KSELFTEST_TIMEOUT=900") ;;
 	@branches-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.branches=${1#@branches-}") ;;
 	@iommu-*) GUEST_OPTIONS=(--icount --iommu "${1#@iommu-}") ;;
+	@rv32-legacy) GUEST_OPTIONS=(--icount --append riscv_pmu.backend=legacy) ;;
+	@rv32-plain) GUEST_OPTIONS=(--icount --append riscv_pmu.sbi=plain) ;;
 	@kunit) GUEST_OPTIONS=(--append kunit.enable=1 --append "kunit.filter_glob=riscv_pmu*") ;;
 	@*) die "rig/check/guest-options.sh has no $1" ;;
 	*) read -ra GUEST_OPTIONS <<<"$1" ;;
