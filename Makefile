@@ -62,6 +62,7 @@ check-all: setup
 
 bench: setup
 	@bench/run
+	@bench/guests
 
 bench-profile: setup
 	@bench/profile
