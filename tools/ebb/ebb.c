@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* Library for event-based branches (EBBs): see ebb.h. */
 
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,14 +27,17 @@
 /* entry.S */
 void ebb_entry(void);
 void ebb_entry_vector(void);
-void ebb_dispatch(void);
+void ebb_dispatch(uintptr_t *pc);
+
+#define EBB_COUNTERS	32
 
 /*
  * State of this thread: the mapped page and its device descriptor; the handler, its argument
  * and its entry point (0: none); and whether a handler is running, EBBs are disabled, or the
- * page will be unmapped after the handler returns.
+ * page will be unmapped after the handler returns. It is in static TLS, because the first
+ * access to another variable of a thread may allocate memory, which a handler must not do.
  */
-static _Thread_local struct {
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 	volatile struct riscv_ebb_page *page;
 	int dev;
 	ebb_handler_fn *fn;
@@ -52,23 +56,59 @@ static void forget_all(void)
 	memset(&self, 0, sizeof(self));
 }
 
-static void __attribute__((constructor)) watch_forks(void)
+/* A thread with a page has a value for this key. */
+static pthread_key_t exit_key;
+static int exit_key_error;
+
+static void close_at_exit(void *page)
 {
-	pthread_atfork(NULL, NULL, forget_all);
+	/* If a handler has ended the thread, it does not return. */
+	self.inside = false;
+	ebb_close();
 }
 
-/* Called by entry.S, on the stack of the interrupted code. */
-void ebb_dispatch(void)
+/* Before the constructors of programs, which may call the library. */
+static void __attribute__((constructor(101))) watch_forks_and_exits(void)
 {
+	pthread_atfork(NULL, NULL, forget_all);
+	exit_key_error = pthread_key_create(&exit_key, close_at_exit);
+}
+
+/*
+ * Called by entry.S, on the stack of the interrupted code. Stores the interrupted pc, which
+ * unwinders expect in the frame of the entry.
+ */
+void ebb_dispatch(uintptr_t *pc)
+{
+	int err = errno;
+
+	*pc = self.page->pc;
 	self.inside = true;
 	self.fn(self.page, self.arg);
 	self.inside = false;
+	errno = err;
 }
 
 static void unmap(void)
 {
 	munmap((void *)self.page, sysconf(_SC_PAGESIZE));
 	forget_all();
+}
+
+static void *map_page(int dev)
+{
+	void *page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, dev, 0);
+	int err;
+
+	if (page == MAP_FAILED)
+		return NULL;
+
+	err = exit_key_error ?: pthread_setspecific(exit_key, page);
+	if (!err)
+		return page;
+	munmap(page, sysconf(_SC_PAGESIZE));
+	errno = err;
+	return NULL;
 }
 
 volatile struct riscv_ebb_page *ebb_page(void)
@@ -84,8 +124,8 @@ volatile struct riscv_ebb_page *ebb_page(void)
 	dev = open("/dev/riscv_ebb", O_RDWR | O_CLOEXEC);
 	if (dev < 0)
 		return NULL;
-	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, dev, 0);
-	if (page == MAP_FAILED) {
+	page = map_page(dev);
+	if (!page) {
 		int err = errno;
 
 		close(dev);
@@ -100,7 +140,14 @@ volatile struct riscv_ebb_page *ebb_page(void)
 
 unsigned int ebb_counter(const struct perf_event_attr *attr)
 {
-	return __builtin_ctzll(attr->config2);
+	uint64_t mask = attr->config2;
+
+	if (!mask || mask & (mask - 1) || mask >> EBB_COUNTERS) {
+		errno = EINVAL;
+		return UINT_MAX;
+	}
+
+	return __builtin_ctzll(mask);
 }
 
 static int ebb_try(struct perf_event_attr *attr, int group_fd)
@@ -124,7 +171,7 @@ int ebb_open(struct perf_event_attr *attr, int group_fd)
 	if (attr->config2)
 		return ebb_try(attr, group_fd);
 
-	for (int ctr = 0; ctr < 32 && fd < 0; ctr++) {
+	for (int ctr = 0; ctr < EBB_COUNTERS && fd < 0; ctr++) {
 		attr->config2 = 1ULL << ctr;
 		fd = ebb_try(attr, group_fd);
 		first_err = first_err ?: errno;
@@ -137,15 +184,29 @@ int ebb_open(struct perf_event_attr *attr, int group_fd)
 	return fd;
 }
 
-void ebb_period(unsigned int counter, uint64_t events)
+static int no_page(void)
 {
+	errno = ENXIO;
+	return -1;
+}
+
+int ebb_period(unsigned int counter, uint64_t events)
+{
+	if (!self.page)
+		return no_page();
+	if (counter >= EBB_COUNTERS) {
+		errno = EINVAL;
+		return -1;
+	}
+
 	self.page->period[counter] = events;
+	return 0;
 }
 
 /* Other threads can write to the page, so the number is not trusted. */
 unsigned int ebb_branches(struct perf_branch_entry *entries, unsigned int max)
 {
-	uint64_t nr = self.page->nr_branches;
+	uint64_t nr = self.page ? self.page->nr_branches : 0;
 	unsigned int n;
 
 	if (max > RISCV_EBB_MAX_BRANCHES)
@@ -192,8 +253,12 @@ static int set_entry(void)
 
 int ebb_handler(ebb_handler_fn *fn, void *arg)
 {
-	bool enabled = hold();
+	bool enabled;
 
+	if (!self.page)
+		return no_page();
+
+	enabled = hold();
 	self.entry = 0;
 	if (fn)
 		self.entry = (uintptr_t)(has_vector() ? ebb_entry_vector : ebb_entry);
@@ -207,6 +272,9 @@ int ebb_handler(ebb_handler_fn *fn, void *arg)
 
 int ebb_enable(void)
 {
+	if (!self.page)
+		return no_page();
+
 	self.disabled = false;
 	hold();
 	if (set_entry())
@@ -217,12 +285,18 @@ int ebb_enable(void)
 
 int ebb_abandon(void)
 {
+	if (!self.page)
+		return no_page();
+
 	self.inside = false;
 	return ioctl(self.dev, RISCV_EBB_IOC_ABANDON, 0);
 }
 
 void ebb_disable(void)
 {
+	if (!self.page)
+		return;
+
 	hold();
 	self.disabled = true;
 	set_entry();

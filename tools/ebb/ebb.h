@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Event-based branches (EBBs, Documentation/arch/riscv/pmu-ebb.rst): the overflow of a
  * counter calls a function of the thread that it counts.
@@ -25,6 +25,13 @@
 #include <linux/riscv_pmu.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The library is compiled with hidden symbols, except these. */
+#pragma GCC visibility push(default)
+
 /**
  * ebb_handler_fn - called when counters have overflowed
  * @page:	&riscv_ebb_page.pc is a copy of the interrupted pc; &riscv_ebb_page.overflowed has
@@ -33,17 +40,19 @@
  * @arg:	as given to ebb_handler()
  *
  * The thread's EBB events do not count the handler. The handler always returns to the
- * interrupted instruction; call ebb_abandon() if it is left by siglongjmp().
+ * interrupted instruction, with errno as it was; call ebb_abandon() if it is left by
+ * siglongjmp(). A backtrace in a handler shows the callers of the interrupted instruction.
  */
 typedef void ebb_handler_fn(volatile struct riscv_ebb_page *page, void *arg);
 
 /**
  * ebb_page() - get this thread's page
  *
- * The first call maps it, and so permits EBBs of this thread.
+ * The first call maps it, and so permits EBBs of this thread. It is unmapped when the thread
+ * ends.
  *
  * Return: the page, or NULL with errno: ENOENT if the kernel has no EBBs or the hart no
- * overflow interrupt.
+ * overflow interrupt; EAGAIN if the process has too many keys (pthread_key_create(3)).
  */
 volatile struct riscv_ebb_page *ebb_page(void);
 
@@ -62,6 +71,8 @@ int ebb_open(struct perf_event_attr *attr, int group_fd);
 /**
  * ebb_counter() - get the number of an event's counter
  * @attr:	the attributes that ebb_open() has completed
+ *
+ * Return: the number, or UINT_MAX with errno EINVAL if config2 does not name one counter.
  */
 unsigned int ebb_counter(const struct perf_event_attr *attr);
 
@@ -73,9 +84,11 @@ unsigned int ebb_counter(const struct perf_event_attr *attr);
  * The first period begins when the event is enabled, the next one when the handler of its
  * overflow returns. The kernel reads the length at that time, and may raise it if it is below
  * RISCV_EBB_MIN_PERIOD_MAX (Documentation/arch/riscv/pmu-ebb.rst, "Short periods").
- * Call this and the functions below only after ebb_page() has succeeded.
+ *
+ * Return: 0, or -1 with errno: EINVAL if there is no such counter; ENXIO if this thread has no
+ * page, as for the functions below.
  */
-void ebb_period(unsigned int counter, uint64_t events);
+int ebb_period(unsigned int counter, uint64_t events);
 
 /**
  * ebb_branches() - get the branch records of the last overflow
@@ -94,7 +107,7 @@ unsigned int ebb_branches(struct perf_branch_entry *entries, unsigned int max);
  * @fn:		the handler; with NULL, overflows stay pending
  * @arg:	argument for @fn
  *
- * Return: 0, or -1 with errno: ENXIO if the page is no longer mapped.
+ * Return: 0, or -1 with errno: ENXIO if the page is not mapped.
  */
 int ebb_handler(ebb_handler_fn *fn, void *arg);
 
@@ -104,7 +117,7 @@ int ebb_handler(ebb_handler_fn *fn, void *arg);
  * If an overflow is pending, the handler is called immediately.
  *
  * Return: 0, or -1 with errno: EBUSY if a handler was left by siglongjmp() and ebb_abandon()
- * has not been called; ENXIO if the page is no longer mapped.
+ * has not been called; ENXIO if the page is not mapped.
  */
 int ebb_enable(void);
 
@@ -132,5 +145,11 @@ void ebb_disable(void);
  * disables EBBs, and the next ebb_page() or ebb_open() unmaps the page.
  */
 void ebb_close(void);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* EBB_H */

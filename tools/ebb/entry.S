@@ -1,42 +1,75 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Entry points for the kernel: save all registers that a C function may change, call
  * ebb_dispatch(), and return. The kernel restores pc and a7. Both entries begin with a
  * landing pad (Zicfilp), which is a no-op on other harts.
+ *
+ * The frame is that of a signal for unwinders: ebb_dispatch() stores the interrupted pc, which
+ * only the kernel's page has, at its top. There it is also what unwinders of frame pointers
+ * expect, which are in s0.
  */
 #define EBB_RETURN	-0x454242	/* RISCV_EBB_RETURN */
 
-/* A frame: 16 integer registers, 20 float registers, fcsr, 5 words of vector state. */
-#define FLOATS		(16 * 8)
-#define FCSR		(FLOATS + 20 * 8)
-#define VECTOR		(FCSR + 8)
-#define FRAME		(VECTOR + 5 * 8 + 0)
+#if __riscv_xlen == 64
+#define SZ	8
+#define REG_S	sd
+#define REG_L	ld
+#else
+#define SZ	4
+#define REG_S	sw
+#define REG_L	lw
+#endif
 
-	.macro	ints op
-	\op	ra, 0(sp)
-	\op	t0, 8(sp)
-	\op	t1, 16(sp)
-	\op	t2, 24(sp)
-	\op	a0, 32(sp)
-	\op	a1, 40(sp)
-	\op	a2, 48(sp)
-	\op	a3, 56(sp)
-	\op	a4, 64(sp)
-	\op	a5, 72(sp)
-	\op	a6, 80(sp)
-	\op	t3, 88(sp)
-	\op	t4, 96(sp)
-	\op	t5, 104(sp)
-	\op	t6, 112(sp)
-	\op	s0, 120(sp)
+/* Without float registers (soft float), neither this code nor a handler can change them. */
+#ifndef __riscv_flen
+#define NR_FLOATS	0
+#else
+#define NR_FLOATS	20
+#endif
+#if defined(__riscv_flen) && __riscv_flen == 32
+#define FSZ	4
+#define FREG_S	fsw
+#define FREG_L	flw
+#else
+#define FSZ	8
+#define FREG_S	fsd
+#define FREG_L	fld
+#endif
+
+/* A frame: float registers, integer registers, fcsr, vector state, and at its top s0 and pc. */
+#define INTS		(NR_FLOATS * FSZ)
+#define FCSR		(INTS + 15 * SZ)
+#define VECTOR		(FCSR + SZ)
+#define FRAME		((VECTOR + 5 * SZ + 2 * SZ + 15) & ~15)
+#define FP		(FRAME - 2 * SZ)
+
+/* The column of the return address after a signal: ra is the interrupted code's own. */
+#define CFI_PC		64
+
+	.macro	save_ints
+	.set	at, INTS
+	.irp	reg, ra, t0, t1, t2, t3, t4, t5, t6, a0, a1, a2, a3, a4, a5, a6
+	REG_S	\reg, at(sp)
+	.cfi_offset \reg, at - FRAME
+	.set	at, at + SZ
+	.endr
+	.endm
+
+	.macro	load_ints
+	.set	at, INTS
+	.irp	reg, ra, t0, t1, t2, t3, t4, t5, t6, a0, a1, a2, a3, a4, a5, a6
+	REG_L	\reg, at(sp)
+	.cfi_restore \reg
+	.set	at, at + SZ
+	.endr
 	.endm
 
 	.macro	floats op
-	.set	at, FLOATS
+	.set	at, 0
 	.irp	reg, ft0, ft1, ft2, ft3, ft4, ft5, ft6, ft7, ft8, ft9, ft10, ft11, \
 		     fa0, fa1, fa2, fa3, fa4, fa5, fa6, fa7
 	\op	\reg, at(sp)
-	.set	at, at + 8
+	.set	at, at + FSZ
 	.endr
 	.endm
 
@@ -44,31 +77,54 @@
 	.word	0x00000017		/* lpad 0: auipc zero, 0 */
 	.endm
 
+	/* Leaves the address for the pc in a0. */
 	.macro	keep
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_return_column CFI_PC
+	.cfi_undefined CFI_PC
+	landing_pad
 	addi	sp, sp, -FRAME
-	ints	sd
-	floats	fsd
+	.cfi_def_cfa_offset FRAME
+	REG_S	s0, FP(sp)
+	.cfi_offset s0, FP - FRAME
+	save_ints
+	addi	s0, sp, FRAME
+	.cfi_def_cfa s0, 0
+#if NR_FLOATS
+	floats	FREG_S
 	frcsr	t0
-	sd	t0, FCSR(sp)
+	REG_S	t0, FCSR(sp)
+#endif
+	addi	a0, s0, -SZ
+	.cfi_offset CFI_PC, -SZ
 	.endm
 
 	.macro	go_back
-	ld	t0, FCSR(sp)
+#if NR_FLOATS
+	REG_L	t0, FCSR(sp)
 	fscsr	t0
-	floats	fld
-	ints	ld
+	floats	FREG_L
+#endif
+	.cfi_undefined CFI_PC
+	load_ints
+	REG_L	s0, FP(sp)
+	.cfi_restore s0
+	.cfi_def_cfa sp, FRAME
 	addi	sp, sp, FRAME
+	.cfi_def_cfa_offset 0
 	li	a7, EBB_RETURN
 	ecall
 	ebreak				/* the page was unmapped, so the return has failed */
+	.cfi_endproc
 	.endm
 
 	.text
 	.globl	ebb_entry
+	.hidden	ebb_entry
 	.type	ebb_entry, @function
 	.balign	4			/* landing pads must be aligned */
 ebb_entry:
-	landing_pad
 	keep
 	call	ebb_dispatch
 	go_back
@@ -78,23 +134,22 @@ ebb_entry:
 	.option	push
 	.option	arch, +v
 	.globl	ebb_entry_vector
+	.hidden	ebb_entry_vector
 	.type	ebb_entry_vector, @function
 	.balign	4
 ebb_entry_vector:
-	landing_pad
 	keep
-	mv	s0, sp
 	csrr	t0, vstart
 	csrr	t1, vtype
 	csrr	t2, vl
 	csrr	t3, vcsr
 	csrr	t4, vlenb
-	sd	t0, VECTOR(s0)
-	sd	t1, VECTOR+8(s0)
-	sd	t2, VECTOR+16(s0)
-	sd	t3, VECTOR+24(s0)
+	REG_S	t0, VECTOR(sp)
+	REG_S	t1, VECTOR+SZ(sp)
+	REG_S	t2, VECTOR+2*SZ(sp)
+	REG_S	t3, VECTOR+3*SZ(sp)
 	slli	t5, t4, 3		/* eight registers */
-	sd	t5, VECTOR+32(s0)
+	REG_S	t5, VECTOR+4*SZ(sp)
 	csrw	vstart, zero		/* otherwise the stores start at vstart */
 	sub	sp, sp, t5
 	vs8r.v	v0, (sp)
@@ -105,7 +160,7 @@ ebb_entry_vector:
 	sub	sp, sp, t5
 	vs8r.v	v24, (sp)
 	call	ebb_dispatch
-	ld	t5, VECTOR+32(s0)
+	REG_L	t5, VECTOR+4*SZ-FRAME(s0)
 	csrw	vstart, zero
 	vl8re8.v v24, (sp)
 	add	sp, sp, t5
@@ -114,14 +169,14 @@ ebb_entry_vector:
 	vl8re8.v v8, (sp)
 	add	sp, sp, t5
 	vl8re8.v v0, (sp)
-	ld	t0, VECTOR(s0)
-	ld	t1, VECTOR+8(s0)
-	ld	t2, VECTOR+16(s0)
-	ld	t3, VECTOR+24(s0)
+	add	sp, sp, t5
+	REG_L	t0, VECTOR(sp)
+	REG_L	t1, VECTOR+SZ(sp)
+	REG_L	t2, VECTOR+2*SZ(sp)
+	REG_L	t3, VECTOR+3*SZ(sp)
 	vsetvl	zero, t2, t1
 	csrw	vcsr, t3
 	csrw	vstart, t0
-	mv	sp, s0
 	go_back
 	.size	ebb_entry_vector, . - ebb_entry_vector
 	.option	pop

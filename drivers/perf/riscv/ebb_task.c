@@ -72,6 +72,7 @@ struct riscv_pmu_ebb *riscv_pmu_ebb_new(void)
 	}
 
 	ebb->page->version = RISCV_EBB_VERSION;
+	ebb->page->size = sizeof(*ebb->page);
 	ebb->pid = get_pid(task_pid(current));
 	ebb->mm = current->mm;
 	refcount_set(&ebb->maps, 1);

@@ -101,6 +101,8 @@ struct riscv_ebb_branch {
 /**
  * struct riscv_ebb_page - the page that a task maps from /dev/riscv_ebb
  * @version:	RISCV_EBB_VERSION of the running kernel
+ * @size:	size of this structure in the running kernel, in bytes; later kernels may add fields
+ *		at its end
  * @control:	RISCV_EBB_ENABLE
  * @status:	RISCV_EBB_PENDING
  * @pc:		copy of the interrupted pc; changing it has no effect
@@ -115,7 +117,8 @@ struct riscv_ebb_branch {
  *		those of its handler
  */
 struct riscv_ebb_page {
-	__u64 version;
+	__u32 version;
+	__u32 size;
 	__u64 control;
 	__u64 status;
 	__u64 pc;

@@ -31,6 +31,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "../../../../ebb/ebb.h"
 #include "../../../../include/perf/riscv_pmu_read.h"
@@ -231,6 +232,7 @@ static void yield_loop(long n)
 #include "ebb/period.c"
 #include "ebb/probes.c"
 #include "ebb/processes.c"
+#include "ebb/program.c"
 #include "ebb/register.c"
 #include "ebb/registers.c"
 #include "ebb/sequences.c"

@@ -64,9 +64,10 @@ TEST_F(ebb, a_refusal_keeps_the_handler)
 	close(fd);
 }
 
-TEST_F(ebb, the_page_says_its_version)
+TEST_F(ebb, the_page_says_its_version_and_size)
 {
 	EXPECT_EQ(RISCV_EBB_VERSION, ebb_page()->version);
+	EXPECT_EQ(sizeof(struct riscv_ebb_page), ebb_page()->size);
 }
 
 TEST_F(ebb, an_unknown_ioctl_is_refused)
