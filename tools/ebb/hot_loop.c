@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Samples itself and prints the share of each function in its instructions, without a
  * profiler, a signal or a file. Usage: hot_loop [MILLION-INSTRUCTIONS]

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Changes its algorithm if it misses the TLB too often: adds up a table by columns, with each
  * step on another page, until the TLB misses per instruction exceed a limit, and then by rows.
