@@ -6,8 +6,6 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../include/perf/riscv_pmu_read.h"
 #include "rvpmu.h"
 
 #define SYSCTL		"/proc/sys/kernel/"
+#define PARANOID	SYSCTL "perf_event_paranoid"
 #define PARAMETERS	"/sys/module/riscv_pmu/parameters/"
 #define HARTS		"/sys/devices/system/cpu/cpu"
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
@@ -35,18 +33,32 @@ struct patient {
 	bool has_cpu;
 	bool ours;		/* not mainline's driver */
 	bool legacy;		/* no SBI PMU extension, or it is not used */
+	bool user_only;		/* this user may not measure the kernel */
+	bool refused;		/* rvpmu may open no event, so it cannot try what events can do */
 	char sampling[TEXT_SIZE];
 	char cycles_sampling[TEXT_SIZE];
 	int status;
 };
 
-/* FINDING_ABSENT is for optional features: it does not affect the status. */
-enum finding { FINDING_OK, FINDING_DEGRADED, FINDING_MISSING, FINDING_ABSENT };
+/*
+ * Those from FINDING_ABSENT on do not affect the status: an optional feature that the machine does
+ * not have, a setting to know of, and what cannot be found out here.
+ */
+enum finding {
+	FINDING_OK,
+	FINDING_DEGRADED,
+	FINDING_MISSING,
+	FINDING_ABSENT,
+	FINDING_NOTE,
+	FINDING_UNKNOWN,
+};
 
 static void find(struct patient *patient, const char *what, enum finding finding,
 		 const char *why, const char *cure)
 {
-	static const char *const words[] = { "ok", "degraded", "missing", "absent" };
+	static const char *const words[] = {
+		"ok", "degraded", "missing", "absent", "note", "unknown",
+	};
 
 	if (!json) {
 		printf("%-9s %-14s %s\n", words[finding], what, why);
@@ -60,8 +72,18 @@ static void find(struct patient *patient, const char *what, enum finding finding
 	if (*cure)
 		json_text("cure", cure);
 	json_close('}');
-	if (finding != FINDING_ABSENT && (int)finding > patient->status)
+	if (finding < FINDING_ABSENT && (int)finding > patient->status)
 		patient->status = finding;
+}
+
+/* For the probes: a user who may not measure the kernel may still measure user mode. */
+static struct perf_event_attr probe_attr(const struct patient *patient, uint64_t config)
+{
+	struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, config);
+
+	if (patient->user_only)
+		exclude_all_but_user(&attr);
+	return attr;
 }
 
 /* --- the machine --- */
@@ -124,9 +146,9 @@ static void check_firmware(struct patient *patient)
 	find_in_log("SBI specification v", spec);
 	find_in_log("SBI implementation ID=", implementation);
 	if (!*spec) {
-		find(patient, "firmware", FINDING_OK,
-		     "unknown version: the kernel's log is not readable, or was overwritten",
-		     "");
+		find(patient, "firmware", FINDING_UNKNOWN,
+		     "its version is in the kernel's log, which is not readable or was overwritten",
+		     "run rvpmu doctor as root, soon after boot");
 		return;
 	}
 	snprintf(text, sizeof(text), "%s; %s", spec, implementation);
@@ -143,6 +165,11 @@ static void check_driver(struct patient *patient)
 {
 	char backend[TEXT_SIZE], text[2 * TEXT_SIZE], log[TEXT_SIZE];
 
+	if (access(DEVICES, R_OK | X_OK)) {
+		find(patient, "driver", FINDING_MISSING, "there is no " DEVICES,
+		     "mount -t sysfs sysfs /sys, or a kernel with CONFIG_PERF_EVENTS");
+		return;
+	}
 	if (!patient->has_cpu) {
 		find(patient, "driver", FINDING_MISSING, "there is no PMU named cpu",
 		     "a kernel with CONFIG_RISCV_PMU, and firmware with the SBI PMU extension");
@@ -189,18 +216,58 @@ static void check_events(struct patient *patient)
 	}
 }
 
+static bool has_seccomp_filter(void)
+{
+	char text[TEXT_SIZE];
+
+	return read_status("Seccomp", text) && !strcmp(text, "2");
+}
+
+/*
+ * A kernel with perf does not answer so: its own refusals (kernel.perf_event_paranoid, security
+ * modules) are EACCES.
+ */
+static bool is_blocked(int err)
+{
+	return (err == -EPERM || err == -ENOSYS) && !access(PARANOID, F_OK);
+}
+
+static void find_blocked(struct patient *patient)
+{
+	find(patient, "counting", FINDING_UNKNOWN, has_seccomp_filter() ?
+	     "a seccomp filter, for instance that of a container, refuses perf_event_open(2)" :
+	     "perf_event_open(2) does not reach the kernel: a container or an emulator refuses it",
+	     "run rvpmu outside, or allow the call: podman run --cap-add PERFMON --security-opt seccomp=unconfined");
+	/* All is not well if even that is unknown. */
+	if (patient->status < EXIT_DEGRADED)
+		patient->status = EXIT_DEGRADED;
+}
+
 static void check_counting(struct patient *patient)
 {
 	struct perf_event_attr attr = attr_instructions();
-	int err = try_event(&attr);
+	int err = try_exactly(&attr);
+	bool denied = err == -EACCES;
 
-	if (err == -EACCES || err == -EPERM) {
-		attr.exclude_kernel = 1;
-		err = try_event(&attr);
+	if (denied) {
+		exclude_all_but_user(&attr);
+		err = try_exactly(&attr);
+		patient->user_only = !err;
 	}
-	if (!err)
+	/* On harts without filters, user mode alone cannot be counted: EOPNOTSUPP. */
+	patient->refused = err == -EACCES || err == -EPERM || err == -ENOSYS ||
+			   (err == -EOPNOTSUPP && denied);
+	if (patient->user_only)
+		find(patient, "counting", FINDING_OK,
+		     "instructions can be counted, by this user in user mode only", "");
+	else if (!err)
 		find(patient, "counting", FINDING_OK, "instructions can be counted", "");
-	else if (err == -EACCES || err == -EPERM || err == -EOPNOTSUPP)
+	else if (is_blocked(err))
+		find_blocked(patient);
+	else if (err == -ENOSYS)
+		find(patient, "counting", FINDING_MISSING, "the kernel has no perf_event_open(2)",
+		     "a kernel with CONFIG_PERF_EVENTS; emulators of user mode have none");
+	else if (patient->refused)
 		find(patient, "counting", FINDING_MISSING,
 		     "this user has no permission (kernel.perf_event_paranoid)",
 		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
@@ -209,15 +276,33 @@ static void check_counting(struct patient *patient)
 		     "see the lines above");
 }
 
+/* The features that need an event */
+static void skip_features(struct patient *patient)
+{
+	static const char *const features[] = {
+		"sampling", "filters", "branch records", "precise samples", "groups", "user reads",
+	};
+
+	for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
+		find(patient, features[i], FINDING_UNKNOWN,
+		     "it cannot be tried without an event", "see counting");
+}
+
 static void check_sampling(struct patient *patient)
 {
-	struct perf_event_attr attr = attr_instructions();
+	struct perf_event_attr attr = probe_attr(patient, PERF_COUNT_HW_INSTRUCTIONS);
 	char why[TEXT_SIZE];
-	int err;
+	int samples, err;
 
 	attr.sample_period = 1000000;
-	err = try_event(&attr);
-	if (!strcmp(patient->sampling, "polled")) {
+	attr.sample_type = PERF_SAMPLE_IP;
+	samples = take_samples(&attr);
+	err = samples < 0 ? samples : 0;
+	if (!samples) {
+		find(patient, "sampling", FINDING_MISSING,
+		     "the kernel accepts the event, but no sample arrived within a second",
+		     "perf record -e cpu-clock, and a report of this with the output of dmesg | grep -i pmu");
+	} else if (!strcmp(patient->sampling, "polled") && !err) {
 		/* "filters ...; sampling by a timer, up to a tick late: <why>" */
 		find_in_log("sampling by a timer", why);
 		find(patient, "sampling", FINDING_DEGRADED,
@@ -241,9 +326,6 @@ static void check_sampling(struct patient *patient)
 		     nmi ? "by NMI: code with interrupts off is sampled, too" :
 			   "by overflow interrupt: code with interrupts off appears where it enables them",
 		     "");
-	} else if (err == -EACCES || err == -EPERM) {
-		find(patient, "sampling", FINDING_DEGRADED, "this user may not sample the kernel",
-		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
 	} else {
 		find(patient, "sampling", FINDING_MISSING, strerror(-err),
 		     patient->ours ? "riscv_pmu.polled_sampling=1" :
@@ -257,7 +339,7 @@ static void check_filters(struct patient *patient)
 	int err;
 
 	attr.exclude_kernel = 1;
-	err = try_event(&attr);
+	err = try_exactly(&attr);
 	if (!err)
 		find(patient, "filters", FINDING_OK, "instructions:u counts user mode only", "");
 	else
@@ -270,13 +352,15 @@ static void check_filters(struct patient *patient)
 /* Linux 6.12 and 7.2 do not know Ssctr, so /proc/cpuinfo does not have it. */
 static bool devicetree_has(const struct pmu *pmu, const char *extension)
 {
-	char path[NAME_SIZE];
+	char path[NAME_SIZE], harts[TEXT_SIZE];
 
-	for (int hart = 0; hart < CPU_SETSIZE; hart++) {
-		/* Mainline's PMU has no file cpus: it is that of all harts. */
-		if (*pmu->cpus && !list_has(pmu->cpus, hart))
-			continue;
-		snprintf(path, sizeof(path), HARTS "%d/of_node/riscv,isa-extensions", hart);
+	/* Mainline's PMU has no file cpus: it is that of all harts. */
+	if (*pmu->cpus)
+		strcpy(harts, pmu->cpus);
+	else
+		read_line(ONLINE, harts);
+	for (long hart = next_in_list(harts, 0); hart >= 0; hart = next_in_list(harts, hart + 1)) {
+		snprintf(path, sizeof(path), HARTS "%ld/of_node/riscv,isa-extensions", hart);
 		if (list_file_has(path, extension))
 			return true;
 	}
@@ -292,7 +376,7 @@ static int try_branch_records(uint64_t filter)
 	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
 	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | filter;
 	attr.exclude_kernel = 1;
-	return try_event(&attr);
+	return try_exactly(&attr);
 }
 
 static void describe_branch_records(struct patient *patient)
@@ -362,7 +446,7 @@ static void check_precise(struct patient *patient)
 	attr.sample_period = 1000000;
 	attr.exclude_kernel = 1;
 	attr.precise_ip = 2;
-	if (!try_event(&attr))
+	if (!try_exactly(&attr))
 		find(patient, "precise samples", FINDING_OK, "instructions:pp", "");
 	else
 		find(patient, "precise samples", FINDING_ABSENT,
@@ -373,8 +457,8 @@ static void check_precise(struct patient *patient)
 /* All harts have separate counters for cycles and instructions. */
 static void check_groups(struct patient *patient)
 {
-	struct perf_event_attr cycles = make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-	struct perf_event_attr instructions = attr_instructions();
+	struct perf_event_attr cycles = probe_attr(patient, PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event_attr instructions = probe_attr(patient, PERF_COUNT_HW_INSTRUCTIONS);
 	int leader = open_event(&cycles, 0, -1, -1);
 	int fd = leader < 0 ? leader : open_event(&instructions, 0, -1, leader);
 
@@ -417,17 +501,21 @@ static bool can_read_directly(void)
 
 static void check_user_access(struct patient *patient)
 {
-	long access;
+	long allowed;
 
-	if (!read_number(SYSCTL "perf_user_access", &access))
+	if (!read_number(SYSCTL "perf_user_access", &allowed))
 		find(patient, "user reads", FINDING_DEGRADED, "there is no kernel.perf_user_access",
 		     "a kernel with a RISC-V PMU");
 	else if (can_read_directly())
 		find(patient, "user reads", FINDING_OK,
 		     "a process can read its own events without a system call", "");
-	else if (!access)
+	else if (!allowed)
 		find(patient, "user reads", FINDING_DEGRADED, "kernel.perf_user_access is 0",
 		     "sysctl kernel.perf_user_access=1");
+	else if (!patient->ours)
+		find(patient, "user reads", FINDING_DEGRADED,
+		     "with mainline's driver a read of a counter that the event has just lost kills the program, so the reader uses read()",
+		     "riscv-pmu: make graft KDIR=<kernel tree>");
 	else
 		find(patient, "user reads", FINDING_DEGRADED,
 		     "mmap pages of events name no counter: programs fall back to read()",
@@ -455,7 +543,7 @@ static void check_paranoid(struct patient *patient)
 	char text[TEXT_SIZE];
 	long level;
 
-	if (!read_number(SYSCTL "perf_event_paranoid", &level)) {
+	if (!read_number(PARANOID, &level)) {
 		find(patient, "paranoid", FINDING_MISSING, "there is no kernel.perf_event_paranoid",
 		     "a kernel with CONFIG_PERF_EVENTS");
 		return;
@@ -464,8 +552,11 @@ static void check_paranoid(struct patient *patient)
 		 level < 1 ? "all harts" : level < 2 ? "their own tasks, including the kernel" :
 		 level < 3 ? "user mode of their own tasks only" :
 		 "nothing (with Debian's patch)");
-	find(patient, "paranoid", level < 3 ? FINDING_OK : FINDING_DEGRADED, text,
-	     level < 3 ? "" : "sysctl kernel.perf_event_paranoid=2, or 1 to include the kernel");
+	/* 2 is the kernel's default: a choice of who runs the machine, not a fault. */
+	find(patient, "paranoid", level < 2 ? FINDING_OK : level < 3 ? FINDING_NOTE :
+	     FINDING_DEGRADED, text, level < 2 ? "" : level < 3 ?
+	     "to include the kernel: sysctl kernel.perf_event_paranoid=1" :
+	     "sysctl kernel.perf_event_paranoid=2, or 1 to include the kernel");
 }
 
 static void check_lockdown(struct patient *patient)
@@ -493,6 +584,17 @@ static void check_rate(struct patient *patient)
 	     rate < 4000 ? "sysctl kernel.perf_event_max_sample_rate=100000" : "");
 }
 
+static void check_features(struct patient *patient)
+{
+	check_sampling(patient);
+	check_filters(patient);
+	check_branch_records(patient);
+	check_precise(patient);
+	check_groups(patient);
+	check_user_access(patient);
+	check_events(patient);
+}
+
 static int examine(void)
 {
 	struct patient patient = {};
@@ -503,45 +605,49 @@ static int examine(void)
 		pmu_read(&patient.cpu, "caps/cycles_sampling", patient.cycles_sampling);
 		move_to_pmu(&patient.cpu);
 	}
-	json_open(NULL, '{');
 	json_open("findings", '[');
 	check_extensions(&patient);
 	check_firmware(&patient);
 	check_driver(&patient);
 	check_counting(&patient);
-	if (patient.has_cpu) {
-		check_sampling(&patient);
-		check_filters(&patient);
-		check_branch_records(&patient);
-		check_precise(&patient);
-		check_groups(&patient);
-		check_user_access(&patient);
+	if (patient.refused)
+		skip_features(&patient);
+	else if (patient.has_cpu)
+		check_features(&patient);
+	if (patient.has_cpu)
 		check_firmware_events(&patient);
-		check_events(&patient);
-	}
 	check_paranoid(&patient);
 	check_lockdown(&patient);
 	check_rate(&patient);
 	json_close(']');
-	json_number("status", patient.status);
-	json_close('}');
 	return patient.status;
+}
+
+/* --- the command line --- */
+
+static bool dts;
+static const char *core;
+
+const struct option doctor_options[] = {
+	{ "dts", no_argument, NULL, 'd' },
+	{ "core", required_argument, NULL, 'c' },
+	COMMON_OPTIONS
+};
+
+void doctor_set(int option, const char *value)
+{
+	if (option == 'd')
+		dts = true;
+	else
+		core = value;
 }
 
 int cmd_doctor(int argc, char **argv)
 {
-	bool dts = argc > 1 && !strcmp(argv[1], "--dts");
-
-	if (argc == 1)
+	if (dts)
+		return print_dts(core);
+	if (!core)
 		return examine();
-	if (dts && json) {
-		fprintf(stderr, "rvpmu: doctor --dts prints a devicetree node, so it has no --json\n");
-		return EXIT_USAGE;
-	}
-	if (dts && argc == 2)
-		return print_dts(NULL);
-	if (dts && argc == 4 && !strcmp(argv[2], "--core"))
-		return print_dts(argv[3]);
-	fprintf(stderr, "usage: rvpmu doctor [--dts [--core NAME]]\n");
+	report_error("--core names the core of a devicetree node: use rvpmu doctor --dts --core NAME");
 	return EXIT_USAGE;
 }

@@ -133,15 +133,18 @@ static struct machine read_machine(void)
 
 static const struct core *find_core_by_name(const char *name)
 {
+	char names[NR_CORES * NAME_SIZE];
+	size_t len = 0;
+
 	for (size_t i = 0; i < NR_CORES; i++) {
 		if (!strcmp(cores[i].name, name))
 			return &cores[i];
 	}
 
-	fprintf(stderr, "rvpmu: there is no table for the core '%s'; use one of", name);
 	for (size_t i = 0; i < NR_CORES; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", cores[i].name);
-	fputc('\n', stderr);
+		len += snprintf(names + len, sizeof(names) - len, "%s %s", i ? "," : "",
+				cores[i].name);
+	report_error("there is no table for the core '%s'; use one of%s", name, names);
 	return NULL;
 }
 
@@ -153,21 +156,14 @@ static bool is_fixed(uint32_t event_idx)
 	return event_idx == RISCV_PMU_EVENT_CYCLES || event_idx == RISCV_PMU_EVENT_INSTRUCTIONS;
 }
 
-/* A user who may not measure the kernel may still measure user mode. */
 static int try_standard(uint32_t event_idx)
 {
 	uint32_t code = event_idx & RISCV_PMU_EVENT_CODE_MASK;
 	struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, code - 1);
-	int err;
 
 	if (event_idx >> RISCV_PMU_EVENT_TYPE_SHIFT == RISCV_PMU_EVENT_TYPE_CACHE)
 		attr = make_attr(PERF_TYPE_HW_CACHE, code >> 3 | (code >> 1 & 3) << 8 |
 				 (uint64_t)(code & 1) << 16);
-	err = try_event(&attr);
-	if (err != -EACCES && err != -EPERM)
-		return err;
-
-	attr.exclude_kernel = 1;
 	return try_event(&attr);
 }
 
@@ -192,8 +188,7 @@ static struct core_events count_events(const struct core *core)
 		err = try_standard(event->event_idx);
 		events.all++;
 		events.missing += err == -ENOENT;
-		/* On a hart without filters, the second try may fail although the event exists. */
-		events.denied += err == -EACCES || err == -EPERM || err == -EOPNOTSUPP;
+		events.denied += err == -EACCES || err == -EPERM;
 	}
 	return events;
 }
@@ -206,6 +201,9 @@ struct core_events check_core_events(void)
 }
 
 /* --- the node --- */
+
+/* The standard output, or a member of the JSON document */
+static FILE *out;
 
 static uint32_t ctrs_of(const struct event *event)
 {
@@ -222,26 +220,26 @@ static uint32_t ctrs_of(const struct event *event)
 /* The upper and the lower half: a cell has 32 bits. */
 static void print_cells(uint64_t value)
 {
-	printf("0x%08" PRIx64 " 0x%08" PRIx64 " ", value >> 32, value & 0xffffffff);
+	fprintf(out, "0x%08" PRIx64 " 0x%08" PRIx64 " ", value >> 32, value & 0xffffffff);
 }
 
 static void print_selector(const struct event *event)
 {
-	printf("0x%05" PRIx32 " ", event->event_idx);
+	fprintf(out, "0x%05" PRIx32 " ", event->event_idx);
 	print_cells(event->selector);
 }
 
 static void print_counters(const struct event *event)
 {
-	printf("0x%05" PRIx32 " 0x%05" PRIx32 " 0x%08" PRIx32 " ", event->event_idx,
-	       event->event_idx, ctrs_of(event));
+	fprintf(out, "0x%05" PRIx32 " 0x%05" PRIx32 " 0x%08" PRIx32 " ", event->event_idx,
+		event->event_idx, ctrs_of(event));
 }
 
 static void print_raw(const struct event *event)
 {
 	print_cells(event->selector);
 	print_cells(event->mask);
-	printf("0x%08" PRIx32 " ", ctrs_of(event));
+	fprintf(out, "0x%08" PRIx32 " ", ctrs_of(event));
 }
 
 /* A property with an element for each raw event, or for each other event, if there are any. */
@@ -256,30 +254,48 @@ static void print_property(const char *name, const struct event *event, bool raw
 		if (is_raw != raw)
 			continue;
 		if (begun)
-			printf(",\n\t\t< ");
+			fprintf(out, ",\n\t\t< ");
 		else
-			printf("\t%s =\n\t\t< ", name);
+			fprintf(out, "\t%s =\n\t\t< ", name);
 		print(event);
-		printf(">");
+		fprintf(out, ">");
 		begun = true;
 	}
 	if (begun)
-		printf(";\n");
+		fprintf(out, ";\n");
+}
+
+static void print_properties(const struct core *core)
+{
+	fprintf(out, "/*\n"
+		" * The events of %s, for OpenSBI. Put this node into the root node of the devicetree\n"
+		" * that the firmware gets, in place of a node with the same compatible string: into the\n"
+		" * board's .dts of U-Boot, or of OpenSBI if it has one built in (FW_FDT_PATH). A devicetree\n"
+		" * that the boot loader loads for Linux only does not help.\n"
+		" */\n", core->title);
+	fprintf(out, "pmu {\n\tcompatible = \"riscv,pmu\";\n");
+	print_property("riscv,event-to-mhpmevent", core->events, false, print_selector);
+	print_property("riscv,event-to-mhpmcounters", core->events, false, print_counters);
+	print_property("riscv,raw-event-to-mhpmcounters", core->events, true, print_raw);
+	fprintf(out, "};\n");
 }
 
 static void print_node(const struct core *core)
 {
-	printf("/*\n"
-	       " * The events of %s, for OpenSBI. Put this node into the root node of the devicetree\n"
-	       " * that the firmware gets, in place of a node with the same compatible string: into the\n"
-	       " * board's .dts of U-Boot, or of OpenSBI if it has one built in (FW_FDT_PATH). A devicetree\n"
-	       " * that the boot loader loads for Linux only does not help.\n"
-	       " */\n", core->title);
-	printf("pmu {\n\tcompatible = \"riscv,pmu\";\n");
-	print_property("riscv,event-to-mhpmevent", core->events, false, print_selector);
-	print_property("riscv,event-to-mhpmcounters", core->events, false, print_counters);
-	print_property("riscv,raw-event-to-mhpmcounters", core->events, true, print_raw);
-	printf("};\n");
+	char *node = NULL;
+	size_t size;
+
+	out = json ? open_memstream(&node, &size) : stdout;
+	if (!out) {
+		report_error("out of memory");
+		return;
+	}
+	print_properties(core);
+	if (!json)
+		return;
+	fclose(out);
+	json_text("node", node);
+	free(node);
 }
 
 static void print_no_core(const struct machine *machine)
@@ -287,19 +303,16 @@ static void print_no_core(const struct machine *machine)
 	const struct hart *first = &machine->first, *other = &machine->other;
 
 	if (machine->is_mixed)
-		fprintf(stderr,
-			"rvpmu: hart %u (marchid 0x%" PRIx64 ") and hart %u (marchid 0x%" PRIx64
-			") are different cores, but the firmware uses one node for all harts: write a node with the events that the manuals of both have in common; --core NAME prints the node of one core\n",
-			first->number, first->marchid, other->number, other->marchid);
+		report_error("hart %u (marchid 0x%" PRIx64 ") and hart %u (marchid 0x%" PRIx64
+			     ") are different cores, but the firmware uses one node for all harts: write a node with the events that the manuals of both have in common; --core NAME prints the node of one core",
+			     first->number, first->marchid, other->number, other->marchid);
 	else if (!first->mvendorid && !first->marchid)
-		fprintf(stderr,
-			"rvpmu: there is no table of events for this core, because the firmware does not report its IDs: if you know the core, --core NAME prints its node\n");
+		report_error("there is no table of events for this core, because the firmware does not report its IDs: if you know the core, --core NAME prints its node");
 	else
-		fprintf(stderr,
-			"rvpmu: there is no table of events for this core (mvendorid 0x%" PRIx64
-			", marchid 0x%" PRIx64
-			"): write the node by the core's manual and OpenSBI's docs/pmu_support.md\n",
-			first->mvendorid, first->marchid);
+		report_error("there is no table of events for this core (mvendorid 0x%" PRIx64
+			     ", marchid 0x%" PRIx64
+			     "): write the node by the core's manual and OpenSBI's docs/pmu_support.md",
+			     first->mvendorid, first->marchid);
 }
 
 /* The node of this machine; none if it is not needed, or if there is none. */
@@ -315,15 +328,13 @@ static int print_own(void)
 	}
 	events = count_events(core);
 	if (events.denied && !events.missing) {
-		fprintf(stderr,
-			"rvpmu: this user may not open events, so it is not known whether this machine has those of %s: run this as root, or set sysctl kernel.perf_event_paranoid=1; --core %s prints the node without a check\n",
-			core->title, core->name);
+		report_error("this user may not open events, so it is not known whether this machine has those of %s: run this as root, or set sysctl kernel.perf_event_paranoid=1; --core %s prints the node without a check",
+			     core->title, core->name);
 		return EXIT_DEGRADED;
 	}
 	if (events.all && !events.missing) {
-		fprintf(stderr,
-			"rvpmu: this machine has the events of %s already, so no node is needed; --core %s prints it\n",
-			core->title, core->name);
+		report_error("this machine has the events of %s already, so no node is needed; --core %s prints it",
+			     core->title, core->name);
 		return EXIT_DEGRADED;
 	}
 	print_node(core);

@@ -3,36 +3,66 @@
  * rvpmu exclusive -- CMD: on each hart, a pinned and exclusive event (see
  * perf_event_open(2)) keeps all others off the counters while CMD runs. The kernel
  * closes the events when this process exits or is killed.
+ *
+ * It fails closed: CMD runs only while the counters of each online hart are reserved. A hart
+ * that goes offline loses its event for good, and one that comes online has none; the events of
+ * others may be counted there before rvpmu could reserve it again, so CMD is stopped.
  */
 
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rvpmu.h"
 
-#define MAX_HARTS	1024
 #define PATH_SIZE	512
+#define POLL_MS		1000
+#define GRACE_MS	5000
 
-/* --- processes with open events --- */
+/* Marks a process that holds the counters: a link of this name in its /proc/PID/fd. */
+#define MARK		"rvpmu-exclusive"
 
-static bool holds_events(const char *pid)
+struct hart {
+	long number;
+	int fd;
+	uint64_t running;	/* nanoseconds that the event was on the PMU, at the last look */
+};
+
+static struct {
+	char online[TEXT_SIZE];	/* the harts, as a list of ranges */
+	struct hart *harts;
+	size_t nr;
+	int uevents;		/* socket of the kernel's messages about devices, or -errno */
+} hold;
+
+/* --- other holders --- */
+
+static bool has_mark(const char *pid)
 {
 	char path[PATH_SIZE], target[PATH_SIZE];
 	struct dirent *entry;
-	bool holds = false;
+	bool has = false;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%.32s/fd", pid);
 	dir = opendir(path);
-	while (dir && !holds && (entry = readdir(dir))) {
+	while (dir && !has && (entry = readdir(dir))) {
 		ssize_t len;
 
 		snprintf(path, sizeof(path), "/proc/%.32s/fd/%.32s", pid, entry->d_name);
@@ -40,113 +70,402 @@ static bool holds_events(const char *pid)
 		if (len < 0)
 			continue;
 		target[len] = '\0';
-		holds = strstr(target, "[perf_event]");
+		has = !strncmp(target, "/memfd:" MARK " ", strlen("/memfd:" MARK " "));
 	}
 	if (dir)
 		closedir(dir);
-	return holds;
+	return has;
 }
 
-static void name_holders(void)
+/*
+ * The kernel does not tell which process an event that holds a hart belongs to, and most
+ * processes with events hold none: name those only that are known to.
+ */
+static bool name_holders(void)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
+	bool found = false;
 
 	while (dir && (entry = readdir(dir))) {
-		char path[PATH_SIZE], name[TEXT_SIZE];
+		char path[PATH_SIZE], raw[TEXT_SIZE], name[TEXT_SIZE];
 
-		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    atol(entry->d_name) == (long)getpid() || !holds_events(entry->d_name))
+		if (!isdigit((unsigned char)entry->d_name[0]) || !has_mark(entry->d_name))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%.32s/comm", entry->d_name);
-		read_line(path, name);
-		fprintf(stderr, "rvpmu: process %s (%s) has events open\n", entry->d_name, name);
+		read_line(path, raw);
+		/* Its owner has chosen the name, and may be another user. */
+		make_printable(raw, name);
+		report_error("process %s (%s) is an rvpmu exclusive: end it and try again",
+			     entry->d_name, name);
+		found = true;
 	}
 	if (dir)
 		closedir(dir);
+	return found;
+}
+
+static void explain_reserved(long hart)
+{
+	report_error("a pinned event of another process has the counters of hart %ld", hart);
+	if (!name_holders())
+		report_error("%s", geteuid() ?
+			     "as root, rvpmu exclusive looks for the process among those of other users, too" :
+			     "no other rvpmu exclusive runs: end the perf that was started with pinned events (perf stat -e EVENT:D) and try again");
 }
 
 /* --- the reservation --- */
 
-/* Returns 0, or an exit status after it has printed the reason. */
-static int reserve(int hart)
+/* One descriptor for each hart may be more than the soft limit. */
+static void raise_file_limit(struct rlimit *before)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, before);
+	limit = *before;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Is the event on the PMU? It is not if it is in error state or was removed with its hart. */
+static bool is_held(struct hart *hart)
+{
+	struct {
+		uint64_t count;
+		uint64_t enabled;
+		uint64_t running;
+	} now;
+	bool held = read(hart->fd, &now, sizeof(now)) == sizeof(now) &&
+		    now.running > hart->running;
+
+	if (held)
+		hart->running = now.running;
+	return held;
+}
+
+static bool reserve(struct hart *hart)
 {
 	struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-	uint64_t count;
-	int fd;
 
 	attr.pinned = 1;
 	attr.exclusive = 1;
-	fd = open_event(&attr, -1, hart, -1);
-	if (fd == -EACCES || fd == -EPERM) {
-		fprintf(stderr, "rvpmu: no permission: needs kernel.perf_event_paranoid of 0 or less, or CAP_PERFMON\n");
-		return EXIT_MISSING;
-	}
-	/* The hart does not exist, or is offline. */
-	if (fd == -ENODEV || fd == -EINVAL)
-		return EXIT_OK;
-	if (fd < 0) {
-		fprintf(stderr, "rvpmu: hart %d: %s\n", hart, strerror(-fd));
-		return EXIT_MISSING;
-	}
-	/* A pinned event that cannot be scheduled is in error state: read() returns 0. */
-	if (read(fd, &count, sizeof(count)) != sizeof(count)) {
-		fprintf(stderr, "rvpmu: another process has reserved hart %d; end it and try again\n", hart);
-		name_holders();
-		return EXIT_DEGRADED;
-	}
-	return EXIT_OK;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	hart->fd = open_event(&attr, -1, hart->number, -1);
+	if (hart->fd == -EACCES || hart->fd == -EPERM)
+		report_error("no permission to reserve the counters of hart %ld: run as root, or with CAP_PERFMON, or set sysctl kernel.perf_event_paranoid=0; in a container, allow perf_event_open, too",
+			     hart->number);
+	else if (hart->fd == -EMFILE || hart->fd == -ENFILE)
+		report_error("hart %ld: %s; one is needed for each hart: raise ulimit -n",
+			     hart->number, strerror(-hart->fd));
+	else if (hart->fd < 0)
+		report_error("the counters of hart %ld cannot be reserved: %s; rvpmu doctor checks the PMU",
+			     hart->number, strerror(-hart->fd));
+	else if (!is_held(hart))
+		explain_reserved(hart->number);
+	else
+		return true;
+	return false;
 }
 
-static int run(char **argv)
+static bool read_online(char list[TEXT_SIZE])
 {
-	sighandler_t interrupt, quit;
-	int status = 0;
-	pid_t pid;
+	/* sysfs cuts a list that is longer than a page, and a cut list hides harts. */
+	return read_line(ONLINE, list) && strlen(list) < TEXT_SIZE - 1;
+}
 
-	/* The command decides how to handle these; rvpmu ends after it. */
-	interrupt = signal(SIGINT, SIG_IGN);
-	quit = signal(SIGQUIT, SIG_IGN);
-	/* If SIGCHLD is ignored, waitpid() returns no exit status. */
-	signal(SIGCHLD, SIG_DFL);
-	pid = fork();
-	if (pid < 0) {
-		perror("rvpmu: fork");
-		return EXIT_MISSING;
+/* Returns why the reservation does not hold any more, or NULL. @events: look at each, too. */
+static const char *find_loss(bool events)
+{
+	static char why[2 * TEXT_SIZE + 64];
+	char online[TEXT_SIZE];
+
+	if (!read_online(online) || strcmp(online, hold.online)) {
+		snprintf(why, sizeof(why), "harts %s are online, no longer %s", online, hold.online);
+		return why;
 	}
-	if (!pid) {
-		signal(SIGINT, interrupt);
-		signal(SIGQUIT, quit);
-		execvp(argv[0], argv);
-		fprintf(stderr, "rvpmu: %s: %s\n", argv[0], strerror(errno));
-		_exit(127);
-	}
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno == EINTR)
+	for (size_t i = 0; events && i < hold.nr; i++) {
+		if (is_held(&hold.harts[i]))
 			continue;
-		perror("rvpmu: waitpid");
-		return EXIT_MISSING;
+		snprintf(why, sizeof(why), "hart %ld was offline, or lost its reservation",
+			 hold.harts[i].number);
+		return why;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return NULL;
+}
+
+static bool reserve_all(void)
+{
+	const char *why;
+
+	if (!read_online(hold.online)) {
+		report_error("%s cannot be read, so the harts are unknown: mount sysfs (mount -t sysfs sysfs /sys)",
+			     ONLINE);
+		return false;
+	}
+	for (long hart = next_in_list(hold.online, 0); hart >= 0;
+	     hart = next_in_list(hold.online, hart + 1)) {
+		hold.harts = realloc(hold.harts, (hold.nr + 1) * sizeof(*hold.harts));
+		if (!hold.harts) {
+			report_error("out of memory for %zu harts", hold.nr + 1);
+			return false;
+		}
+		hold.harts[hold.nr] = (struct hart){ .number = hart };
+		if (!reserve(&hold.harts[hold.nr++]))
+			return false;
+	}
+	if (!hold.nr) {
+		report_error("%s names no hart: '%s'", ONLINE, hold.online);
+		return false;
+	}
+	/* A hart may have come or gone meanwhile. */
+	why = find_loss(true);
+	if (why)
+		report_error("%s: try again while no hart goes online or offline", why);
+	return !why;
+}
+
+/* --- harts that come and go --- */
+
+/*
+ * The kernel announces harts that go online or offline. Not everywhere: a container gets no
+ * messages, nor are there any at suspend; find_loss() notices these later.
+ */
+static int open_uevents(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_KOBJECT_UEVENT);
+
+	if (fd < 0 || !bind(fd, (struct sockaddr *)&address, sizeof(address)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* "online@/devices/system/cpu/cpu1"; returns the name of the hart in @text, or NULL. */
+static const char *parse_uevent(const char *text)
+{
+	const char *path = strchr(text, '@');
+	size_t len = strlen("@/devices/system/cpu/");
+
+	if (strncmp(text, "online@", 7) && strncmp(text, "offline@", 8))
+		return NULL;
+	return strncmp(path, "@/devices/system/cpu/cpu", len + 3) ? NULL : path + len;
+}
+
+/* Reads all messages. Returns why the reservation is lost, or NULL. */
+static const char *read_uevents(void)
+{
+	static char why[TEXT_SIZE];
+	const char *found = NULL;
+	char text[TEXT_SIZE];
+	ssize_t len;
+
+	while ((len = recv(hold.uevents, text, sizeof(text) - 1, 0)) > 0) {
+		text[len] = '\0';
+		if (found || !parse_uevent(text))
+			continue;
+		snprintf(why, sizeof(why), "%.32s went %s", parse_uevent(text),
+			 *text == 'o' && text[1] == 'n' ? "online" : "offline");
+		found = why;
+	}
+	/* ENOBUFS: there were too many messages. */
+	return found || errno == EAGAIN ? found : find_loss(true);
+}
+
+/* --- CMD --- */
+
+/* What rvpmu changes for itself and CMD must not inherit. */
+struct inherited {
+	sigset_t mask;
+	struct sigaction child;
+	struct rlimit files;
+};
+
+struct child {
+	pid_t pid;
+	bool ended;
+	int status;		/* of waitpid() */
+	const char *lost;	/* why CMD was stopped, or NULL */
+	int64_t deadline;	/* of the SIGKILL, in milliseconds, or 0 */
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static void take_signals(sigset_t *mask)
+{
+	static const int taken[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD };
+
+	sigemptyset(mask);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		sigaddset(mask, taken[i]);
+}
+
+/* Writes errno to @failure if CMD cannot be run. */
+static void __attribute__((noreturn))
+become(char **argv, const struct inherited *inherited, pid_t parent, int failure)
+{
+	int err;
+
+	/* If rvpmu is killed, nobody can stop CMD but the kernel. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* It may have been killed before that call. */
+	if (getppid() != parent)
+		_exit(EXIT_OWN_ERROR);
+	setrlimit(RLIMIT_NOFILE, &inherited->files);
+	sigaction(SIGCHLD, &inherited->child, NULL);
+	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+	execvp(argv[0], argv);
+	err = errno;
+	if (write(failure, &err, sizeof(err)) != sizeof(err))
+		_exit(EXIT_OWN_ERROR);
+	_exit(err == ENOENT ? EXIT_NO_COMMAND : EXIT_NO_EXEC);
+}
+
+static bool start(struct child *child, char **argv, const struct inherited *inherited)
+{
+	int failure[2], err;
+	pid_t parent = getpid();
+
+	if (pipe2(failure, O_CLOEXEC)) {
+		report_error("pipe: %s", strerror(errno));
+		return false;
+	}
+	child->pid = fork();
+	if (!child->pid)
+		become(argv, inherited, parent, failure[1]);
+	if (child->pid < 0)
+		report_error("fork: %s", strerror(errno));
+	close(failure[1]);
+	/* Returns 0 once CMD is executed. */
+	if (child->pid > 0 && read(failure[0], &err, sizeof(err)) == sizeof(err))
+		report_error("%s: %s", argv[0], strerror(err));
+	close(failure[0]);
+	return child->pid > 0;
+}
+
+static void stop(struct child *child, const char *why)
+{
+	if (child->lost)
+		return;
+	child->lost = why;
+	child->deadline = now_ms() + GRACE_MS;
+	kill(child->pid, SIGTERM);
+	kill(child->pid, SIGCONT);
+}
+
+static void handle_signal(struct child *child, const struct signalfd_siginfo *info)
+{
+	/* The terminal sends its signals to CMD, too. */
+	if (info->ssi_signo != SIGCHLD && info->ssi_code != SI_KERNEL)
+		kill(child->pid, info->ssi_signo);
+	if (info->ssi_signo == SIGCHLD)
+		child->ended = waitpid(child->pid, &child->status, WNOHANG) == child->pid;
+}
+
+/* The reservation lasts until CMD has ended. */
+static void watch(struct child *child, int signals)
+{
+	struct pollfd fds[] = {
+		{ .fd = signals, .events = POLLIN }, { .fd = hold.uevents, .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
+	const char *why;
+
+	while (!child->ended) {
+		int ready = poll(fds, 2, POLL_MS);
+
+		if (ready > 0 && fds[0].revents &&
+		    read(signals, &info, sizeof(info)) == sizeof(info))
+			handle_signal(child, &info);
+		/* CMD's exit is noticed by SIGCHLD only, so its number is not used again before. */
+		if (child->ended)
+			break;
+		why = ready > 0 && fds[1].revents ? read_uevents() : NULL;
+		if (!ready)
+			why = find_loss(false);
+		if (why)
+			stop(child, why);
+		if (child->lost && now_ms() > child->deadline)
+			kill(child->pid, SIGKILL);
+	}
+}
+
+static int run(char **argv, struct inherited *inherited)
+{
+	struct child child = {};
+	const char *why;
+	sigset_t mask;
+	int signals;
+
+	/* If SIGCHLD is ignored, waitpid() returns no exit status. */
+	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, &inherited->child);
+	take_signals(&mask);
+	sigprocmask(SIG_BLOCK, &mask, &inherited->mask);
+	signals = signalfd(-1, &mask, SFD_CLOEXEC);
+	if (signals < 0) {
+		report_error("signalfd: %s", strerror(errno));
+		return EXIT_OWN_ERROR;
+	}
+	if (!start(&child, argv, inherited))
+		return EXIT_OWN_ERROR;
+	watch(&child, signals);
+
+	/* What came and went between two looks shows in the events. */
+	why = child.lost ? child.lost : hold.uevents >= 0 ? read_uevents() : NULL;
+	why = why ? why : find_loss(true);
+	if (why) {
+		report_error("%s while %s ran, so its counters were not reserved any more: %s; run it again while no hart goes online or offline",
+			     why, argv[0], child.lost ? "it was stopped" : "it had ended already");
+		return EXIT_OWN_ERROR;
+	}
+	return WIFEXITED(child.status) ? WEXITSTATUS(child.status) : 128 + WTERMSIG(child.status);
+}
+
+/* --- the command line --- */
+
+static const char *output;
+static bool quiet;
+
+const struct option exclusive_options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "quiet", no_argument, NULL, 'q' },
+	COMMON_OPTIONS
+};
+
+void exclusive_set(int option, const char *value)
+{
+	if (option == 'o')
+		output = value;
+	else
+		quiet = true;
 }
 
 int cmd_exclusive(int argc, char **argv)
 {
-	long harts = sysconf(_SC_NPROCESSORS_CONF);
-	int status;
+	struct inherited inherited = {};
 
-	if (argc > 1 && !strcmp(argv[1], "--")) {
-		argc--;
-		argv++;
+	if (json && !output) {
+		report_error("the standard output is that of the command: --json needs --output FILE");
+		return EXIT_OWN_ERROR;
 	}
-	if (argc < 2) {
-		fprintf(stderr, "rvpmu: no command given; usage: rvpmu exclusive -- CMD\n");
-		return EXIT_USAGE;
+	if (json && !json_redirect(output)) {
+		report_error("%s: %s", output, strerror(errno));
+		return EXIT_OWN_ERROR;
 	}
-	for (int hart = 0; hart < harts && hart < MAX_HARTS; hart++) {
-		status = reserve(hart);
-		if (status)
-			return status;
-	}
-	return run(argv + 1);
+	raise_file_limit(&inherited.files);
+	hold.uevents = open_uevents();
+	if (!reserve_all())
+		return EXIT_OWN_ERROR;
+	memfd_create(MARK, MFD_CLOEXEC);
+	json_text("harts", hold.online);
+	if (!json && !quiet)
+		fprintf(stderr, "rvpmu: holds the hardware counters of harts %s\n", hold.online);
+	return run(argv, &inherited);
 }

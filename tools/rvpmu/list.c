@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rvpmu list, rvpmu caps */
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,57 +32,120 @@ static void format_mask(uint32_t mask, char text[TEXT_SIZE])
  * Opens the event on one counter after the other by counterid_mask. Drivers without that
  * format ignore config2.
  */
-static bool find_counters(const struct pmu *pmu, const struct perf_event_attr *attr,
+static void find_counters(const struct pmu *pmu, const struct perf_event_attr *attr,
 			  char text[TEXT_SIZE])
 {
 	struct perf_event_attr one = *attr;
+	bool has_format = pmu_read(pmu, "format/counterid_mask", text);
 	uint32_t mask = 0;
 
 	*text = '\0';
-	if (!pmu_read(pmu, "format/counterid_mask", text) || try_event(attr))
-		return false;
+	if (!has_format || attr->config2 || try_event(attr))
+		return;
 
 	for (int ctr = 0; ctr < 32; ctr++) {
 		one.config2 = 1U << ctr;
 		if (!try_event(&one))
 			mask |= 1U << ctr;
 	}
-	format_mask(mask, text);
 	/* counterid_mask has no bits for firmware counters. */
-	return mask;
+	format_mask(mask, text);
 }
 
 /* --- list --- */
 
+/* What can be said about one event. */
+struct description {
+	const char *name;
+	const char *terms;		/* in sysfs, or NULL: a generic event */
+	bool open;			/* a term needs a value */
+	bool denied;			/* this user may not open it */
+	struct perf_event_attr attr;
+	char counters[TEXT_SIZE];	/* or "": not known */
+};
+
+static void print_config(const char *key, uint64_t value, bool always)
+{
+	char text[32];
+
+	if (!value && !always)
+		return;
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
+	if (!json)
+		printf(" %s=%-*s", key, always ? 20 : 0, text);
+	json_text(key, text);
+}
+
+static void print_event(const struct description *event)
+{
+	json_open(NULL, '{');
+	json_text("name", event->name);
+	if (event->terms)
+		json_text("terms", event->terms);
+	else
+		json_number("type", event->attr.type);
+	if (!json)
+		printf("  %-28s", event->name);
+	print_config("config", event->attr.config, true);
+	print_config("config1", event->attr.config1, false);
+	print_config("config2", event->attr.config2, false);
+#ifdef PERF_ATTR_SIZE_VER8
+	print_config("config3", event->attr.config3, false);
+#endif
+	if (!json && !event->terms)
+		printf(" type=%u", event->attr.type);
+	if (!json && event->terms && (event->open || strstr(event->terms, "period=")))
+		printf(" %s", event->terms);
+	if (!json && *event->counters)
+		printf(" counters %s", event->counters);
+	if (!json)
+		printf("%s\n", event->denied ? " (this user may not open it)" : "");
+	if (*event->counters)
+		json_text("counters", event->counters);
+	json_close('}');
+}
+
 static int list_event(const struct pmu *pmu, const char *name, void *arg)
 {
-	char file[TEXT_SIZE], terms[TEXT_SIZE], counters[TEXT_SIZE], config[32];
-	struct perf_event_attr attr;
-	bool known;
+	struct description event = { .name = name };
+	char file[TEXT_SIZE], text[TEXT_SIZE];
+	enum terms terms;
 
 	/* "cycles.unit" and "cycles.scale" are attributes of an event, not events. */
 	if (strchr(name, '.'))
 		return 0;
 
 	snprintf(file, sizeof(file), "events/%.100s", name);
-	pmu_read(pmu, file, terms);
-	if (!parse_terms(pmu, terms, &attr)) {
-		fprintf(stderr, "rvpmu: %s/%s is '%s', which does not match the formats of %s: ignored\n",
-			pmu->name, file, terms, pmu->name);
+	pmu_read(pmu, file, text);
+	event.terms = text;
+	terms = parse_terms(pmu, text, &event.attr);
+	if (terms == TERMS_INVALID) {
+		report_error("%s/%s is '%s', which does not match the formats of %s: ignored",
+			     pmu->name, file, text, pmu->name);
 		return 0;
 	}
-	known = find_counters(pmu, &attr, counters);
-	snprintf(config, sizeof(config), "0x%llx", (unsigned long long)attr.config);
-	if (!json)
-		printf("  %-28s config=%-20s %s%s\n", name, config, known ? "counters " : "",
-		       known ? counters : "");
-	json_open(NULL, '{');
-	json_text("name", name);
-	json_text("terms", terms);
-	json_text("config", config);
-	if (known)
-		json_text("counters", counters);
-	json_close('}');
+	event.open = terms == TERMS_OPEN;
+	if (!event.open)
+		find_counters(pmu, &event.attr, event.counters);
+	print_event(&event);
+	return 0;
+}
+
+/* Those that the PMU has, but does not list in events/. */
+static int list_generic(const struct pmu *pmu, const char *name,
+			const struct perf_event_attr *attr, void *arg)
+{
+	struct description event = { .name = name, .attr = *attr };
+	char file[TEXT_SIZE], text[TEXT_SIZE];
+	int err;
+
+	snprintf(file, sizeof(file), "events/%.100s", name);
+	if (pmu_read(pmu, file, text))
+		return 0;
+	err = try_event(attr);
+	event.denied = err == -EACCES || err == -EPERM;
+	if (!err || event.denied)
+		print_event(&event);
 	return 0;
 }
 
@@ -116,6 +180,7 @@ static int list_pmu(const struct pmu *pmu, void *arg)
 		json_number("branches", pmu->branches);
 	json_open("events", '[');
 	for_each_name(pmu, "events", list_event, NULL);
+	for_each_generic(pmu, list_generic, NULL);
 	json_close(']');
 	json_close('}');
 	return 0;
@@ -125,16 +190,16 @@ int cmd_list(int argc, char **argv)
 {
 	struct pmu pmu;
 
-	if (argc > 1 && !find_pmu(&pmu, argv[1])) {
-		fprintf(stderr, "rvpmu: there is no PMU '%s'; rvpmu list shows all PMUs\n", argv[1]);
+	if (!check_sysfs())
+		return EXIT_MISSING;
+	if (argc && !find_pmu(&pmu, argv[0])) {
+		report_error("there is no PMU '%s'; rvpmu list shows all PMUs", argv[0]);
 		return EXIT_MISSING;
 	}
 
-	json_open(NULL, '{');
 	json_open("pmus", '[');
-	for_each_pmu(list_pmu, argv[1]);
+	for_each_pmu(list_pmu, argv[0]);
 	json_close(']');
-	json_close('}');
 	return EXIT_OK;
 }
 
@@ -170,10 +235,11 @@ static int show_caps(const struct pmu *pmu, void *arg)
 
 int cmd_caps(int argc, char **argv)
 {
-	json_open(NULL, '{');
+	if (!check_sysfs())
+		return EXIT_MISSING;
+
 	json_open("pmus", '[');
 	for_each_pmu(show_caps, NULL);
 	json_close(']');
-	json_close('}');
 	return EXIT_OK;
 }

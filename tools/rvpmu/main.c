@@ -1,69 +1,201 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rvpmu: lists, explains and tests the PMUs of a RISC-V machine. */
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "rvpmu.h"
 
 bool json;
 
+static const struct option common_options[] = { COMMON_OPTIONS };
+
 static const struct command {
 	const char *name;
-	int (*run)(int argc, char **argv);
+	const char *args;
 	const char *help;
+	int (*run)(int argc, char **argv);	/* without the command's name and its options */
+	int min_args, max_args;
+	const struct option *options;		/* NULL: the common ones only */
+	const char *letters;			/* of the options, for getopt_long() */
+	void (*set)(int option, const char *value);
+	int usage_status;			/* 0: EXIT_USAGE */
+	bool riscv;				/* it is for RISC-V machines only */
 } commands[] = {
-	{ "list", cmd_list, "list PMUs, their events, encodings and counters" },
-	{ "caps", cmd_caps, "print the capabilities of each PMU" },
-	{ "doctor", cmd_doctor, "check what works, what does not, why, and what helps" },
-	{ "test", cmd_test, "count, sample, record branches and read on each hart" },
-	{ "man", cmd_man, "EVENT: explain it, and print the perf command for it" },
-	{ "exclusive", cmd_exclusive, "-- CMD: run CMD while no other events are counted" },
+	{
+		.name = "list", .args = " [PMU]", .run = cmd_list, .max_args = 1,
+		.help = "list PMUs, their events, encodings and counters",
+	}, {
+		.name = "caps", .args = "", .run = cmd_caps,
+		.help = "print the capabilities of each PMU",
+	}, {
+		.name = "doctor", .args = " [--dts [--core NAME]]", .run = cmd_doctor,
+		.riscv = true,
+		.options = doctor_options, .set = doctor_set,
+		.help = "check what works, what does not, why, and what helps",
+	}, {
+		.name = "test", .args = "", .run = cmd_test, .riscv = true,
+		.help = "count, sample, record branches and read on each hart",
+	}, {
+		.name = "man", .args = " EVENT", .run = cmd_man, .min_args = 1, .max_args = 1,
+		.help = "explain an event, and print the perf command for it",
+	}, {
+		.name = "exclusive", .args = " [--quiet] [--output FILE] [--] CMD [ARG...]",
+		.run = cmd_exclusive, .min_args = 1, .max_args = INT_MAX,
+		/* "+": CMD has options of its own. */
+		.options = exclusive_options, .letters = "+hjo:q", .set = exclusive_set,
+		.usage_status = EXIT_OWN_ERROR,
+		.help = "run CMD while no other events are counted",
+	},
 };
 
 #define NR_COMMANDS	(sizeof(commands) / sizeof(*commands))
 
-static void usage(FILE *out)
+static void print_usage(FILE *out)
 {
-	fprintf(out, "usage: rvpmu [--json] COMMAND [ARGUMENT]\n\n");
+	fprintf(out, "usage: rvpmu [--json] COMMAND [ARGUMENT...]\n\n");
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-	fprintf(out, "\nExit status: 0 all is well, 1 something is degraded or failed, 2 something is\n"
+	fprintf(out, "\n  -h, --help     print this, or after a COMMAND its usage\n"
+		     "  -V, --version  print the version\n"
+		     "  -j, --json     print one JSON document\n"
+		     "\nExit status: 0 all is well, 1 something is degraded or failed, 2 something is\n"
 		     "missing, 64 the command line is invalid. See rvpmu(1).\n");
+}
+
+static void print_command_usage(const struct command *command)
+{
+	printf("usage: rvpmu [--json] %s%s\n\nrvpmu %s: %s. See rvpmu(1).\n", command->name,
+	       command->args, command->name, command->help);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++) {
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+/* Returns @status, or EXIT_DEGRADED if the output was not written: a closed pipe, a full disk. */
+static int finish(int status)
+{
+	if (json_end(status) && !fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "rvpmu: the output was not written: %s\n", strerror(errno));
+	return status ? status : EXIT_DEGRADED;
+}
+
+/* Without a command, the usage of all follows. */
+static int refuse(const struct command *command, const char *why, const char *what)
+{
+	int status = command && command->usage_status ? command->usage_status : EXIT_USAGE;
+
+	if (!json_begin(command ? command->name : NULL))
+		return status;
+	if (command)
+		report_error("%s%s; usage: rvpmu %s%s", why, what, command->name, command->args);
+	else
+		report_error("%s%s", why, what);
+	if (!command && !json)
+		print_usage(stderr);
+	return finish(status);
+}
+
+/* Parses a command's options. Returns false if it is not to run: *status says how that ends. */
+static bool parse(const struct command *command, int argc, char **argv, int *status)
+{
+	const struct option *options = command->options ? command->options : common_options;
+	int option;
+
+	/* glibc and musl start anew. */
+	optind = 0;
+	while ((option = getopt_long(argc, argv, command->letters ? command->letters : "hj",
+				     options, NULL)) != -1) {
+		if (option == 'h') {
+			print_command_usage(command);
+			*status = finish(EXIT_OK);
+			return false;
+		}
+		if (option == '?') {
+			*status = refuse(command, "unknown option, or no value for it: ",
+					 argv[optind - 1]);
+			return false;
+		}
+		if (option == 'j')
+			json = true;
+		else
+			command->set(option, optarg);
+	}
+	if (argc - optind >= command->min_args && argc - optind <= command->max_args)
+		return true;
+
+	*status = argc - optind < command->min_args ?
+		  refuse(command, "an argument is missing", "") :
+		  refuse(command, "too many arguments: ", argv[optind + command->max_args]);
+	return false;
+}
+
+static bool is_riscv(struct utsname *machine)
+{
+	return !uname(machine) && !strncmp(machine->machine, "riscv", 5);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	struct utsname machine;
+	int status;
+
+	if (!parse(command, argc, argv, &status))
+		return status;
+	if (!json_begin(command->name)) {
+		report_error("out of memory");
+		return EXIT_MISSING;
+	}
+	if (command->riscv && !is_riscv(&machine)) {
+		report_error("this machine is no RISC-V but %s, and rvpmu %s is for RISC-V only; rvpmu list, caps and man work on any",
+			     machine.machine, command->name);
+		return finish(EXIT_MISSING);
+	}
+	return finish(command->run(argc - optind, argv + optind));
 }
 
 int main(int argc, char **argv)
 {
-	int status;
+	const struct option options[] = {
+		{ "version", no_argument, NULL, 'V' }, COMMON_OPTIONS
+	};
+	const struct command *command;
+	int option;
 
-	if (argc > 1 && !strcmp(argv[1], "--json")) {
-		json = true;
-		argv++;
-		argc--;
-	}
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))) {
-		usage(stdout);
-		return EXIT_OK;
-	}
-	for (size_t i = 0; argc > 1 && i < NR_COMMANDS; i++) {
-		if (strcmp(argv[1], commands[i].name))
-			continue;
-		if (json && (commands[i].run == cmd_man || commands[i].run == cmd_exclusive)) {
-			fprintf(stderr, "rvpmu: --json is for list, caps, doctor and test only\n");
-			return EXIT_USAGE;
+	/* refuse() has the messages. */
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+hjV", options, NULL)) != -1) {
+		if (option == 'j') {
+			json = true;
+		} else if (option == 'h') {
+			print_usage(stdout);
+			return finish(EXIT_OK);
+		} else if (option == 'V') {
+			if (!json)
+				printf("rvpmu %s\n", RVPMU_VERSION);
+			return json_begin(NULL) ? finish(EXIT_OK) : EXIT_MISSING;
+		} else {
+			return refuse(NULL, "unknown option: ", argv[optind - 1]);
 		}
-		status = commands[i].run(argc - 1, argv + 1);
-		json_end();
-		/* For instance a closed pipe or a full disk. */
-		if (fflush(stdout) || ferror(stdout)) {
-			perror("rvpmu: standard output");
-			return EXIT_DEGRADED;
-		}
-		return status;
 	}
-
-	if (argc > 1)
-		fprintf(stderr, "rvpmu: unknown command '%s'\n", argv[1]);
-	usage(stderr);
-	return EXIT_USAGE;
+	if (optind == argc)
+		return refuse(NULL, "no command given", "");
+	if (!strcmp(argv[optind], "help")) {
+		print_usage(stdout);
+		return finish(EXIT_OK);
+	}
+	command = find_command(argv[optind]);
+	if (!command)
+		return refuse(NULL, "unknown command: ", argv[optind]);
+	return run(command, argc - optind, argv + optind);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rvpmu man EVENT: what an event counts, and the perf command for it. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,32 +102,76 @@ static const char *explain(const char *name, char text[TEXT_SIZE])
 }
 
 struct search {
-	const char *name;
+	const char *name;	/* the event's name, of which perf may have another */
+	const char *asked;
 	int found;
 };
 
+static void print_text(const char *key, const char *text)
+{
+	if (!json)
+		printf("    %s\n", text);
+	json_text(key, text);
+}
+
+/* Whether the event can be opened now, and if so, the command to count it. */
+static void print_command(const struct pmu *pmu, const char *event, int err)
+{
+	char text[TEXT_SIZE + 64], cpumask[TEXT_SIZE];
+
+	if (err) {
+		if (!json)
+			printf("    It cannot be opened now: %s.\n", strerror(-err));
+		json_text("error", strerror(-err));
+		return;
+	}
+	snprintf(text, sizeof(text), "perf stat %s-e %s -- ./program",
+		 pmu_read(pmu, "cpumask", cpumask) ? "-a " : "", event);
+	print_text("perf", text);
+}
+
+static void print_encoding(const char *terms, const struct perf_event_attr *attr)
+{
+	char config[32];
+
+	snprintf(config, sizeof(config), "0x%llx", (unsigned long long)attr->config);
+	if (!json && terms)
+		printf("    Encoding: %s (config=%s).\n", terms, config);
+	else if (!json)
+		printf("    Encoding: type=%u config=%s, a generic event.\n", attr->type, config);
+	if (terms)
+		json_text("terms", terms);
+	else
+		json_number("type", attr->type);
+	json_text("config", config);
+}
+
 static int show(const struct pmu *pmu, const char *name, void *arg)
 {
-	char file[TEXT_SIZE], terms[TEXT_SIZE], text[TEXT_SIZE];
+	char file[TEXT_SIZE], terms[TEXT_SIZE], text[TEXT_SIZE], event[TEXT_SIZE];
 	struct search *search = arg;
 	struct perf_event_attr attr;
-	int err = 0;
+	enum terms parsed;
 
 	if (strcmp(name, search->name))
 		return 0;
 
 	snprintf(file, sizeof(file), "events/%.100s", name);
 	pmu_read(pmu, file, terms);
-	printf("%s/%s/\n    %s\n", pmu->name, name, explain(name, text));
-	if (parse_terms(pmu, terms, &attr)) {
-		err = try_pmu_event(pmu, &attr);
-		printf("    Encoding: %s (config=0x%llx).\n", terms, (unsigned long long)attr.config);
-		printf("    %s%s%s\n", err ? "It cannot be opened now: " : "Command to count it:",
-		       err ? strerror(-err) : "", err ? "." : "");
-	}
-	if (!err)
-		printf("    perf stat %s-e %s/%s/ -- ./program\n",
-		       pmu_read(pmu, "cpumask", text) ? "-a " : "", pmu->name, name);
+	parsed = parse_terms(pmu, terms, &attr);
+	snprintf(event, sizeof(event), "%s/%s/", pmu->name, name);
+	if (!json)
+		printf("%s\n", event);
+	json_open(NULL, '{');
+	json_text("pmu", pmu->name);
+	json_text("name", name);
+	print_text("text", explain(name, text));
+	if (parsed != TERMS_INVALID)
+		print_encoding(terms, &attr);
+	if (parsed == TERMS_OPEN)
+		print_text("parameters", "Give each term that ends with =? a value, in the place of the ?");
+	print_command(pmu, event, parsed == TERMS_COMPLETE ? try_pmu_event(pmu, &attr) : 0);
+	json_close('}');
 	search->found++;
 	return 0;
 }
@@ -139,64 +182,83 @@ static int search_pmu(const struct pmu *pmu, void *arg)
 }
 
 /* Generic events, which a driver may support without listing them in sysfs. */
-static void show_generic(struct search *search, const char *asked)
+static int show_generic(const struct pmu *pmu, const char *name,
+			const struct perf_event_attr *attr, void *arg)
 {
-	struct perf_event_attr attr;
+	struct search *search = arg;
 	char text[TEXT_SIZE];
-	struct pmu cpu;
-	int err;
 
-	if (!find_pmu(&cpu, "cpu") || !parse_event(&cpu, asked, &attr) ||
-	    attr.type != PERF_TYPE_HARDWARE)
-		return;
+	if (strcmp(name, search->name))
+		return 0;
 
-	printf("%s\n    %s\n", asked, explain(search->name, text));
-	err = try_event(&attr);
-	if (err)
-		printf("    It cannot be opened now: %s.\n", strerror(-err));
-	else
-		printf("    perf stat -e %s -- ./program\n", asked);
+	if (!json)
+		printf("%s\n", search->asked);
+	json_open(NULL, '{');
+	json_text("pmu", pmu->name);
+	json_text("name", name);
+	print_text("text", explain(name, text));
+	print_encoding(NULL, attr);
+	print_command(pmu, search->asked, try_event(attr));
+	json_close('}');
 	search->found++;
+	return 0;
+}
+
+static int search_generic(const struct pmu *pmu, void *arg)
+{
+	return for_each_generic(pmu, show_generic, arg);
 }
 
 /* Metrics of perf, with perf's expression. */
 static void show_metric(struct search *search)
 {
+	char text[TEXT_SIZE];
+
 	for (unsigned int i = 0; i < nr_metrics; i++) {
 		if (strcmp(metrics[i].name, search->name))
 			continue;
-		printf("%s, a metric\n    %s\n    %s\n", metrics[i].name, metrics[i].text,
-		       metrics[i].expr);
-		printf("    perf stat -M %s -- ./program (needs a perf built with this driver)\n",
-		       metrics[i].name);
+		if (!json)
+			printf("%s, a metric\n", metrics[i].name);
+		json_open(NULL, '{');
+		json_text("name", metrics[i].name);
+		print_text("text", metrics[i].text);
+		print_text("metric", metrics[i].expr);
+		snprintf(text, sizeof(text), "perf stat -M %s -- ./program", metrics[i].name);
+		if (!json)
+			printf("    %s (needs a perf built with this driver)\n", text);
+		json_text("perf", text);
+		json_close('}');
 		search->found++;
 	}
 }
 
+static void search_all(struct search *search)
+{
+	for_each_pmu(search_pmu, search);
+	/* Events for which perf has a second name. */
+	if (!strcmp(search->asked, "cycles"))
+		search->name = "cpu-cycles";
+	if (!strcmp(search->asked, "branches"))
+		search->name = "branch-instructions";
+	if (strcmp(search->name, search->asked))
+		for_each_pmu(search_pmu, search);
+	if (!search->found)
+		for_each_pmu(search_generic, search);
+	if (!search->found)
+		show_metric(search);
+}
+
 int cmd_man(int argc, char **argv)
 {
-	struct search search = { .name = argv[1] };
+	struct search search = { .name = argv[0], .asked = argv[0] };
 
-	if (argc != 2) {
-		fprintf(stderr, "rvpmu: no event given; usage: rvpmu man EVENT; rvpmu list shows all\n");
-		return EXIT_USAGE;
-	}
-	for_each_pmu(search_pmu, &search);
-	/* Events for which perf has a second name. */
-	if (!strcmp(search.name, "cycles"))
-		search.name = "cpu-cycles";
-	if (!strcmp(search.name, "branches"))
-		search.name = "branch-instructions";
-	if (strcmp(search.name, argv[1]))
-		for_each_pmu(search_pmu, &search);
-	if (!search.found)
-		show_generic(&search, argv[1]);
-	if (!search.found)
-		show_metric(&search);
-	if (!search.found) {
-		fprintf(stderr, "rvpmu: no PMU of this machine has an event '%s'; rvpmu list shows all\n",
-			argv[1]);
+	if (!check_sysfs())
 		return EXIT_MISSING;
-	}
-	return EXIT_OK;
+	json_open("events", '[');
+	search_all(&search);
+	json_close(']');
+	if (search.found)
+		return EXIT_OK;
+	report_error("no PMU of this machine has an event '%s'; rvpmu list shows all", argv[0]);
+	return EXIT_MISSING;
 }

@@ -16,8 +16,9 @@
 
 #include "rvpmu.h"
 
-#define DEVICES		"/sys/bus/event_source/devices"
 #define PATH_SIZE	8192
+/* More than any Linux has: it bounds what a list may name. */
+#define MOST_HARTS	(1L << 20)
 
 /* --- files --- */
 
@@ -46,6 +47,26 @@ bool read_number(const char *path, long *value)
 	errno = 0;
 	*value = strtol(text, &end, 0);
 	return end != text && !*end && !errno;
+}
+
+bool read_status(const char *field, char text[TEXT_SIZE])
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	size_t len = strlen(field);
+	bool found = false;
+
+	while (file && !found && fgets(text, TEXT_SIZE, file))
+		found = !strncmp(text, field, len) && text[len] == ':';
+	if (file)
+		fclose(file);
+	if (!found) {
+		*text = '\0';
+		return false;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	len += 1 + strspn(text + len + 1, " \t");
+	memmove(text, text + len, strlen(text + len) + 1);
+	return true;
 }
 
 bool list_file_has(const char *path, const char *string)
@@ -111,6 +132,15 @@ bool find_pmu(struct pmu *pmu, const char *name)
 	return true;
 }
 
+bool check_sysfs(void)
+{
+	if (!access(DEVICES, R_OK | X_OK))
+		return true;
+	report_error("%s: %s; mount sysfs (mount -t sysfs sysfs /sys), or use a kernel with CONFIG_PERF_EVENTS",
+		     DEVICES, strerror(errno));
+	return false;
+}
+
 int for_each_pmu(pmu_fn *fn, void *arg)
 {
 	struct dirent **entry;
@@ -146,40 +176,71 @@ int for_each_name(const struct pmu *pmu, const char *folder, name_fn *fn, void *
 	return ret;
 }
 
+bool is_core(const struct pmu *pmu)
+{
+	return !strcmp(pmu->name, "cpu") || !strncmp(pmu->device_id, "core.", 5);
+}
+
 bool is_hardware(const struct pmu *pmu)
 {
 	return *pmu->device_id || *pmu->cpus || !strncmp(pmu->name, "cpu", 3);
 }
 
-bool list_has(const char *list, long hart)
+long next_in_list(const char *list, long hart)
 {
+	long next = -1;
 	char *end;
 
 	for (; *list; list = *end ? end + 1 : end) {
-		long first = strtol(list, &end, 10), last = first;
+		long first = strtol(list, &end, 10), last = first, candidate;
 
 		if (end == list)
-			return false;
+			break;
 		if (*end == '-')
 			last = strtol(end + 1, &end, 10);
-		if (first <= hart && hart <= last)
-			return true;
+		candidate = first > hart ? first : hart;
+		if (candidate <= last && candidate < MOST_HARTS && (next < 0 || candidate < next))
+			next = candidate;
 	}
-	return false;
+	return next;
+}
+
+bool list_has(const char *list, long hart)
+{
+	return next_in_list(list, hart) == hart;
+}
+
+static long last_in_list(const char *list)
+{
+	long last = -1;
+
+	for (long hart = next_in_list(list, 0); hart >= 0; hart = next_in_list(list, hart + 1))
+		last = hart;
+	return last;
+}
+
+int move_to_harts(const char *list)
+{
+	long last = last_in_list(list);
+	size_t size = CPU_ALLOC_SIZE(last + 1);
+	cpu_set_t *set = last >= 0 ? CPU_ALLOC(last + 1) : NULL;
+	int err;
+
+	if (!set)
+		return -EINVAL;
+	CPU_ZERO_S(size, set);
+	for (long hart = next_in_list(list, 0); hart >= 0; hart = next_in_list(list, hart + 1))
+		CPU_SET_S(hart, size, set);
+	err = sched_setaffinity(0, size, set) ? -errno : 0;
+	CPU_FREE(set);
+	return err;
 }
 
 void move_to_pmu(const struct pmu *pmu)
 {
-	cpu_set_t set;
-
-	if (!*pmu->cpus)
-		return;
-	CPU_ZERO(&set);
-	for (int hart = 0; hart < CPU_SETSIZE; hart++)
-		if (list_has(pmu->cpus, hart))
-			CPU_SET(hart, &set);
 	/* This overrides taskset on purpose: rvpmu reports on the PMU's harts. */
-	sched_setaffinity(0, sizeof(set), &set);
+	if (*pmu->cpus)
+		move_to_harts(pmu->cpus);
 }
 
 /* --- encoding --- */
@@ -236,69 +297,118 @@ static bool pack(const char *format, uint64_t value, struct perf_event_attr *att
 	return format && !value;
 }
 
-static bool parse_term(const struct pmu *pmu, char *term, struct perf_event_attr *attr)
+/* Terms that perf takes without a format of the PMU. */
+static bool set_common_term(const char *name, uint64_t value, struct perf_event_attr *attr)
+{
+	if (!strcmp(name, "config"))
+		attr->config |= value;
+	else if (!strcmp(name, "config1"))
+		attr->config1 |= value;
+	else if (!strcmp(name, "config2"))
+		attr->config2 |= value;
+#ifdef PERF_ATTR_SIZE_VER8
+	else if (!strcmp(name, "config3"))
+		attr->config3 |= value;
+#endif
+	else
+		/* The period of samples, which a count does not need */
+		return !strcmp(name, "period");
+	return true;
+}
+
+static enum terms parse_term(const struct pmu *pmu, char *term, struct perf_event_attr *attr)
 {
 	char name[TEXT_SIZE], format[TEXT_SIZE], *end, *equal = strchr(term, '=');
-	uint64_t value = 1;
+	bool open = equal && !strcmp(equal, "=?");
+	uint64_t value = !open;
 
-	if (equal) {
+	if (equal)
 		*equal = '\0';
+	if (equal && !open) {
 		errno = 0;
 		value = strtoull(equal + 1, &end, 0);
 		if (end == equal + 1 || *end || errno)
-			return false;
+			return TERMS_INVALID;
 	}
-	if (!strcmp(term, "config")) {
-		attr->config |= value;
-		return true;
-	}
-
 	snprintf(name, sizeof(name), "format/%.100s", term);
-	return pmu_read(pmu, name, format) && pack(format, value, attr);
+	if (pmu_read(pmu, name, format) ? !pack(format, value, attr) :
+					  open || !set_common_term(term, value, attr))
+		return TERMS_INVALID;
+	return open ? TERMS_OPEN : TERMS_COMPLETE;
 }
 
-bool parse_terms(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr)
+enum terms parse_terms(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr)
 {
+	enum terms all = *terms ? TERMS_COMPLETE : TERMS_INVALID, one;
 	char text[TEXT_SIZE], *term, *save;
-	bool ok = strlen(terms) < sizeof(text);
 
-	if (!ok)
-		return false;
+	if (strlen(terms) >= sizeof(text))
+		return TERMS_INVALID;
 	strcpy(text, terms);
 	*attr = make_attr(pmu->type, 0);
-	for (term = strtok_r(text, ",", &save); term && ok; term = strtok_r(NULL, ",", &save))
-		ok = parse_term(pmu, term, attr);
-	return ok && *terms;
+	for (term = strtok_r(text, ",", &save); term && all; term = strtok_r(NULL, ",", &save)) {
+		one = parse_term(pmu, term, attr);
+		all = one == TERMS_COMPLETE ? all : one;
+	}
+	return all;
 }
+
+/* --- generic events, which a driver may support without listing them in sysfs --- */
 
 static const struct {
 	const char *name;
 	uint64_t config;
 } generic[] = {
-	{ "cycles", PERF_COUNT_HW_CPU_CYCLES },
 	{ "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
 	{ "instructions", PERF_COUNT_HW_INSTRUCTIONS },
 	{ "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
 	{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
-	{ "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
 	{ "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
+	{ "bus-cycles", PERF_COUNT_HW_BUS_CYCLES },
+	{ "stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+	{ "stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+	{ "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
 };
 
-bool parse_event(const struct pmu *pmu, const char *name, struct perf_event_attr *attr)
+/* In the order of their numbers, PERF_COUNT_HW_CACHE_* */
+static const char *const caches[] = {
+	"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
+};
+
+static const char *const operations[][2] = {
+	{ "loads", "load-misses" },
+	{ "stores", "store-misses" },
+	{ "prefetches", "prefetch-misses" },
+};
+
+/* Each CPU type has its own PMU; "cpu" is the PMU of the first type. */
+static struct perf_event_attr make_generic(const struct pmu *pmu, uint32_t type, uint64_t config)
 {
-	char file[TEXT_SIZE], terms[TEXT_SIZE];
+	if (strcmp(pmu->name, "cpu"))
+		config |= (uint64_t)pmu->type << 32;	/* PERF_PMU_TYPE_SHIFT */
+	return make_attr(type, config);
+}
 
-	snprintf(file, sizeof(file), "events/%.100s", name);
-	if (!strchr(name, '/') && pmu_read(pmu, file, terms))
-		return parse_terms(pmu, terms, attr);
-	for (size_t i = 0; i < sizeof(generic) / sizeof(*generic); i++) {
-		if (strcmp(generic[i].name, name) || strncmp(pmu->name, "cpu", 3))
-			continue;
-		*attr = make_attr(PERF_TYPE_HARDWARE, generic[i].config);
-		return true;
+int for_each_generic(const struct pmu *pmu, generic_fn *fn, void *arg)
+{
+	struct perf_event_attr attr;
+	char name[NAME_SIZE];
+	int ret = 0;
+
+	if (!is_core(pmu))
+		return 0;
+	for (size_t i = 0; !ret && i < sizeof(generic) / sizeof(*generic); i++) {
+		attr = make_generic(pmu, PERF_TYPE_HARDWARE, generic[i].config);
+		ret = fn(pmu, generic[i].name, &attr, arg);
 	}
-
-	return parse_terms(pmu, name, attr);
+	/* PERF_TYPE_HW_CACHE: the cache, its operation << 8, whether it missed << 16 */
+	for (unsigned int i = 0; !ret && i < 7 * 3 * 2; i++) {
+		snprintf(name, sizeof(name), "%s-%s", caches[i / 6], operations[i / 2 % 3][i % 2]);
+		attr = make_generic(pmu, PERF_TYPE_HW_CACHE, i / 6 | i / 2 % 3 << 8 | i % 2 << 16);
+		ret = fn(pmu, name, &attr, arg);
+	}
+	return ret;
 }
 
 /* --- opening --- */
@@ -313,6 +423,12 @@ struct perf_event_attr make_attr(uint32_t type, uint64_t config)
 struct perf_event_attr attr_instructions(void)
 {
 	return make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+}
+
+void exclude_all_but_user(struct perf_event_attr *attr)
+{
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
 }
 
 int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader)
@@ -334,9 +450,22 @@ static int try_on(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	return 0;
 }
 
-int try_event(const struct perf_event_attr *attr)
+int try_exactly(const struct perf_event_attr *attr)
 {
 	return try_on(attr, 0, -1);
+}
+
+int try_event(const struct perf_event_attr *attr)
+{
+	struct perf_event_attr user = *attr;
+	int err = try_exactly(attr), again;
+
+	if (err != -EACCES)
+		return err;
+	exclude_all_but_user(&user);
+	again = try_exactly(&user);
+	/* Without filters, the hart has no user mode only, whether it has the event or not. */
+	return again == -EOPNOTSUPP ? err : again;
 }
 
 int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr)

@@ -16,12 +16,12 @@ _rvpmu()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
 	local devices=/sys/bus/event_source/devices index=1
-	if [ "$command" = --json ]; then
+	if [ "$command" = --json ] || [ "$command" = -j ]; then
 		command=${COMP_WORDS[2]}
 		index=2
 	fi
 	if [ "$COMP_CWORD" -le "$index" ]; then
-		mapfile -t COMPREPLY < <(compgen -W "--json list caps doctor test man exclusive" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "--json --help --version list caps doctor test man exclusive" -- "$word")
 		return
 	fi
 	case $command in
@@ -32,10 +32,10 @@ _rvpmu()
 		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_names "$devices"/*/events/*)" -- "$word")
 		;;
 	doctor)
-		mapfile -t COMPREPLY < <(compgen -W "--dts --core" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "--dts --core --json --help" -- "$word")
 		;;
 	exclusive)
-		mapfile -t COMPREPLY < <(compgen -c -- "$word")
+		mapfile -t COMPREPLY < <(compgen -c -W "--quiet --output" -- "$word")
 		;;
 	esac
 }

@@ -3,11 +3,23 @@
 #ifndef RVPMU_H
 #define RVPMU_H
 
+#include <getopt.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#ifdef __riscv
+#include "../include/perf/riscv_pmu_read.h"
+#else
+/* On other machines rvpmu lists events, but reads no counters. */
+static inline bool riscv_pmu_read(const volatile struct perf_event_mmap_page *page,
+				  uint64_t *count)
+{
+	return false;
+}
+#endif
 
 /* Exit status: all is well, something is degraded or failed, something is missing. */
 #define EXIT_OK		0
@@ -15,22 +27,51 @@
 #define EXIT_MISSING	2
 #define EXIT_USAGE	64
 
+/* rvpmu exclusive: that of CMD, or one of these, as env(1) and nohup(1) have them. */
+#define EXIT_OWN_ERROR	125
+#define EXIT_NO_EXEC	126
+#define EXIT_NO_COMMAND	127
+
 #define NAME_SIZE	128
 #define TEXT_SIZE	4096
+
+#define RVPMU_VERSION	"0.1"
+/* Of the JSON documents. It changes if a program that reads them has to be changed. */
+#define JSON_SCHEMA	1
 
 /* --- main.c --- */
 
 extern bool json;
 
+/* Each command has these options; they end its list. */
+#define COMMON_OPTIONS				\
+	{ "json", no_argument, NULL, 'j' },	\
+	{ "help", no_argument, NULL, 'h' },	\
+	{}
+
 /* --- json.c: one document on stdout; without --json these print nothing --- */
+
+/* One line on stderr that begins with "rvpmu: "; with --json, an entry of "errors". */
+void __attribute__((format(printf, 1, 2))) report_error(const char *format, ...);
+
+/* @text without characters that could change the terminal: they become "\x1b". */
+void make_printable(const char *text, char printable[TEXT_SIZE]);
+
+bool json_begin(const char *command);
+/* Writes the document to a file; false and errno if that cannot be opened. */
+bool json_redirect(const char *path);
+/* Writes the document; false if that fails. */
+bool json_end(int status);
 
 void json_open(const char *key, char bracket);
 void json_close(char bracket);
 void json_text(const char *key, const char *value);
 void json_number(const char *key, long long value);
-void json_end(void);
 
 /* --- pmu.c: PMUs in sysfs --- */
+
+#define DEVICES	"/sys/bus/event_source/devices"
+#define ONLINE	"/sys/devices/system/cpu/online"
 
 struct pmu {
 	char name[NAME_SIZE];
@@ -50,31 +91,59 @@ int for_each_name(const struct pmu *pmu, const char *folder, name_fn *fn, void *
 bool find_pmu(struct pmu *pmu, const char *name);
 /* Is it a PMU of hardware or firmware, not a software PMU of Linux? */
 bool is_hardware(const struct pmu *pmu);
+/* Is it a PMU of harts? Mainline's is named "cpu". */
+bool is_core(const struct pmu *pmu);
+/* If there are no PMUs because sysfs is missing, says so. */
+bool check_sysfs(void);
+
 /* Is @hart in a list such as "0-1,3"? */
 bool list_has(const char *list, long hart);
+/* The first one in the list from @hart on, or -1. */
+long next_in_list(const char *list, long hart);
+/* Runs on these harts only. Returns 0 or -errno. */
+int move_to_harts(const char *list);
 /* Runs on the PMU's harts only: its task events are not counted on other harts. */
 void move_to_pmu(const struct pmu *pmu);
 
 /* First line of a file, without newline; "" and false if it cannot be read. */
 bool read_line(const char *path, char text[TEXT_SIZE]);
 bool read_number(const char *path, long *value);
+/* The value of a field in /proc/self/status. */
+bool read_status(const char *field, char text[TEXT_SIZE]);
 /* Is @string in a file of strings, each of which ends with '\0' (a devicetree's list)? */
 bool list_file_has(const char *path, const char *string);
 bool pmu_read(const struct pmu *pmu, const char *name, char text[TEXT_SIZE]);
 
-/* Parses "event=0x5,std=1" by the PMU's formats; false if a term is unknown. */
-bool parse_terms(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr);
-/* Parses a name of events/, a generic event ("cycles"), or terms. */
-bool parse_event(const struct pmu *pmu, const char *name, struct perf_event_attr *attr);
+/* TERMS_OPEN: they are valid, but have a parameter ("lane=?") that the user has to choose. */
+enum terms { TERMS_INVALID, TERMS_OPEN, TERMS_COMPLETE };
+
+/* Parses "event=0x5,std=1" by the PMU's formats. */
+enum terms parse_terms(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr);
+
+typedef int generic_fn(const struct pmu *pmu, const char *name,
+		       const struct perf_event_attr *attr, void *arg);
+/* Calls @fn for the events that perf has names for, of PMUs of harts. */
+int for_each_generic(const struct pmu *pmu, generic_fn *fn, void *arg);
 
 /* Returns a descriptor or -errno. */
 int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
 /* Returns 0 or -errno. */
+int try_exactly(const struct perf_event_attr *attr);
+/* The same in user mode only, if this user may not measure the kernel. */
 int try_event(const struct perf_event_attr *attr);
 /* The same on the CPU that the PMU's cpumask names, or else for this task. */
 int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr);
+void exclude_all_but_user(struct perf_event_attr *attr);
 struct perf_event_attr make_attr(uint32_t type, uint64_t config);
 struct perf_event_attr attr_instructions(void);
+
+/* --- test.c --- */
+
+/*
+ * Runs a loop in user mode until the event, which has a sample_period, has taken a sample, but no
+ * longer than a second. Returns the number of samples, or -errno.
+ */
+int take_samples(const struct perf_event_attr *attr);
 
 /* --- dts.c --- */
 
@@ -103,6 +172,11 @@ int cmd_doctor(int argc, char **argv);
 int cmd_test(int argc, char **argv);
 int cmd_man(int argc, char **argv);
 int cmd_exclusive(int argc, char **argv);
+
+/* The options of their own, and what takes the value of one. */
+extern const struct option doctor_options[], exclusive_options[];
+void doctor_set(int option, const char *value);
+void exclusive_set(int option, const char *value);
 
 /* Metrics of perf (tools/perf/pmu-events/arch/riscv/riscv-metrics.json). */
 struct metric {
