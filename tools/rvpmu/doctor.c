@@ -41,8 +41,9 @@ struct patient {
 };
 
 /*
- * Those from FINDING_ABSENT on do not affect the status: an optional feature that the machine does
- * not have, a setting to know of, and what cannot be found out here.
+ * FINDING_ABSENT (an optional feature that the machine does not have), FINDING_NOTE (a setting that
+ * may surprise) and FINDING_UNKNOWN (what cannot be tested here) do not change the status; only
+ * find_blocked() does.
  */
 enum finding {
 	FINDING_OK,
@@ -224,8 +225,8 @@ static bool has_seccomp_filter(void)
 }
 
 /*
- * A kernel with perf does not answer so: its own refusals (kernel.perf_event_paranoid, security
- * modules) are EACCES.
+ * kernel.perf_event_paranoid and SELinux refuse with EACCES, so EPERM or ENOSYS on a kernel with
+ * perf most likely comes from a seccomp filter or an emulator.
  */
 static bool is_blocked(int err)
 {
@@ -236,8 +237,8 @@ static void find_blocked(struct patient *patient)
 {
 	find(patient, "counting", FINDING_UNKNOWN, has_seccomp_filter() ?
 	     "a seccomp filter, for instance that of a container, refuses perf_event_open(2)" :
-	     "perf_event_open(2) does not reach the kernel: a container or an emulator refuses it",
-	     "run rvpmu outside, or allow the call: podman run --cap-add PERFMON --security-opt seccomp=unconfined");
+	     "something between rvpmu and the kernel (a container or QEMU user emulation) refuses perf_event_open(2)",
+	     "run rvpmu on the host, outside the container or emulator; with podman: --cap-add PERFMON --security-opt seccomp=unconfined");
 	/* All is not well if even that is unknown. */
 	if (patient->status < EXIT_DEGRADED)
 		patient->status = EXIT_DEGRADED;
@@ -246,12 +247,12 @@ static void find_blocked(struct patient *patient)
 static void check_counting(struct patient *patient)
 {
 	struct perf_event_attr attr = attr_instructions();
-	int err = try_exactly(&attr);
+	int err = try_event(&attr);
 	bool denied = err == -EACCES;
 
 	if (denied) {
 		exclude_all_but_user(&attr);
-		err = try_exactly(&attr);
+		err = try_event(&attr);
 		patient->user_only = !err;
 	}
 	/* On harts without filters, user mode alone cannot be counted: EOPNOTSUPP. */
@@ -301,7 +302,7 @@ static void check_sampling(struct patient *patient)
 	if (!samples) {
 		find(patient, "sampling", FINDING_MISSING,
 		     "the kernel accepts the event, but no sample arrived within a second",
-		     "perf record -e cpu-clock, and a report of this with the output of dmesg | grep -i pmu");
+		     "use perf record -e cpu-clock, and report this bug with the output of dmesg | grep -i pmu");
 	} else if (!strcmp(patient->sampling, "polled") && !err) {
 		/* "filters ...; sampling by a timer, up to a tick late: <why>" */
 		find_in_log("sampling by a timer", why);
@@ -339,7 +340,7 @@ static void check_filters(struct patient *patient)
 	int err;
 
 	attr.exclude_kernel = 1;
-	err = try_exactly(&attr);
+	err = try_event(&attr);
 	if (!err)
 		find(patient, "filters", FINDING_OK, "instructions:u counts user mode only", "");
 	else
@@ -376,7 +377,7 @@ static int try_branch_records(uint64_t filter)
 	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
 	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | filter;
 	attr.exclude_kernel = 1;
-	return try_exactly(&attr);
+	return try_event(&attr);
 }
 
 static void describe_branch_records(struct patient *patient)
@@ -446,7 +447,7 @@ static void check_precise(struct patient *patient)
 	attr.sample_period = 1000000;
 	attr.exclude_kernel = 1;
 	attr.precise_ip = 2;
-	if (!try_exactly(&attr))
+	if (!try_event(&attr))
 		find(patient, "precise samples", FINDING_OK, "instructions:pp", "");
 	else
 		find(patient, "precise samples", FINDING_ABSENT,

@@ -32,11 +32,13 @@
 #include "rvpmu.h"
 
 #define PATH_SIZE	512
-#define POLL_MS		1000
+#define LOOK_MS		1000
 #define GRACE_MS	5000
 
 /* Marks a process that holds the counters: a link of this name in its /proc/PID/fd. */
 #define MARK		"rvpmu-exclusive"
+
+#define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 
 struct hart {
 	long number;
@@ -96,7 +98,7 @@ static bool name_holders(void)
 		read_line(path, raw);
 		/* Its owner has chosen the name, and may be another user. */
 		make_printable(raw, name);
-		report_error("process %s (%s) is an rvpmu exclusive: end it and try again",
+		report_error("process %s (%s) runs rvpmu exclusive: end it and try again",
 			     entry->d_name, name);
 		found = true;
 	}
@@ -105,13 +107,30 @@ static bool name_holders(void)
 	return found;
 }
 
+/*
+ * A kernel with CONFIG_RISCV_PMU_NMI_WATCHDOG has a pinned event on each hart. Another kind of
+ * detector has the same sysctl, but no event, so this is a possible holder only.
+ */
+static bool has_watchdog(void)
+{
+	long on;
+
+	return read_number(WATCHDOG, &on) && on == 1;
+}
+
 static void explain_reserved(long hart)
 {
-	report_error("a pinned event of another process has the counters of hart %ld", hart);
-	if (!name_holders())
-		report_error("%s", geteuid() ?
-			     "as root, rvpmu exclusive looks for the process among those of other users, too" :
-			     "no other rvpmu exclusive runs: end the perf that was started with pinned events (perf stat -e EVENT:D) and try again");
+	bool watchdog = has_watchdog();
+
+	report_error("a pinned event of %s holds the counters of hart %ld", watchdog ?
+		     "the kernel's NMI watchdog or of another process" : "another process", hart);
+	if (name_holders())
+		return;
+	if (watchdog)
+		report_error("the kernel's NMI watchdog is on: run sysctl kernel.nmi_watchdog=0 and try again");
+	report_error("%s", geteuid() ?
+		     "run rvpmu exclusive as root to see which process of another user holds the counters" :
+		     "no other rvpmu exclusive runs: end the perf that was started with pinned events (perf stat -e EVENT:D) and try again");
 }
 
 /* --- the reservation --- */
@@ -154,9 +173,11 @@ static bool reserve(struct hart *hart)
 	if (hart->fd == -EACCES || hart->fd == -EPERM)
 		report_error("no permission to reserve the counters of hart %ld: run as root, or with CAP_PERFMON, or set sysctl kernel.perf_event_paranoid=0; in a container, allow perf_event_open, too",
 			     hart->number);
-	else if (hart->fd == -EMFILE || hart->fd == -ENFILE)
-		report_error("hart %ld: %s; one is needed for each hart: raise ulimit -n",
-			     hart->number, strerror(-hart->fd));
+	else if (hart->fd == -EMFILE)
+		report_error("hart %ld: too many open files: rvpmu needs one file descriptor for each hart; raise ulimit -Hn",
+			     hart->number);
+	else if (hart->fd == -ENFILE)
+		report_error("the system's limit of open files is reached: raise sysctl fs.file-max");
 	else if (hart->fd < 0)
 		report_error("the counters of hart %ld cannot be reserved: %s; rvpmu doctor checks the PMU",
 			     hart->number, strerror(-hart->fd));
@@ -173,24 +194,31 @@ static bool read_online(char list[TEXT_SIZE])
 	return read_line(ONLINE, list) && strlen(list) < TEXT_SIZE - 1;
 }
 
-/* Returns why the reservation does not hold any more, or NULL. @events: look at each, too. */
-static const char *find_loss(bool events)
+/* Returns how the list of online harts has changed, or NULL. */
+static const char *online_changed(void)
 {
 	static char why[2 * TEXT_SIZE + 64];
 	char online[TEXT_SIZE];
 
-	if (!read_online(online) || strcmp(online, hold.online)) {
-		snprintf(why, sizeof(why), "harts %s are online, no longer %s", online, hold.online);
-		return why;
-	}
-	for (size_t i = 0; events && i < hold.nr; i++) {
+	if (read_online(online) && !strcmp(online, hold.online))
+		return NULL;
+	snprintf(why, sizeof(why), "the online harts changed from %s to %s", hold.online, online);
+	return why;
+}
+
+/* Looks at each event, too: a hart may have gone and come back. Returns what happened, or NULL. */
+static const char *reservation_lost(void)
+{
+	static char why[TEXT_SIZE];
+
+	for (size_t i = 0; i < hold.nr; i++) {
 		if (is_held(&hold.harts[i]))
 			continue;
-		snprintf(why, sizeof(why), "hart %ld was offline, or lost its reservation",
+		snprintf(why, sizeof(why), "hart %ld went offline, or its event stopped",
 			 hold.harts[i].number);
 		return why;
 	}
-	return NULL;
+	return online_changed();
 }
 
 static bool reserve_all(void)
@@ -218,7 +246,7 @@ static bool reserve_all(void)
 		return false;
 	}
 	/* A hart may have come or gone meanwhile. */
-	why = find_loss(true);
+	why = reservation_lost();
 	if (why)
 		report_error("%s: try again while no hart goes online or offline", why);
 	return !why;
@@ -228,7 +256,8 @@ static bool reserve_all(void)
 
 /*
  * The kernel announces harts that go online or offline. Not everywhere: a container gets no
- * messages, nor are there any at suspend; find_loss() notices these later.
+ * messages, nor are there any at suspend; online_changed() and reservation_lost() notice these
+ * later.
  */
 static int open_uevents(void)
 {
@@ -242,15 +271,15 @@ static int open_uevents(void)
 	return -1;
 }
 
-/* "online@/devices/system/cpu/cpu1"; returns the name of the hart in @text, or NULL. */
+/* "online@/devices/system/cpu/cpu1"; returns the number of the hart in @text, or NULL. */
 static const char *parse_uevent(const char *text)
 {
 	const char *path = strchr(text, '@');
-	size_t len = strlen("@/devices/system/cpu/");
+	size_t len = strlen("@/devices/system/cpu/cpu");
 
 	if (strncmp(text, "online@", 7) && strncmp(text, "offline@", 8))
 		return NULL;
-	return strncmp(path, "@/devices/system/cpu/cpu", len + 3) ? NULL : path + len;
+	return strncmp(path, "@/devices/system/cpu/cpu", len) ? NULL : path + len;
 }
 
 /* Reads all messages. Returns why the reservation is lost, or NULL. */
@@ -265,12 +294,12 @@ static const char *read_uevents(void)
 		text[len] = '\0';
 		if (found || !parse_uevent(text))
 			continue;
-		snprintf(why, sizeof(why), "%.32s went %s", parse_uevent(text),
+		snprintf(why, sizeof(why), "hart %.32s went %s", parse_uevent(text),
 			 *text == 'o' && text[1] == 'n' ? "online" : "offline");
 		found = why;
 	}
 	/* ENOBUFS: there were too many messages. */
-	return found || errno == EAGAIN ? found : find_loss(true);
+	return found || errno == EAGAIN ? found : reservation_lost();
 }
 
 /* --- CMD --- */
@@ -298,18 +327,20 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-static void take_signals(sigset_t *mask)
+static void fill_signal_mask(sigset_t *mask)
 {
-	static const int taken[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD };
+	static const int handled[] = {
+		SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD,
+	};
 
 	sigemptyset(mask);
-	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
-		sigaddset(mask, taken[i]);
+	for (size_t i = 0; i < sizeof(handled) / sizeof(*handled); i++)
+		sigaddset(mask, handled[i]);
 }
 
 /* Writes errno to @failure if CMD cannot be run. */
 static void __attribute__((noreturn))
-become(char **argv, const struct inherited *inherited, pid_t parent, int failure)
+exec_command(char **argv, const struct inherited *inherited, pid_t parent, int failure)
 {
 	int err;
 
@@ -339,7 +370,7 @@ static bool start(struct child *child, char **argv, const struct inherited *inhe
 	}
 	child->pid = fork();
 	if (!child->pid)
-		become(argv, inherited, parent, failure[1]);
+		exec_command(argv, inherited, parent, failure[1]);
 	if (child->pid < 0)
 		report_error("fork: %s", strerror(errno));
 	close(failure[1]);
@@ -352,8 +383,6 @@ static bool start(struct child *child, char **argv, const struct inherited *inhe
 
 static void stop(struct child *child, const char *why)
 {
-	if (child->lost)
-		return;
 	child->lost = why;
 	child->deadline = now_ms() + GRACE_MS;
 	kill(child->pid, SIGTERM);
@@ -375,11 +404,13 @@ static void watch(struct child *child, int signals)
 	struct pollfd fds[] = {
 		{ .fd = signals, .events = POLLIN }, { .fd = hold.uevents, .events = POLLIN },
 	};
+	int64_t next_look = now_ms() + LOOK_MS;
 	struct signalfd_siginfo info;
 	const char *why;
 
 	while (!child->ended) {
-		int ready = poll(fds, 2, POLL_MS);
+		int64_t rest = next_look - now_ms();
+		int ready = poll(fds, 2, rest > 0 ? rest : 0);
 
 		if (ready > 0 && fds[0].revents &&
 		    read(signals, &info, sizeof(info)) == sizeof(info))
@@ -388,10 +419,17 @@ static void watch(struct child *child, int signals)
 		if (child->ended)
 			break;
 		why = ready > 0 && fds[1].revents ? read_uevents() : NULL;
-		if (!ready)
-			why = find_loss(false);
-		if (why)
+		/* Signals and uevents may come more often than once in LOOK_MS. */
+		if (now_ms() >= next_look) {
+			next_look = now_ms() + LOOK_MS;
+			if (!why && !child->lost)
+				why = online_changed();
+		}
+		if (why) {
 			stop(child, why);
+			/* Later uevents would replace the reason. */
+			fds[1].fd = -1;
+		}
 		if (child->lost && now_ms() > child->deadline)
 			kill(child->pid, SIGKILL);
 	}
@@ -406,7 +444,7 @@ static int run(char **argv, struct inherited *inherited)
 
 	/* If SIGCHLD is ignored, waitpid() returns no exit status. */
 	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, &inherited->child);
-	take_signals(&mask);
+	fill_signal_mask(&mask);
 	sigprocmask(SIG_BLOCK, &mask, &inherited->mask);
 	signals = signalfd(-1, &mask, SFD_CLOEXEC);
 	if (signals < 0) {
@@ -419,10 +457,12 @@ static int run(char **argv, struct inherited *inherited)
 
 	/* What came and went between two looks shows in the events. */
 	why = child.lost ? child.lost : hold.uevents >= 0 ? read_uevents() : NULL;
-	why = why ? why : find_loss(true);
+	why = why ? why : reservation_lost();
 	if (why) {
-		report_error("%s while %s ran, so its counters were not reserved any more: %s; run it again while no hart goes online or offline",
-			     why, argv[0], child.lost ? "it was stopped" : "it had ended already");
+		report_error(child.lost ?
+			     "%s while %s ran, so the reservation was lost; rvpmu stopped %s: run it again while no hart goes online or offline" :
+			     "%s while %s ran, so the reservation was lost, but %s ended before rvpmu stopped it: run it again while no hart goes online or offline",
+			     why, argv[0], argv[0]);
 		return EXIT_OWN_ERROR;
 	}
 	return WIFEXITED(child.status) ? WEXITSTATUS(child.status) : 128 + WTERMSIG(child.status);

@@ -40,12 +40,12 @@ static void find_counters(const struct pmu *pmu, const struct perf_event_attr *a
 	uint32_t mask = 0;
 
 	*text = '\0';
-	if (!has_format || attr->config2 || try_event(attr))
+	if (!has_format || attr->config2 || try_event_or_user_only(attr))
 		return;
 
 	for (int ctr = 0; ctr < 32; ctr++) {
 		one.config2 = 1U << ctr;
-		if (!try_event(&one))
+		if (!try_event_or_user_only(&one))
 			mask |= 1U << ctr;
 	}
 	/* counterid_mask has no bits for firmware counters. */
@@ -142,7 +142,7 @@ static int list_generic(const struct pmu *pmu, const char *name,
 	snprintf(file, sizeof(file), "events/%.100s", name);
 	if (pmu_read(pmu, file, text))
 		return 0;
-	err = try_event(attr);
+	err = try_event_or_user_only(attr);
 	event.denied = err == -EACCES || err == -EPERM;
 	if (!err || event.denied)
 		print_event(&event);

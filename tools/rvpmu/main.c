@@ -22,7 +22,7 @@ static const struct command {
 	const struct option *options;		/* NULL: the common ones only */
 	const char *letters;			/* of the options, for getopt_long() */
 	void (*set)(int option, const char *value);
-	int usage_status;			/* 0: EXIT_USAGE */
+	int own_error;				/* 0, or the status of all errors of rvpmu itself */
 	bool riscv;				/* it is for RISC-V machines only */
 } commands[] = {
 	{
@@ -46,8 +46,8 @@ static const struct command {
 		.name = "exclusive", .args = " [--quiet] [--output FILE] [--] CMD [ARG...]",
 		.run = cmd_exclusive, .min_args = 1, .max_args = INT_MAX,
 		/* "+": CMD has options of its own. */
-		.options = exclusive_options, .letters = "+hjo:q", .set = exclusive_set,
-		.usage_status = EXIT_OWN_ERROR,
+		.options = exclusive_options, .letters = "+:hjo:q", .set = exclusive_set,
+		.own_error = EXIT_OWN_ERROR,
 		.help = "run CMD while no other events are counted",
 	},
 };
@@ -81,19 +81,25 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* Returns @status, or EXIT_DEGRADED if the output was not written: a closed pipe, a full disk. */
-static int finish(int status)
+/* The exit status for an error of rvpmu itself. @command may be NULL. */
+static int error_status(const struct command *command, int status)
+{
+	return command && command->own_error ? command->own_error : status;
+}
+
+/* Returns @status, or an error's if the output was not written: a closed pipe, a full disk. */
+static int finish(const struct command *command, int status)
 {
 	if (json_end(status) && !fflush(stdout) && !ferror(stdout))
 		return status;
 	fprintf(stderr, "rvpmu: the output was not written: %s\n", strerror(errno));
-	return status ? status : EXIT_DEGRADED;
+	return status ? status : error_status(command, EXIT_DEGRADED);
 }
 
 /* Without a command, the usage of all follows. */
 static int refuse(const struct command *command, const char *why, const char *what)
 {
-	int status = command && command->usage_status ? command->usage_status : EXIT_USAGE;
+	int status = error_status(command, EXIT_USAGE);
 
 	if (!json_begin(command ? command->name : NULL))
 		return status;
@@ -103,7 +109,7 @@ static int refuse(const struct command *command, const char *why, const char *wh
 		report_error("%s%s", why, what);
 	if (!command && !json)
 		print_usage(stderr);
-	return finish(status);
+	return finish(command, status);
 }
 
 /* Parses a command's options. Returns false if it is not to run: *status says how that ends. */
@@ -112,18 +118,18 @@ static bool parse(const struct command *command, int argc, char **argv, int *sta
 	const struct option *options = command->options ? command->options : common_options;
 	int option;
 
-	/* glibc and musl start anew. */
+	/* 0 makes getopt_long() of glibc and musl start again, for the command's own options. */
 	optind = 0;
-	while ((option = getopt_long(argc, argv, command->letters ? command->letters : "hj",
+	while ((option = getopt_long(argc, argv, command->letters ? command->letters : ":hj",
 				     options, NULL)) != -1) {
 		if (option == 'h') {
 			print_command_usage(command);
-			*status = finish(EXIT_OK);
+			*status = finish(command, EXIT_OK);
 			return false;
 		}
-		if (option == '?') {
-			*status = refuse(command, "unknown option, or no value for it: ",
-					 argv[optind - 1]);
+		if (option == '?' || option == ':') {
+			*status = refuse(command, option == '?' ? "unknown option: " :
+					 "this option needs a value: ", argv[optind - 1]);
 			return false;
 		}
 		if (option == 'j')
@@ -154,14 +160,14 @@ static int run(const struct command *command, int argc, char **argv)
 		return status;
 	if (!json_begin(command->name)) {
 		report_error("out of memory");
-		return EXIT_MISSING;
+		return error_status(command, EXIT_MISSING);
 	}
 	if (command->riscv && !is_riscv(&machine)) {
-		report_error("this machine is no RISC-V but %s, and rvpmu %s is for RISC-V only; rvpmu list, caps and man work on any",
+		report_error("this machine is not RISC-V but %s, and rvpmu %s is for RISC-V only; rvpmu list, caps and man work on any",
 			     machine.machine, command->name);
-		return finish(EXIT_MISSING);
+		return finish(command, EXIT_MISSING);
 	}
-	return finish(command->run(argc - optind, argv + optind));
+	return finish(command, command->run(argc - optind, argv + optind));
 }
 
 int main(int argc, char **argv)
@@ -179,11 +185,11 @@ int main(int argc, char **argv)
 			json = true;
 		} else if (option == 'h') {
 			print_usage(stdout);
-			return finish(EXIT_OK);
+			return finish(NULL, EXIT_OK);
 		} else if (option == 'V') {
 			if (!json)
 				printf("rvpmu %s\n", RVPMU_VERSION);
-			return json_begin(NULL) ? finish(EXIT_OK) : EXIT_MISSING;
+			return json_begin(NULL) ? finish(NULL, EXIT_OK) : EXIT_MISSING;
 		} else {
 			return refuse(NULL, "unknown option: ", argv[optind - 1]);
 		}
@@ -192,7 +198,7 @@ int main(int argc, char **argv)
 		return refuse(NULL, "no command given", "");
 	if (!strcmp(argv[optind], "help")) {
 		print_usage(stdout);
-		return finish(EXIT_OK);
+		return finish(NULL, EXIT_OK);
 	}
 	command = find_command(argv[optind]);
 	if (!command)

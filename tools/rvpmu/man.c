@@ -121,7 +121,7 @@ static void print_command(const struct pmu *pmu, const char *event, int err)
 
 	if (err) {
 		if (!json)
-			printf("    It cannot be opened now: %s.\n", strerror(-err));
+			printf("    It cannot be opened now: %s; run rvpmu doctor.\n", strerror(-err));
 		json_text("error", strerror(-err));
 		return;
 	}
@@ -198,7 +198,7 @@ static int show_generic(const struct pmu *pmu, const char *name,
 	json_text("name", name);
 	print_text("text", explain(name, text));
 	print_encoding(NULL, attr);
-	print_command(pmu, search->asked, try_event(attr));
+	print_command(pmu, search->asked, try_event_or_user_only(attr));
 	json_close('}');
 	search->found++;
 	return 0;

@@ -450,21 +450,24 @@ static int try_on(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	return 0;
 }
 
-int try_exactly(const struct perf_event_attr *attr)
+int try_event(const struct perf_event_attr *attr)
 {
 	return try_on(attr, 0, -1);
 }
 
-int try_event(const struct perf_event_attr *attr)
+int try_event_or_user_only(const struct perf_event_attr *attr)
 {
 	struct perf_event_attr user = *attr;
-	int err = try_exactly(attr), again;
+	int err = try_event(attr), again;
 
 	if (err != -EACCES)
 		return err;
 	exclude_all_but_user(&user);
-	again = try_exactly(&user);
-	/* Without filters, the hart has no user mode only, whether it has the event or not. */
+	again = try_event(&user);
+	/*
+	 * A hart without filters cannot count user mode only, so EOPNOTSUPP says nothing about the
+	 * event: return the first error.
+	 */
 	return again == -EOPNOTSUPP ? err : again;
 }
 
@@ -473,5 +476,5 @@ int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr)
 	char text[TEXT_SIZE];
 
 	return pmu_read(pmu, "cpumask", text) ? try_on(attr, -1, strtol(text, NULL, 10)) :
-						try_event(attr);
+						try_event_or_user_only(attr);
 }

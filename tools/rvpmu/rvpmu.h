@@ -128,9 +128,9 @@ int for_each_generic(const struct pmu *pmu, generic_fn *fn, void *arg);
 /* Returns a descriptor or -errno. */
 int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
 /* Returns 0 or -errno. */
-int try_exactly(const struct perf_event_attr *attr);
-/* The same in user mode only, if this user may not measure the kernel. */
 int try_event(const struct perf_event_attr *attr);
+/* The same in user mode only, if this user may not measure the kernel. */
+int try_event_or_user_only(const struct perf_event_attr *attr);
 /* The same on the CPU that the PMU's cpumask names, or else for this task. */
 int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr);
 void exclude_all_but_user(struct perf_event_attr *attr);
@@ -173,7 +173,7 @@ int cmd_test(int argc, char **argv);
 int cmd_man(int argc, char **argv);
 int cmd_exclusive(int argc, char **argv);
 
-/* The options of their own, and what takes the value of one. */
+/* Options of single commands, and the callbacks that store them. */
 extern const struct option doctor_options[], exclusive_options[];
 void doctor_set(int option, const char *value);
 void exclusive_set(int option, const char *value);
