@@ -21,6 +21,12 @@
  * functions below read a counter only if the kernel has RISCV_PMU_READ_CAP, which only
  * riscv-pmu has, and otherwise call read().
  *
+ * A reader belongs to the thread that has opened it, which is recognized by its thread pointer
+ * (tp). So close a reader before its thread ends: the C library may reuse the thread pointer for
+ * a new thread, which would be taken for the owner. Each thread needs a thread pointer of its
+ * own: clone() without CLONE_SETTLS gives the child that of its parent, and a read by the child
+ * may then raise SIGILL.
+ *
  * perf_mmap__read_self() of libperf is not used: it reads the counter whatever the kernel does,
  * so it gets this SIGILL, from other threads too; it does not support RV32; it returns the
  * times of the last context switch if the event was not multiplexed; and a program would have
@@ -46,13 +52,16 @@ extern "C" {
 #endif
 
 /*
- * What is fast is inline, and what is rare is in functions whose result is that of their caller:
- * so the fast way needs no stack.
+ * Fast paths are inlined. Slow paths are out of line and tail-called, so that the fast path needs
+ * no stack frame.
  */
-#define RISCV_PMU_FAST	static inline __attribute__((__always_inline__))
-#define RISCV_PMU_RARE	static __attribute__((__noinline__, __cold__, unused))
+#define RISCV_PMU_FAST_PATH	static inline __attribute__((__always_inline__))
+#define RISCV_PMU_SLOW_PATH	static __attribute__((__noinline__, __cold__, unused))
 
-/* Where this file exists, no read of a counter kills the thread that the counter was shown to. */
+/*
+ * Only riscv-pmu has this file. Its kernel emulates a read of a counter that was reassigned after
+ * the program read page->index, instead of sending SIGILL.
+ */
 #define RISCV_PMU_READ_CAP	"/sys/bus/event_source/devices/cpu/caps/backend"
 
 /**
@@ -71,7 +80,7 @@ struct riscv_pmu_count {
 /**
  * struct riscv_pmu_reader - an event of the thread that has opened it
  * @page:	the event's mapping; NULL if it cannot be read without a system call
- * @owner:	thread pointer of its thread; 0 in a child after fork()
+ * @owner:	thread pointer (tp) of its thread; 0 in a child after fork()
  * @fd:		the event's descriptor, for ioctl() and as leader of a group
  */
 struct riscv_pmu_reader {
@@ -112,7 +121,7 @@ struct riscv_pmu_reader {
  * Return: its value; bits above its width are undefined. A counter that the kernel
  * does not let this thread read raises SIGILL: programs call the functions below.
  */
-RISCV_PMU_FAST uint64_t riscv_pmu_read_csr(unsigned long ctr)
+RISCV_PMU_FAST_PATH uint64_t riscv_pmu_read_csr(unsigned long ctr)
 {
 	switch (ctr) {
 	RISCV_PMU_READ_CSR(0)
@@ -170,7 +179,7 @@ static inline uint64_t riscv_pmu_read_time(void)
 #endif
 }
 
-/* Reader and kernel share a hart: the compiler alone could change the order. */
+/* The kernel updates the page on the reader's hart, so a compiler barrier suffices. */
 #define riscv_pmu_barrier()	__asm__ volatile("" ::: "memory")
 
 /* cap_user_rdpmc and cap_user_time, tested with one load. */
@@ -178,19 +187,19 @@ static inline uint64_t riscv_pmu_read_time(void)
 #define RISCV_PMU_READ_TIMES	(RISCV_PMU_READ_COUNT | (uint64_t)1 << 3)
 
 /*
- * What is read at one instant: the count; the page's lock; the time CSR; and what the times of
- * struct riscv_pmu_count would be if the time CSR were 0.
+ * What is read at one instant: the count; the page's sequence count (perf_event_mmap_page.lock);
+ * the time CSR; and what the times of struct riscv_pmu_count would be if the time CSR were 0.
  */
-struct riscv_pmu_mark {
+struct riscv_pmu_snapshot {
 	uint64_t value;
 	uint64_t time;
 	uint64_t enabled;
 	uint64_t running;
-	uint32_t lock;
+	uint32_t seq;
 };
 
 /* The count, if the page has this index and does not change meanwhile. */
-RISCV_PMU_FAST uint64_t
+RISCV_PMU_FAST_PATH uint64_t
 riscv_pmu_page_value(const volatile struct perf_event_mmap_page *page, unsigned long index)
 {
 	unsigned int unused = (64 - page->pmc_width) & 63;
@@ -202,42 +211,42 @@ riscv_pmu_page_value(const volatile struct perf_event_mmap_page *page, unsigned 
  * Reads a page as <linux/perf_event.h> describes at struct perf_event_mmap_page. @caps is
  * constant; the times are read if it is RISCV_PMU_READ_TIMES.
  */
-RISCV_PMU_FAST bool
+RISCV_PMU_FAST_PATH bool
 riscv_pmu_read_page(const volatile struct perf_event_mmap_page *page,
-		    struct riscv_pmu_mark *mark, uint64_t caps)
+		    struct riscv_pmu_snapshot *snapshot, uint64_t caps)
 {
-	/* One is enough, two if the page changes meanwhile; nobody is to wait for ever. */
+	/* Normally one try succeeds. The limit prevents an endless loop. */
 	unsigned int tries = 16;
 	unsigned long index;
-	uint32_t lock;
+	uint32_t seq;
 
 	do {
 		if (!tries--)
 			return false;
-		lock = page->lock;
+		seq = page->lock;
 		riscv_pmu_barrier();
 		index = page->index;
 		if ((page->capabilities & caps) != caps || !index)
 			return false;
 
-		mark->value = riscv_pmu_page_value(page, index);
+		snapshot->value = riscv_pmu_page_value(page, index);
 		if (caps == RISCV_PMU_READ_TIMES) {
 			uint64_t offset = page->time_offset;
 
-			mark->time = riscv_pmu_read_time();
-			mark->enabled = page->time_enabled + offset;
-			mark->running = page->time_running + offset;
+			snapshot->time = riscv_pmu_read_time();
+			snapshot->enabled = page->time_enabled + offset;
+			snapshot->running = page->time_running + offset;
 		}
 		riscv_pmu_barrier();
-	} while (page->lock != lock || lock & 1);
+	} while (page->lock != seq || seq & 1);
 
-	mark->lock = lock;
+	snapshot->seq = seq;
 	return true;
 }
 
 /*
- * Nanoseconds of perf's clock for a value of the time CSR. That has 64 bits, so that
- * cap_user_time_short changes nothing; and the factors are constant.
+ * Nanoseconds of perf's clock for a value of the time CSR. The time CSR has 64 bits, so time_mask
+ * has no effect; time_mult and time_shift never change, so they are read without the lock.
  */
 static inline uint64_t riscv_pmu_time_to_ns(const volatile struct perf_event_mmap_page *page,
 					    uint64_t time)
@@ -252,13 +261,13 @@ static inline uint64_t riscv_pmu_time_to_ns(const volatile struct perf_event_mma
 static __attribute__((unused)) int riscv_pmu_reads_known;
 
 /**
- * riscv_pmu_reads_are_safe() - find out if the kernel emulates the read of a lost counter
+ * riscv_pmu_reads_are_safe() - find out if the kernel emulates the read of a reassigned counter
  *
  * The first call in each source file makes a system call.
  *
  * Return: false with any other driver than riscv-pmu, and where sysfs is not mounted.
  */
-RISCV_PMU_RARE bool riscv_pmu_reads_are_safe(void)
+RISCV_PMU_SLOW_PATH bool riscv_pmu_reads_are_safe(void)
 {
 	int known = __atomic_load_n(&riscv_pmu_reads_known, __ATOMIC_RELAXED);
 
@@ -276,17 +285,17 @@ RISCV_PMU_RARE bool riscv_pmu_reads_are_safe(void)
 static inline bool riscv_pmu_read_value(const volatile struct perf_event_mmap_page *page,
 					uint64_t *count)
 {
-	struct riscv_pmu_mark mark;
+	struct riscv_pmu_snapshot snapshot;
 
-	if (!riscv_pmu_read_page(page, &mark, RISCV_PMU_READ_COUNT))
+	if (!riscv_pmu_read_page(page, &snapshot, RISCV_PMU_READ_COUNT))
 		return false;
 
-	*count = mark.value;
+	*count = snapshot.value;
 	return true;
 }
 
-RISCV_PMU_RARE bool riscv_pmu_read_first(const volatile struct perf_event_mmap_page *page,
-					 uint64_t *count)
+RISCV_PMU_SLOW_PATH bool
+riscv_pmu_read_first(const volatile struct perf_event_mmap_page *page, uint64_t *count)
 {
 	return riscv_pmu_reads_are_safe() && riscv_pmu_read_value(page, count);
 }
@@ -378,15 +387,16 @@ static inline int riscv_pmu_reader_open(struct riscv_pmu_reader *reader,
 	return 0;
 }
 
-RISCV_PMU_FAST bool
-riscv_pmu_reader_mark(const struct riscv_pmu_reader *reader, struct riscv_pmu_mark *mark)
+RISCV_PMU_FAST_PATH bool
+riscv_pmu_reader_snapshot(const struct riscv_pmu_reader *reader,
+			  struct riscv_pmu_snapshot *snapshot)
 {
 	return *reader->owner == riscv_pmu_thread() && reader->page &&
-	       riscv_pmu_read_page(reader->page, mark, RISCV_PMU_READ_TIMES);
+	       riscv_pmu_read_page(reader->page, snapshot, RISCV_PMU_READ_TIMES);
 }
 
 /* A system call, if the thread is the right one. */
-RISCV_PMU_RARE int
+RISCV_PMU_SLOW_PATH int
 riscv_pmu_reader_call(const struct riscv_pmu_reader *reader, struct riscv_pmu_count *count)
 {
 	long size;
@@ -416,16 +426,16 @@ riscv_pmu_reader_call(const struct riscv_pmu_reader *reader, struct riscv_pmu_co
 static inline int riscv_pmu_reader_read(const struct riscv_pmu_reader *reader,
 					struct riscv_pmu_count *count)
 {
-	struct riscv_pmu_mark mark;
+	struct riscv_pmu_snapshot snapshot;
 	uint64_t ns;
 
-	if (!riscv_pmu_reader_mark(reader, &mark))
+	if (!riscv_pmu_reader_snapshot(reader, &snapshot))
 		return riscv_pmu_reader_call(reader, count);
 
-	ns = riscv_pmu_time_to_ns(reader->page, mark.time);
-	count->value = mark.value;
-	count->enabled = mark.enabled + ns;
-	count->running = mark.running + ns;
+	ns = riscv_pmu_time_to_ns(reader->page, snapshot.time);
+	count->value = snapshot.value;
+	count->enabled = snapshot.enabled + ns;
+	count->running = snapshot.running + ns;
 	return 0;
 }
 
@@ -433,7 +443,8 @@ static inline int riscv_pmu_reader_read(const struct riscv_pmu_reader *reader,
  * riscv_pmu_reader_close() - close an event
  * @reader:	the event
  *
- * Any thread may call it, and a child after a fork(): the event stays open in the parent.
+ * Call it before the thread that has opened the event ends. Any thread may call it, and a child
+ * after a fork(): the event stays open in the parent.
  */
 static inline void riscv_pmu_reader_close(struct riscv_pmu_reader *reader)
 {

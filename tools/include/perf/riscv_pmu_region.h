@@ -14,8 +14,9 @@
  *	riscv_pmu_region_count(&parse, 0, &count);
  *	printf("%lu runs: %llu\n", parse.runs, (unsigned long long)riscv_pmu_scale(&count));
  *
- * A region belongs to the thread that has opened its events; other threads need regions of
- * their own. Regions may be nested and may overlap, but a region cannot contain itself.
+ * A region belongs to the thread that has opened its events, and must not be used after this
+ * thread has ended, see riscv_pmu_read.h; other threads need regions of their own. Regions may be
+ * nested and may overlap, but a region cannot contain itself.
  */
 #ifndef _PERF_RISCV_PMU_REGION_H
 #define _PERF_RISCV_PMU_REGION_H
@@ -30,7 +31,7 @@ extern "C" {
 
 /* The beginning of an event's run, and the sum of its runs, see struct riscv_pmu_region. */
 struct riscv_pmu_region_event {
-	struct riscv_pmu_mark begin;
+	struct riscv_pmu_snapshot begin;
 	struct riscv_pmu_count sum;
 	uint64_t time;
 };
@@ -54,39 +55,39 @@ struct riscv_pmu_region {
 
 #define RISCV_PMU_REGION(readers, nr)	{ (readers), (nr), false, 0, {} }
 
-/* Differs from the lock of each page that can be read, which is even. */
-#define RISCV_PMU_NO_LOCK	UINT32_MAX
+/* An odd value, which no valid sequence count has. */
+#define RISCV_PMU_NO_SEQ	UINT32_MAX
 
-/* Marks the count, if need be by a system call. */
-RISCV_PMU_RARE int riscv_pmu_region_mark(const struct riscv_pmu_reader *reader,
-					 struct riscv_pmu_mark *mark)
+/* Takes a snapshot of the count, by a system call if necessary. */
+RISCV_PMU_SLOW_PATH int riscv_pmu_region_snapshot(const struct riscv_pmu_reader *reader,
+						  struct riscv_pmu_snapshot *snapshot)
 {
 	struct riscv_pmu_count count;
 
-	if (riscv_pmu_reader_mark(reader, mark))
+	if (riscv_pmu_reader_snapshot(reader, snapshot))
 		return 0;
 	if (riscv_pmu_reader_call(reader, &count))
 		return -1;
 
-	mark->value = count.value;
-	mark->time = 0;
-	mark->enabled = count.enabled;
-	mark->running = count.running;
-	mark->lock = RISCV_PMU_NO_LOCK;
+	snapshot->value = count.value;
+	snapshot->time = 0;
+	snapshot->enabled = count.enabled;
+	snapshot->running = count.running;
+	snapshot->seq = RISCV_PMU_NO_SEQ;
 	return 0;
 }
 
-RISCV_PMU_RARE int riscv_pmu_region_refuse(int err)
+RISCV_PMU_SLOW_PATH int riscv_pmu_region_refuse(int err)
 {
 	errno = err;
 	return -1;
 }
 
 /* Begins a run of the events from the i-th on. */
-RISCV_PMU_RARE int riscv_pmu_region_begin_from(struct riscv_pmu_region *region, unsigned int i)
+RISCV_PMU_SLOW_PATH int riscv_pmu_region_begin_from(struct riscv_pmu_region *region, unsigned int i)
 {
 	for (; i < region->nr; i++) {
-		if (riscv_pmu_region_mark(&region->readers[i], &region->event[i].begin))
+		if (riscv_pmu_region_snapshot(&region->readers[i], &region->event[i].begin))
 			return -1;
 	}
 
@@ -110,7 +111,7 @@ static inline int riscv_pmu_region_begin(struct riscv_pmu_region *region)
 		return riscv_pmu_region_refuse(EINVAL);
 
 	for (unsigned int i = 0; i < nr; i++) {
-		if (!riscv_pmu_reader_mark(&region->readers[i], &region->event[i].begin))
+		if (!riscv_pmu_reader_snapshot(&region->readers[i], &region->event[i].begin))
 			return riscv_pmu_region_begin_from(region, i);
 	}
 
@@ -118,25 +119,26 @@ static inline int riscv_pmu_region_begin(struct riscv_pmu_region *region)
 	return 0;
 }
 
-/* Nanoseconds of a mark's time, which is 0 without a page. */
-static inline uint64_t riscv_pmu_mark_ns(const struct riscv_pmu_reader *reader,
-					 const struct riscv_pmu_mark *mark)
+/* Nanoseconds of a snapshot's time, which is 0 without a page. */
+static inline uint64_t riscv_pmu_snapshot_ns(const struct riscv_pmu_reader *reader,
+					     const struct riscv_pmu_snapshot *snapshot)
 {
-	return reader->page ? riscv_pmu_time_to_ns(reader->page, mark->time) : 0;
+	return reader->page ? riscv_pmu_time_to_ns(reader->page, snapshot->time) : 0;
 }
 
 /* The kernel has changed the event's page during the run: the event may have been multiplexed. */
-RISCV_PMU_RARE int riscv_pmu_region_add_changed(struct riscv_pmu_region *region, unsigned int i)
+RISCV_PMU_SLOW_PATH int
+riscv_pmu_region_add_changed(struct riscv_pmu_region *region, unsigned int i)
 {
 	const struct riscv_pmu_reader *reader = &region->readers[i];
-	const struct riscv_pmu_mark *begin = &region->event[i].begin;
-	struct riscv_pmu_mark end;
+	const struct riscv_pmu_snapshot *begin = &region->event[i].begin;
+	struct riscv_pmu_snapshot end;
 	uint64_t ns;
 
-	if (riscv_pmu_region_mark(reader, &end))
+	if (riscv_pmu_region_snapshot(reader, &end))
 		return -1;
 
-	ns = riscv_pmu_mark_ns(reader, &end) - riscv_pmu_mark_ns(reader, begin);
+	ns = riscv_pmu_snapshot_ns(reader, &end) - riscv_pmu_snapshot_ns(reader, begin);
 	region->event[i].sum.value += end.value - begin->value;
 	region->event[i].sum.enabled += end.enabled - begin->enabled + ns;
 	region->event[i].sum.running += end.running - begin->running + ns;
@@ -144,20 +146,20 @@ RISCV_PMU_RARE int riscv_pmu_region_add_changed(struct riscv_pmu_region *region,
 }
 
 /* Adds a run during which the page has not changed: the event had its counter all the time. */
-RISCV_PMU_FAST bool riscv_pmu_region_add(struct riscv_pmu_region *region, unsigned int i)
+RISCV_PMU_FAST_PATH bool riscv_pmu_region_add(struct riscv_pmu_region *region, unsigned int i)
 {
 	const volatile struct perf_event_mmap_page *page = region->readers[i].page;
-	const struct riscv_pmu_mark *begin = &region->event[i].begin;
+	const struct riscv_pmu_snapshot *begin = &region->event[i].begin;
 	uint64_t value, time;
 
-	if (!page || page->lock != begin->lock)
+	if (!page || page->lock != begin->seq)
 		return false;
 
 	riscv_pmu_barrier();
 	value = riscv_pmu_page_value(page, page->index);
 	time = riscv_pmu_read_time();
 	riscv_pmu_barrier();
-	if (page->lock != begin->lock)
+	if (page->lock != begin->seq)
 		return false;
 
 	region->event[i].sum.value += value - begin->value;
@@ -166,7 +168,7 @@ RISCV_PMU_FAST bool riscv_pmu_region_add(struct riscv_pmu_region *region, unsign
 }
 
 /* Ends a run of the events from the i-th on. */
-RISCV_PMU_RARE int riscv_pmu_region_end_from(struct riscv_pmu_region *region, unsigned int i)
+RISCV_PMU_SLOW_PATH int riscv_pmu_region_end_from(struct riscv_pmu_region *region, unsigned int i)
 {
 	int err = 0;
 
