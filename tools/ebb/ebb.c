@@ -184,6 +184,12 @@ int ebb_open(struct perf_event_attr *attr, int group_fd)
 	return fd;
 }
 
+/* A page that was closed in a handler stays mapped, but is not to be enabled again. */
+static bool can_use(void)
+{
+	return self.page && !self.closed;
+}
+
 static int no_page(void)
 {
 	errno = ENXIO;
@@ -192,7 +198,7 @@ static int no_page(void)
 
 int ebb_period(unsigned int counter, uint64_t events)
 {
-	if (!self.page)
+	if (!can_use())
 		return no_page();
 	if (counter >= EBB_COUNTERS) {
 		errno = EINVAL;
@@ -255,7 +261,7 @@ int ebb_handler(ebb_handler_fn *fn, void *arg)
 {
 	bool enabled;
 
-	if (!self.page)
+	if (!can_use())
 		return no_page();
 
 	enabled = hold();
@@ -272,7 +278,7 @@ int ebb_handler(ebb_handler_fn *fn, void *arg)
 
 int ebb_enable(void)
 {
-	if (!self.page)
+	if (!can_use())
 		return no_page();
 
 	self.disabled = false;

@@ -14,7 +14,10 @@
  *	ebb_enable();
  *	ioctl(fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
  *
- * Each thread has its own page, handler and periods; a child inherits none of them.
+ * Each thread has its own page, handler and periods; a child inherits none of them. If a process
+ * with several threads forks, its child keeps the other threads' descriptors of /dev/riscv_ebb,
+ * which are of no use to it, until it ends or calls execve().
+ *
  * A handler may call the functions that a signal handler may (signal-safety(7)), and all
  * functions below except ebb_page() and ebb_open().
  */
@@ -142,7 +145,8 @@ void ebb_disable(void);
  * ebb_close() - disable EBBs and unmap the page
  *
  * The events continue to count until their descriptors are closed. In a handler this only
- * disables EBBs, and the next ebb_page() or ebb_open() unmaps the page.
+ * disables EBBs, and the next ebb_page() or ebb_open() unmaps the page. Until then, ebb_period(),
+ * ebb_handler() and ebb_enable() fail with ENXIO.
  */
 void ebb_close(void);
 

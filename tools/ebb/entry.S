@@ -5,8 +5,8 @@
  * landing pad (Zicfilp), which is a no-op on other harts.
  *
  * The frame is that of a signal for unwinders: ebb_dispatch() stores the interrupted pc, which
- * only the kernel's page has, at its top. There it is also what unwinders of frame pointers
- * expect, which are in s0.
+ * only the kernel's page has, at its top. Unwinders that follow frame pointers (s0) expect the
+ * return address in the same place.
  */
 #define EBB_RETURN	-0x454242	/* RISCV_EBB_RETURN */
 
@@ -43,7 +43,10 @@
 #define FRAME		((VECTOR + 5 * SZ + 2 * SZ + 15) & ~15)
 #define FP		(FRAME - 2 * SZ)
 
-/* The column of the return address after a signal: ra is the interrupted code's own. */
+/*
+ * DWARF register 64, RISC-V's alternate return-address column: ra still holds the interrupted
+ * code's value, so it cannot be the column.
+ */
 #define CFI_PC		64
 
 	.macro	save_ints

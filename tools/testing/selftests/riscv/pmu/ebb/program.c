@@ -184,3 +184,41 @@ TEST_F(ebb, functions_fail_without_a_page)
 	ASSERT_EQ(0, pthread_join(id, &result));
 	EXPECT_EQ((void *)self, result);
 }
+
+static bool refused;
+
+static void close_and_enable(volatile struct riscv_ebb_page *page, void *arg)
+{
+	branches++;
+	ebb_close();
+	refused = fails_with_enxio(ebb_enable()) && fails_with_enxio(ebb_period(3, 77)) &&
+		  fails_with_enxio(ebb_handler(close_and_enable, NULL));
+}
+
+TEST_F(ebb, a_page_closed_in_a_handler_can_not_be_enabled_again)
+{
+	int fd = open_ebb(&self->attr, PERIOD);
+
+	ASSERT_LE(0, fd);
+	refused = false;
+	ebb_handler(close_and_enable, NULL);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	loop_until_branched();
+	EXPECT_EQ(1, branches);
+	EXPECT_TRUE(refused);
+
+	EXPECT_TRUE(fails_with_enxio(ebb_enable()));
+	EXPECT_TRUE(fails_with_enxio(ebb_handler(close_and_enable, NULL)));
+	EXPECT_TRUE(fails_with_enxio(ebb_period(3, 77)));
+	pmu_loop(N);
+	EXPECT_EQ(1, branches);
+	close(fd);
+
+	/* The next page can be enabled. */
+	fd = open_ebb(&self->attr, PERIOD);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	loop_until_branched();
+	EXPECT_LT(0, branches);
+	close(fd);
+}
