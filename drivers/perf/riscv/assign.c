@@ -318,6 +318,19 @@ static void assign_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pmu
 	}
 }
 
+/*
+ * Whether an event of a guest gets the counter that it prefers, although it could share another one:
+ * the guest reads it without an exit only while no other event uses it. On QEMU, of two programmable
+ * counters with the same event only one counts.
+ */
+static bool assign_prefers_own(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
+			       const struct riscv_pmu_request *req, u64 same)
+{
+	u64 free = req->prefer & ~hart->wanted.sched.used;
+
+	return free & pmu->fixed_ctrs || (free && !(same & ~pmu->fixed_ctrs));
+}
+
 /* Slow path: chooses a counter for a new event. */
 static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
@@ -331,11 +344,13 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return -EAGAIN;
 	}
 	ev->limited = false;
-	if (ctr < 0) {
-		ctr = assign_find_own(pmu, hart, req);
-		if (ctr >= 0)
-			return ctr;
-		ctr = same.other;
+	if (ctr < 0 || assign_prefers_own(pmu, hart, req, same.ctrs)) {
+		int own = assign_find_own(pmu, hart, req);
+
+		if (own >= 0)
+			return own;
+		if (ctr < 0)
+			ctr = same.other;
 	}
 	if (ctr >= 0) {
 		hart->stats.shared++;

@@ -127,7 +127,7 @@ static void group_end(struct pmu *pmu)
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
 	unsigned int flags = hart->txn;
 
-	/* As at most context switches, see riscv_pmu_start_txn() */
+	/* Most context switches: riscv_pmu_start_txn() notes nothing during an update. */
 	if (!flags)
 		return;
 

@@ -191,8 +191,8 @@ static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *fr
 	u32 began = get_cycles();
 	struct riscv_pmu_hart *hart;
 
-	if (unlikely(nmi->measure)) {
-		nmi->measure--;
+	if (unlikely(nmi->to_measure)) {
+		nmi->to_measure--;
 		return;
 	}
 	nmi->nmis++;

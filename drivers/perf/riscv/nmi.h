@@ -33,7 +33,7 @@ struct riscv_pmu_nmi_frame {
  * @guest:	the task whose KVM guest may be running, or NULL
  * @guest_overflow:	@work has to handle an overflow from the time when a guest ran
  * @work:	handles a deferred overflow as soon as interrupts are on
- * @measure:	so many of the next NMIs have no overflow: only their duration is measured
+ * @to_measure:	number of injected NMIs that are still to be measured, and do nothing else
  * @exit_regs:	the registers for a sample of the kernel's exit code
  * @nmis:	NMIs since boot, except those that were measured
  * @deferred:	those of @nmis whose overflows were left to @work
@@ -44,7 +44,7 @@ struct riscv_pmu_nmi {
 	struct task_struct		*guest;
 	bool				guest_overflow;
 	struct irq_work			work;
-	unsigned int			measure;
+	unsigned int			to_measure;
 	struct pt_regs			exit_regs;
 	u64				nmis;
 	u64				deferred;

@@ -19,6 +19,7 @@
 
 #include <asm/cpufeature.h>
 #include <asm/csr.h>
+#include <asm/delay.h>
 
 #include "entries.h"
 #include "nmi.h"
@@ -32,12 +33,16 @@ MODULE_PARM_DESC(nmi, "sample code with interrupts off: 0 (default), auto or 1")
 
 /* --- harts --- */
 
+/* Eighths of a tick of the timer: 2 us, if it cannot be measured */
+#define NMI_OVERHEAD_DEFAULT	(riscv_timebase / 62500)
+
 /*
- * Measures the way to the handler and back (&riscv_pmu_hart_throttle.nmi_path) by NMIs without an
- * overflow. The least of several results is used, without cache misses and without the host of an
- * emulator. Eight NMIs are one result: a tick of the timer may be longer than the way.
+ * Measures the overhead of entry and exit of an NMI, by NMIs without an overflow that the hart injects.
+ * The minimum of four runs excludes cache misses, and the host of an emulator that interrupts it.
+ * A run has eight NMIs, because the timer's tick may be longer than one: the sum in ticks is the
+ * overhead in eighths of a tick. M-mode may refuse to inject, or deliver later.
  */
-static int nmi_measure(struct riscv_pmu_hart *hart)
+static u32 nmi_measure_overhead(void)
 {
 	struct riscv_pmu_nmi *nmi = this_cpu_ptr(&riscv_pmu_nmi_harts);
 	u32 best = U32_MAX;
@@ -46,32 +51,28 @@ static int nmi_measure(struct riscv_pmu_hart *hart)
 		u32 began = get_cycles();
 		int err = 0;
 
-		nmi->measure = 8;
+		nmi->to_measure = 8;
 		for (unsigned int j = 0; j < 8; j++)
 			err = err ?: riscv_pmu_sse_inject(smp_processor_id());
-		/* The handler changes it. */
-		if (err || READ_ONCE(nmi->measure)) {
-			nmi->measure = 0;
-			return err ?: -EIO;
+		/* The handler decrements it. */
+		if (err || READ_ONCE(nmi->to_measure)) {
+			nmi->to_measure = 0;
+			return NMI_OVERHEAD_DEFAULT;
 		}
 		best = min(best, (u32)get_cycles() - began);
 	}
-	hart->throttle.nmi_path = best;
 
-	return 0;
+	return max(best, 1U);
 }
 
-/* If the firmware refuses, or does not deliver, this hart's overflows are ordinary interrupts. */
+/* If the firmware refuses, this hart's overflows are ordinary interrupts. */
 static void nmi_hart_register(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	int err = riscv_pmu_sse_start(riscv_pmu_nmi_entry, this_cpu_ptr(&riscv_pmu_nmi_harts));
 
-	/* Not again after an idle state */
-	if (!err && !hart->throttle.nmi_path) {
-		err = nmi_measure(hart);
-		if (err)
-			riscv_pmu_sse_stop();
-	}
+	/* Only when the hart comes up first: later, an event may be counting. */
+	if (!err && !hart->throttle.nmi_overhead)
+		hart->throttle.nmi_overhead = nmi_measure_overhead();
 	hart->irq.nmi = !err;
 	hart->irq.mask = err ? BIT(pmu->hwirq) : 0;
 	if (err)

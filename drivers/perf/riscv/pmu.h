@@ -279,14 +279,14 @@ struct riscv_pmu_hart_user {
  * @began:	begin of the present interrupt, in ticks of the hart's timer
  * @ended:	end of the last interrupt, in ticks of the hart's timer
  * @cost:	average duration of an interrupt, in eighths of a tick
- * @nmi_path:	duration of the way to an NMI's handler and back, in eighths of a tick
+ * @nmi_overhead: duration of entry and exit of an NMI, in eighths of a tick; 0: not known yet
  * @early:	consecutive interrupts that left the interrupted context next to no time
  */
 struct riscv_pmu_hart_throttle {
 	u32		began;
 	u32		ended;
 	u32		cost;
-	u32		nmi_path;
+	u32		nmi_overhead;
 	unsigned int	early;
 };
 

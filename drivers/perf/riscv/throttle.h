@@ -40,7 +40,7 @@ static inline u32 riscv_pmu_throttle_gap(const struct riscv_pmu *pmu,
 	u32 cost = hart->throttle.cost, gap;
 
 	if (hart->irq.nmi)
-		gap = hart->throttle.nmi_path + (cost >> 3);
+		gap = hart->throttle.nmi_overhead + (cost >> 3);
 	else
 		gap = (pmu->no_calls ? 4 : 3) * cost >> 3;
 
@@ -62,13 +62,16 @@ static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 						struct riscv_pmu_hart *hart, u32 now, bool in_user)
 {
 	struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
-	u32 gap = now - throttle->ended;
+	u32 elapsed = now - throttle->ended;
 
 	throttle->began = now;
-	/* The longest gap is a quarter of this sum. Most interrupts leave more time. */
-	if (likely(gap >= (throttle->cost + throttle->nmi_path) >> 2 ||
-		   gap >= riscv_pmu_throttle_max_gap ||
-		   gap >= riscv_pmu_throttle_gap(pmu, hart, in_user)))
+	/*
+	 * The required gap is at most a quarter of this sum. That test suffices for most interrupts,
+	 * so that the gap need not be computed.
+	 */
+	if (likely(elapsed >= (throttle->cost + throttle->nmi_overhead) >> 2 ||
+		   elapsed >= riscv_pmu_throttle_max_gap ||
+		   elapsed >= riscv_pmu_throttle_gap(pmu, hart, in_user)))
 		throttle->early = 0;
 	else
 		throttle->early++;

@@ -107,6 +107,28 @@ static void shared_counter_is_not_readable(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* The host counts the same on another counter. */
+static void own_counter_is_better_than_a_shared_one(struct kunit *test)
+{
+	struct state_event *host = new_event(test, 1, C(3), 0);
+	struct state_event *s = new_guest_event(test, C(3) | C(GUEST_CTR), 0);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, host);
+	/* QEMU would not count on two programmable counters. */
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, s->ev.ctr, 3);
+	sched_out(test, s);
+
+	fake->pmu.fixed_ctrs = C(GUEST_CTR);
+	s = new_guest_event(test, C(3) | C(GUEST_CTR), 0);
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, s->ev.ctr, GUEST_CTR);
+	KUNIT_EXPECT_TRUE(test, prepare_read(s, BASE));
+	sched_out(test, s);
+	sched_out(test, host);
+}
+
 static void stopped_counter_is_not_readable(struct kunit *test)
 {
 	struct state_event *s = new_guest_event(test, C(GUEST_CTR), 0);
@@ -168,6 +190,7 @@ static struct kunit_case guest_cases[] = {
 	KUNIT_CASE(counter_of_another_width_is_not_readable),
 	KUNIT_CASE(counter_of_another_number_is_not_readable),
 	KUNIT_CASE(shared_counter_is_not_readable),
+	KUNIT_CASE(own_counter_is_better_than_a_shared_one),
 	KUNIT_CASE(stopped_counter_is_not_readable),
 	KUNIT_CASE(event_whose_counter_cannot_be_written_stops),
 	KUNIT_CASE(qemu_gets_no_value_far_from_the_overflow),

@@ -115,7 +115,7 @@ static void periods_are_extended_at_twice_the_gap_in_the_kernel(struct kunit *te
 	sched_out(test, s);
 }
 
-/* The way to an NMI's handler and back, 200 ticks, is long, whatever the handler's duration is. */
+/* Entry and exit of an NMI take 200 ticks, whatever the handler's duration is. */
 static void periods_of_nmis_leave_time_beside_entry_and_exit(struct kunit *test)
 {
 	static const u32 durations[] = { 80, 800 };
@@ -124,7 +124,7 @@ static void periods_of_nmis_leave_time_beside_entry_and_exit(struct kunit *test)
 	struct riscv_pmu_hart *hart = this_hart(fake);
 
 	hart->irq.nmi = true;
-	hart->throttle.nmi_path = 8 * 200;
+	hart->throttle.nmi_overhead = 8 * 200;
 	sched_in(test, s);
 	for (unsigned int i = 0; i < ARRAY_SIZE(durations); i++) {
 		/* An eighth of the handler's duration is added. */
