@@ -18,7 +18,7 @@ guest_options()
 	@aia) GUEST_OPTIONS=(--qemu -machine --qemu aia=aplic-imsic) ;;
 	# QEMU counts each event on one counter, so unused counters of the guest must not keep it.
 	@nested) GUEST_OPTIONS=(--nested --icount --nested-append riscv_pmu.stop_unused=1 --timeout 1500) ;;
-	# Two tests of so many seconds each: five minutes. The host has the row's kernel.
+	# Two tests run for RISCV_PMU_FUZZ_SECONDS each. The host has the row's kernel.
 	@nested-fuzz) GUEST_OPTIONS=(--nested-kernel riscv-pmu --nested-append "RISCV_PMU_FUZZ_SECONDS=150 KSELFTEST_TIMEOUT=1500") ;;
 	@nested-perf) GUEST_OPTIONS=(--nested-run "check-kvm perf" --icount --timeout 600) ;;
 	@idle) GUEST_OPTIONS=(--icount --idle) ;;
@@ -33,7 +33,7 @@ guest_options()
 	@ebb) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on) ;;
 	@long-timeout) GUEST_OPTIONS=(--append KSELFTEST_TIMEOUT=900) ;;
 	@nmi-smp) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0") ;;
-	# Two tests of so many seconds each: ten minutes
+	# Two tests run for RISCV_PMU_FUZZ_SECONDS each.
 	@nmi-fuzz) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0 RISCV_PMU_FUZZ_SECONDS=300 RISCV_PMU_HOTPLUG_ROUNDS=100 KSELFTEST_TIMEOUT=900") ;;
 	@nmi-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.nmi=${1#@nmi-} KSELFTEST_TIMEOUT=900") ;;
 	@branches-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.branches=${1#@branches-}") ;;
