@@ -319,9 +319,9 @@ static void assign_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pmu
 }
 
 /*
- * Whether an event of a guest gets the counter that it prefers, although it could share another one:
- * the guest reads it without an exit only while no other event uses it. On QEMU, of two programmable
- * counters with the same event only one counts.
+ * Whether an event of a guest gets the counter that it prefers, although it could share another
+ * one: the guest reads it without an exit only while no other event uses it. On QEMU, of two
+ * programmable counters with the same event only one counts.
  */
 static bool assign_prefers_own(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
 			       const struct riscv_pmu_request *req, u64 same)

@@ -37,10 +37,10 @@ MODULE_PARM_DESC(nmi, "sample code with interrupts off: 0 (default), auto or 1")
 #define NMI_OVERHEAD_DEFAULT	(riscv_timebase / 62500)
 
 /*
- * Measures the overhead of entry and exit of an NMI, by NMIs without an overflow that the hart injects.
- * The minimum of four runs excludes cache misses, and the host of an emulator that interrupts it.
- * A run has eight NMIs, because the timer's tick may be longer than one: the sum in ticks is the
- * overhead in eighths of a tick. M-mode may refuse to inject, or deliver later.
+ * Measures the overhead of entry and exit of an NMI, by NMIs without an overflow that the hart
+ * injects. The minimum of four runs excludes cache misses, and the host of an emulator that
+ * interrupts it. A run has eight NMIs, because the timer's tick may be longer than one: the sum in
+ * ticks is the overhead in eighths of a tick. M-mode may refuse to inject, or deliver later.
  */
 static u32 nmi_measure_overhead(void)
 {

@@ -28,8 +28,8 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
  * The time from one interrupt to the next that leaves the interrupted context at least a twentieth
  * of the hart: three eighths of an interrupt's duration, or half of it if no firmware calls prolong
  * it. About three quarters of that time is spent on exit and entry. Exit and entry of an NMI take
- * longer, and how long depends on the firmware: each hart measures it, and an eighth of the handler's
- * duration is added.
+ * longer, and how long depends on the firmware: each hart measures it, and an eighth of the
+ * handler's duration is added.
  *
  * In kernel mode the interrupted code can be the softirqs at the end of the last interrupt, which
  * need as long again before they make progress, so the time is twice as long there.
@@ -66,8 +66,8 @@ static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 
 	throttle->began = now;
 	/*
-	 * The required gap is at most a quarter of this sum. That test suffices for most interrupts,
-	 * so that the gap need not be computed.
+	 * The required gap is at most a quarter of this sum. That test suffices for most
+	 * interrupts, so that the gap need not be computed.
 	 */
 	if (likely(elapsed >= (throttle->cost + throttle->nmi_overhead) >> 2 ||
 		   elapsed >= riscv_pmu_throttle_max_gap ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Does KVM's PMU extension of the SBI (version 3.0, chapter 11) return what the specification
- * says? Each case runs in its own guest. They cover the checks of the PMU tests that were proposed for
- * kvm-unit-tests in December 2025.
+ * says? Each case runs in its own guest. They cover the checks of the PMU tests that were proposed
+ * for kvm-unit-tests in December 2025.
  */
 #include "sbi_pmu.h"
 

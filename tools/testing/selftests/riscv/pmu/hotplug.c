@@ -91,9 +91,9 @@ TEST_F(hotplug, an_event_from_before_its_hart_went_down_is_closed_later)
 }
 
 /*
- * perf's core reads the two times one after the other without a lock: if the task is switched out and
- * in between, only the second one includes the time since the last switch. Time in which the event
- * was not on a counter is missing in each read.
+ * perf's core reads the two times one after the other without a lock: if the task is switched out
+ * and in between, only the second one includes the time since the last switch. Time in which the
+ * event was not on a counter is missing in each read.
  */
 static struct times read_whole_times(int fd)
 {

@@ -376,7 +376,8 @@ TEST_F(reader, a_region_is_exact)
 	if (!pmu_is_exact() || !pmu_can_filter())
 		SKIP(return, "counts repeat only with -icount, one hart and filters");
 
-	EXPECT_EQ((uint64_t)N / 100, run_least(&self->reader, N / 100) - run_least(&self->reader, 0));
+	EXPECT_EQ((uint64_t)N / 100,
+		  run_least(&self->reader, N / 100) - run_least(&self->reader, 0));
 }
 
 /* Returns the instructions of an empty run with this number of events. */
