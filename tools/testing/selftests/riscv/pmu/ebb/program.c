@@ -87,7 +87,7 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *arg
 	return _URC_NO_REASON;
 }
 
-/* Without -icount the overflow is late, so it may come outside spin(), which is this long at most. */
+/* The size of spin() at most: without -icount the overflow may be late and come outside it. */
 #define SPIN_SIZE	64
 
 static void spin(long n);
