@@ -8,15 +8,40 @@
 #define COST_PENDING	60
 
 static volatile long calls;
+/* Of the event, for handlers. */
+static int cost_fd;
+static unsigned int cost_counter;
 
 static void on_empty_branch(volatile struct riscv_ebb_page *page, void *arg)
 {
 	calls++;
 }
 
+static void on_branch_with_period(volatile struct riscv_ebb_page *page, void *arg)
+{
+	calls++;
+	page->period[cost_counter] = COST_PERIOD;
+}
+
 static void on_empty_signal(int sig)
 {
 	calls++;
+}
+
+static void on_signal_with_period(int sig)
+{
+	uint64_t period = COST_PERIOD;
+
+	calls++;
+	ioctl(cost_fd, PERF_EVENT_IOC_PERIOD, &period);
+}
+
+/* As in a handler of a branch, the event does not count what is between. */
+static void on_signal_with_pause(int sig)
+{
+	ioctl(cost_fd, PERF_EVENT_IOC_DISABLE, 0);
+	calls++;
+	ioctl(cost_fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* Once, in ns, which under -icount are instructions; in @calls the handler's calls. */
@@ -48,14 +73,15 @@ static long time_of_loop(int fd)
 	return best;
 }
 
-static long cost_of_branch(struct perf_event_attr attr, long plain)
+static long cost_of_branch(struct perf_event_attr attr, long plain, ebb_handler_fn *handler)
 {
 	int fd = open_ebb(&attr, COST_PERIOD);
 	long took;
 
 	if (fd < 0)
 		return -1;
-	ebb_handler(on_empty_branch, NULL);
+	cost_counter = ebb_counter(&attr);
+	ebb_handler(handler, NULL);
 	took = time_of_loop(fd);
 	close(fd);
 	return calls ? (took - plain) / calls : -1;
@@ -82,7 +108,7 @@ static long cost_of_sigio(struct perf_event_attr attr, long plain)
 	return calls ? (took - plain) / calls : -1;
 }
 
-static long cost_of_sigtrap(struct perf_event_attr attr, long plain)
+static long cost_of_sigtrap(struct perf_event_attr attr, long plain, void (*handler)(int))
 {
 	long took;
 	int fd;
@@ -93,7 +119,8 @@ static long cost_of_sigtrap(struct perf_event_attr attr, long plain)
 	fd = pmu_open(&attr);
 	if (fd < 0)
 		return -1;
-	signal(SIGTRAP, on_empty_signal);
+	cost_fd = fd;
+	signal(SIGTRAP, handler);
 	took = time_of_loop(fd);
 	signal(SIGTRAP, SIG_DFL);
 	close(fd);
@@ -101,9 +128,9 @@ static long cost_of_sigtrap(struct perf_event_attr attr, long plain)
 }
 
 /*
- * The kernel allocates an object for each signal. If no other one is in use, its allocator may get
- * a page for the object and free it again, each time: a signal then costs 1800 instructions more
- * than on a busy machine. Blocked signals keep their objects, so that pages remain in use.
+ * The kernel allocates an object for each signal. If no other one is in use, an allocator that
+ * keeps no empty pages (CONFIG_SLUB_TINY) gets a page for the object and frees it again, each
+ * time: a signal then costs 1800 instructions more. Blocked signals keep their objects.
  */
 static void keep_signals_pending(sigset_t *old)
 {
@@ -123,6 +150,20 @@ static void drop_pending_signals(const sigset_t *old)
 	signal(SIGRTMIN, SIG_DFL);
 }
 
+/* Returns what the loop costs without an event. */
+static long begin_costs(struct pmu_limits *limits, sigset_t *old)
+{
+	pmu_limits_save(limits);
+	keep_signals_pending(old);
+	return time_of_loop(-1);
+}
+
+static void end_costs(const struct pmu_limits *limits, const sigset_t *old)
+{
+	drop_pending_signals(old);
+	pmu_limits_restore(limits);
+}
+
 /*
  * With NMIs a branch and a signal both cost the firmware's delivery, and the branch another trap,
  * because it is taken on a return from the kernel: then it costs at most a half.
@@ -138,17 +179,42 @@ TEST_F(ebb, a_branch_costs_two_fifths_of_a_signal)
 	if (geteuid())
 		SKIP(return, "needs root, for samples as often as it likes");
 
-	pmu_limits_save(&limits);
-	keep_signals_pending(&old);
-	plain = time_of_loop(-1);
-	branch = cost_of_branch(self->attr, plain);
+	plain = begin_costs(&limits, &old);
+	branch = cost_of_branch(self->attr, plain, on_empty_branch);
 	sigio = cost_of_sigio(self->attr, plain);
-	sigtrap = cost_of_sigtrap(self->attr, plain);
-	drop_pending_signals(&old);
-	pmu_limits_restore(&limits);
+	sigtrap = cost_of_sigtrap(self->attr, plain, on_empty_signal);
+	end_costs(&limits, &old);
 	TH_LOG("instructions: a branch %ld, SIGIO %ld, SIGTRAP %ld", branch, sigio, sigtrap);
 	ASSERT_LT(0, branch);
 	ASSERT_LT(0, sigtrap);
 	EXPECT_LE(5 * branch, pmu_samples_by_nmi() ? 5 * sigio / 2 : 2 * sigio);
 	EXPECT_LE(5 * branch, 3 * sigtrap);
+}
+
+/*
+ * A handler of a branch sets the next period in its page, and runs while the event is stopped. A
+ * handler of a signal needs system calls for both.
+ */
+TEST_F(ebb, a_branch_that_sets_its_period_costs_two_fifths_of_a_signal_that_does)
+{
+	sigset_t old;
+	long branch, period, pause, plain;
+	struct pmu_limits limits;
+
+	if (!self->exact)
+		SKIP(return, "costs are instructions under -icount only");
+	if (geteuid())
+		SKIP(return, "needs root, for samples as often as it likes");
+
+	plain = begin_costs(&limits, &old);
+	branch = cost_of_branch(self->attr, plain, on_branch_with_period);
+	period = cost_of_sigtrap(self->attr, plain, on_signal_with_period);
+	pause = cost_of_sigtrap(self->attr, plain, on_signal_with_pause);
+	end_costs(&limits, &old);
+	TH_LOG("instructions: with a period, a branch %ld, SIGTRAP %ld; SIGTRAP with a pause %ld",
+	       branch, period, pause);
+	ASSERT_LT(0, branch);
+	ASSERT_LT(0, pause);
+	EXPECT_LE(5 * branch, 2 * period);
+	EXPECT_LE(branch, pause / 3);
 }
