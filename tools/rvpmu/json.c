@@ -5,6 +5,7 @@
  */
 
 #define _GNU_SOURCE
+#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,24 @@ void json_number(const char *key, long long value)
 
 	put_key(key);
 	fprintf(out, "%lld", value);
+}
+
+bool json_object(const char *line)
+{
+#define STRING	"\"([]!#-[^-~ ]|\\\\[\"\\\\/bfnrt])*\""
+#define FIELD	STRING " *: *(" STRING "|-?(0|[1-9][0-9]*)(\\.[0-9]+)?)"
+	static regex_t regex;
+	static bool compiled;
+
+	if (!compiled && regcomp(&regex, "^\\{" FIELD "( *, *" FIELD ")*}$",
+				 REG_EXTENDED | REG_NOSUB))
+		return false;
+	compiled = true;
+	if (regexec(&regex, line, 0, NULL, 0))
+		return false;
+	put_key(NULL);
+	fputs(line, out);
+	return true;
 }
 
 void report_error(const char *format, ...)

@@ -43,6 +43,17 @@ static const struct command {
 		.name = "man", .args = " EVENT", .run = cmd_man, .min_args = 1, .max_args = 1,
 		.help = "explain an event, and print the perf command for it",
 	}, {
+		.name = "groups", .args = " [GROUP]", .run = cmd_groups, .max_args = 1,
+		.riscv = true,
+		.help = "list groups of events, and whether this machine has them",
+	}, {
+		.name = "stat",
+		.args = " -g GROUP[,GROUP...] [-I MS] [-x SEP | --csv | --json] [-o FILE] [-a | -p PID | -C CPUS] [--] [CMD [ARG...]]",
+		.run = cmd_stat, .max_args = INT_MAX, .riscv = true,
+		.options = stat_options, .letters = "+:aC:g:hI:jo:p:x:", .set = stat_set,
+		.own_error = EXIT_OWN_ERROR,
+		.help = "count groups of events with perf stat",
+	}, {
 		.name = "exclusive", .args = " [--quiet] [--output FILE] [--] CMD [ARG...]",
 		.run = cmd_exclusive, .min_args = 1, .max_args = INT_MAX,
 		/* "+": CMD has options of its own. */
@@ -165,7 +176,7 @@ static int run(const struct command *command, int argc, char **argv)
 	if (command->riscv && !is_riscv(&machine)) {
 		report_error("this machine is not RISC-V but %s, and rvpmu %s is for RISC-V only; rvpmu list, caps and man work on any",
 			     machine.machine, command->name);
-		return finish(command, EXIT_MISSING);
+		return finish(command, error_status(command, EXIT_MISSING));
 	}
 	return finish(command, command->run(argc - optind, argv + optind));
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rvpmu man EVENT: what an event counts, and the perf command for it. */
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "rvpmu.h"
+
+#define FIRST_FIRMWARE	"misaligned-load"
 
 static const struct {
 	const char *name;
@@ -29,7 +34,8 @@ static const struct {
 	{ "process-directory-walks", "Walks of a device's process directory table." },
 	{ "first-stage-walks", "Walks of a process's page table; QEMU counts each level." },
 	{ "second-stage-walks", "Walks of a guest's page table; QEMU counts each level." },
-	{ "misaligned-load", "Misaligned loads that trapped to the firmware." },
+	/* From here on, in the order of the SBI specification. */
+	{ FIRST_FIRMWARE, "Misaligned loads that trapped to the firmware." },
 	{ "misaligned-store", "Misaligned stores that trapped to the firmware." },
 	{ "access-load", "Load access faults that trapped to the firmware." },
 	{ "access-store", "Store access faults that trapped to the firmware." },
@@ -99,6 +105,43 @@ static const char *explain(const char *name, char text[TEXT_SIZE])
 		return text;
 
 	return "An event of this machine; see the core's manual.";
+}
+
+static size_t first_firmware(void)
+{
+	size_t i = 0;
+
+	while (strcmp(events[i].name, FIRST_FIRMWARE))
+		i++;
+	return i;
+}
+
+const char *firmware_event_name(int number)
+{
+	return events[first_firmware() + number].name;
+}
+
+/* perf's tables write "FW_SET_TIMER". */
+static bool is_same_name(const char *name, const char *asked)
+{
+	for (; *name; name++, asked++) {
+		if (*name != tolower((unsigned char)*asked) && (*name != '-' || *asked != '_'))
+			return false;
+	}
+	return !*asked;
+}
+
+int firmware_event_number(const char *name)
+{
+	size_t first = first_firmware();
+
+	if (!strncasecmp(name, "fw-", 3) || !strncasecmp(name, "fw_", 3))
+		name += 3;
+	for (size_t i = first; i < sizeof(events) / sizeof(*events); i++) {
+		if (is_same_name(events[i].name, name))
+			return i - first;
+	}
+	return -1;
 }
 
 struct search {
@@ -209,13 +252,85 @@ static int search_generic(const struct pmu *pmu, void *arg)
 	return for_each_generic(pmu, show_generic, arg);
 }
 
+/* @err: it cannot be opened on this machine. */
+static void print_perf(const char *term, int err)
+{
+	char text[TEXT_SIZE + 64];
+
+	if (err && !json)
+		printf("    It cannot be opened now: %s; run rvpmu doctor.\n", strerror(-err));
+	if (err)
+		json_text("error", strerror(-err));
+	snprintf(text, sizeof(text), "perf stat -e %s -- ./program", term);
+	print_text("perf", text);
+}
+
+/* Firmware events on drivers that do not list them. */
+static void show_firmware(struct search *search)
+{
+	int number = firmware_event_number(search->asked), err;
+	char term[TEXT_SIZE], config[32];
+
+	if (number < 0)
+		return;
+	err = find_firmware_event(number, term);
+	snprintf(config, sizeof(config), "0x%llx", RAW_FIRMWARE | number);
+	if (!json)
+		printf("fw-%s, firmware event %d of the SBI specification\n",
+		       firmware_event_name(number), number);
+	json_open(NULL, '{');
+	json_text("name", firmware_event_name(number));
+	print_text("text", events[first_firmware() + number].text);
+	if (!json)
+		printf("    Encoding: config=%s.\n", config);
+	json_text("config", config);
+	print_perf(term, err);
+	json_close('}');
+	search->found++;
+}
+
+static void show_vendor_event(struct search *search, const struct vendor_event *event)
+{
+	bool here = !strcmp(event->core, this_core());
+	char term[TEXT_SIZE], config[32];
+	int err = find_vendor_event(event, term);
+
+	snprintf(config, sizeof(config), "0x%llx", (unsigned long long)event->code);
+	if (!json)
+		printf("%s, an event of the core %s\n", event->name, event->core);
+	json_open(NULL, '{');
+	json_text("name", event->name);
+	json_text("core", event->core);
+	print_text("text", event->text);
+	if (!json)
+		printf("    Encoding: event=%s, a raw event of this core.\n", config);
+	json_text("config", config);
+	if (!here && !json)
+		printf("    This machine has another core (its table is %s); the command is for %s.\n",
+		       this_core(), event->core);
+	if (!here)
+		json_text("this_core", this_core());
+	print_perf(term, here ? err : 0);
+	json_close('}');
+	search->found++;
+}
+
+/* Events of cores, also of others than this machine's. Several cores may have the name. */
+static void search_vendor_events(struct search *search)
+{
+	for (unsigned int i = 0; i < nr_vendor_events; i++) {
+		if (!strcasecmp(vendor_events[i].name, search->asked))
+			show_vendor_event(search, &vendor_events[i]);
+	}
+}
+
 /* Metrics of perf, with perf's expression. */
 static void show_metric(struct search *search)
 {
 	char text[TEXT_SIZE];
 
 	for (unsigned int i = 0; i < nr_metrics; i++) {
-		if (strcmp(metrics[i].name, search->name))
+		if (!has_metric(&metrics[i]) || strcmp(metrics[i].name, search->name))
 			continue;
 		if (!json)
 			printf("%s, a metric\n", metrics[i].name);
@@ -235,15 +350,17 @@ static void show_metric(struct search *search)
 static void search_all(struct search *search)
 {
 	for_each_pmu(search_pmu, search);
-	/* Events for which perf has a second name. */
-	if (!strcmp(search->asked, "cycles"))
-		search->name = "cpu-cycles";
-	if (!strcmp(search->asked, "branches"))
-		search->name = "branch-instructions";
+	search->name = kernel_name(search->asked);
+	if (firmware_event_number(search->asked) >= 0)
+		search->name = firmware_event_name(firmware_event_number(search->asked));
 	if (strcmp(search->name, search->asked))
 		for_each_pmu(search_pmu, search);
 	if (!search->found)
 		for_each_pmu(search_generic, search);
+	if (!search->found)
+		show_firmware(search);
+	if (!search->found)
+		search_vendor_events(search);
 	if (!search->found)
 		show_metric(search);
 }
@@ -251,6 +368,7 @@ static void search_all(struct search *search)
 int cmd_man(int argc, char **argv)
 {
 	struct search search = { .name = argv[0], .asked = argv[0] };
+	char printable[TEXT_SIZE];
 
 	if (!check_sysfs())
 		return EXIT_MISSING;
@@ -259,6 +377,9 @@ int cmd_man(int argc, char **argv)
 	json_close(']');
 	if (search.found)
 		return EXIT_OK;
-	report_error("no PMU of this machine has an event '%s'; rvpmu list shows all", argv[0]);
+	make_printable(argv[0], printable);
+	report_error("neither a PMU of this machine nor perf's tables of cores have an event '%s'; rvpmu list shows this machine's%s",
+		     printable, nr_core_rows ? "" :
+		     "; this rvpmu was built without the kernel's tables (make -C tools/rvpmu KDIR=LINUX)");
 	return EXIT_MISSING;
 }

@@ -12,6 +12,11 @@ _rvpmu_names()
 	done
 }
 
+_rvpmu_groups()
+{
+	rvpmu groups 2>/dev/null | sed -n 's/^\([a-z0-9_][a-z0-9_]*\) .*/\1/p'
+}
+
 _rvpmu()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
@@ -21,7 +26,7 @@ _rvpmu()
 		index=2
 	fi
 	if [ "$COMP_CWORD" -le "$index" ]; then
-		mapfile -t COMPREPLY < <(compgen -W "--json --help --version list caps doctor test man exclusive" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "--json --help --version list caps doctor test man groups stat exclusive" -- "$word")
 		return
 	fi
 	case $command in
@@ -30,6 +35,19 @@ _rvpmu()
 		;;
 	man)
 		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_names "$devices"/*/events/*)" -- "$word")
+		;;
+	groups)
+		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_groups)" -- "$word")
+		;;
+	stat)
+		case ${COMP_WORDS[COMP_CWORD - 1]} in
+		-g | --group) mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_groups)" -- "$word") ;;
+		-o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+		*)
+			mapfile -t COMPREPLY < <(compgen -c -W "--group --interval-print --csv --field-separator \
+				--output --all-cpus --pid --cpu --json --help" -- "$word")
+			;;
+		esac
 		;;
 	doctor)
 		mapfile -t COMPREPLY < <(compgen -W "--dts --core --json --help" -- "$word")

@@ -67,6 +67,8 @@ void json_open(const char *key, char bracket);
 void json_close(char bracket);
 void json_text(const char *key, const char *value);
 void json_number(const char *key, long long value);
+/* Adds a JSON object as perf prints them: strings and numbers on one line. False if it is none. */
+bool json_object(const char *line);
 
 /* --- pmu.c: PMUs in sysfs --- */
 
@@ -164,6 +166,87 @@ struct core_events {
 
 struct core_events check_core_events(void);
 
+/* --- perf-tables.c: perf's tables for RISC-V, which tables.awk converts --- */
+
+/* A core is the folder of its tables, such as "sifive/u74"; "" is for all cores without metrics. */
+struct metric {
+	const char *core;
+	const char *name;
+	const char *expr;
+	const char *events;	/* "instructions,cycles" */
+	const char *text;
+	const char *groups;	/* perf's groups of metrics: "Standard;TLB" */
+};
+
+extern const struct metric metrics[];
+extern const unsigned int nr_metrics;
+
+/* An event that has a number of its own in this core. */
+struct vendor_event {
+	const char *core;
+	const char *name;	/* in lower case, as perf list prints it */
+	uint64_t code;
+	const char *text;
+};
+
+extern const struct vendor_event vendor_events[];
+extern const unsigned int nr_vendor_events;
+
+/* perf's mapfile.csv: "mvendorid-marchid-mimpid" as an extended regular expression. */
+struct core_row {
+	const char *ids;
+	const char *core;
+};
+
+extern const struct core_row core_rows[];
+extern const unsigned int nr_core_rows;
+
+/* --- core.c: the core of this machine, and its events and metrics in perf's tables --- */
+
+/* The folder of its tables, or "standard". PERF_CPUID overrides the IDs, as in perf. */
+const char *this_core(void);
+/* Has this core the metric? Of those for all cores, it has them if it has no table. */
+bool has_metric(const struct metric *metric);
+
+/*
+ * Finds an event as metrics and groups name it: a generic event, one of this core, or a firmware
+ * event ("fw-set-timer"). @term is for perf stat -e. Returns 0 if it can be opened, or -errno.
+ */
+int find_event(const char *name, char term[TEXT_SIZE]);
+/* "cpu-cycles" for "cycles": perf has two names for some generic events. */
+const char *kernel_name(const char *name);
+
+/* The same for an event in the table of a core, whatever core this is. */
+int find_vendor_event(const struct vendor_event *event, char term[TEXT_SIZE]);
+/* Firmware events as raw events: bits 63:62 are 2, the low bits are the number. */
+#define RAW_FIRMWARE	0x8000000000000000ULL
+
+/* The same for an event of the SBI specification. */
+int find_firmware_event(int number, char term[TEXT_SIZE]);
+
+/* --- groups.c: groups of events by name --- */
+
+struct group {
+	char name[NAME_SIZE];
+	char text[TEXT_SIZE];
+	char metrics[TEXT_SIZE];	/* for perf stat -M: "ipc,itlb_mpki", or "" */
+	char events[TEXT_SIZE];		/* "instructions,cycles,iTLB-load-misses" */
+	char terms[TEXT_SIZE];		/* for perf stat -e */
+	char missing[NAME_SIZE];	/* the first event that cannot be opened, or "" */
+	int err;			/* the reason, as -errno */
+};
+
+/* Reports an error and returns false if there is no such group, or too little memory. */
+bool find_group(const char *name, struct group *group);
+/* Says which event is missing and what helps. */
+void report_missing(const struct group *group);
+
+/* --- man.c --- */
+
+/* The number of "set-timer", "fw-set-timer" or "FW_SET_TIMER", or -1. */
+int firmware_event_number(const char *name);
+const char *firmware_event_name(int number);
+
 /* --- the commands: each returns the exit status --- */
 
 int cmd_list(int argc, char **argv);
@@ -172,20 +255,13 @@ int cmd_doctor(int argc, char **argv);
 int cmd_test(int argc, char **argv);
 int cmd_man(int argc, char **argv);
 int cmd_exclusive(int argc, char **argv);
+int cmd_groups(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
 
 /* Options of single commands, and the callbacks that store them. */
-extern const struct option doctor_options[], exclusive_options[];
+extern const struct option doctor_options[], exclusive_options[], stat_options[];
 void doctor_set(int option, const char *value);
 void exclusive_set(int option, const char *value);
-
-/* Metrics of perf (tools/perf/pmu-events/arch/riscv/riscv-metrics.json). */
-struct metric {
-	const char *name;
-	const char *expr;
-	const char *text;
-};
-
-extern const struct metric metrics[];
-extern const unsigned int nr_metrics;
+void stat_set(int option, const char *value);
 
 #endif

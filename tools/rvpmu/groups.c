@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rvpmu groups [NAME]: groups of events by name, for rvpmu stat. They are perf's metrics, perf's
+ * groups of metrics, and groups of events that have no metric.
+ */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "rvpmu.h"
+
+static const struct {
+	const char *name;
+	const char *events;
+	const char *text;
+} event_groups[] = {
+	{
+		.name = "stalls",
+		.events = "cycles,stalled-cycles-frontend,stalled-cycles-backend",
+		.text = "Cycles in which no instruction was ready, or one had to wait.",
+	}, {
+		.name = "firmware",
+		.events = "fw-misaligned-load,fw-misaligned-store,fw-illegal-insn,fw-set-timer,"
+			  "fw-ipi-sent,fw-fence-i-sent,fw-sfence-vma-sent,fw-sfence-vma-asid-sent",
+		.text = "Traps and calls that the firmware handled; each costs a switch to M-mode.",
+	},
+};
+
+static struct group *groups;
+static size_t nr_groups;
+
+/* --- the list of groups --- */
+
+static struct group *add_group(const char *name, const char *text)
+{
+	struct group *more = realloc(groups, (nr_groups + 1) * sizeof(*groups));
+	struct group *group;
+
+	if (!more)
+		return NULL;
+	groups = more;
+	group = &groups[nr_groups++];
+	*group = (struct group){};
+	snprintf(group->name, sizeof(group->name), "%s", name);
+	snprintf(group->text, sizeof(group->text), "%s", text);
+	return group;
+}
+
+static struct group *look_up(const char *name)
+{
+	for (size_t i = 0; i < nr_groups; i++) {
+		if (!strcasecmp(groups[i].name, name))
+			return &groups[i];
+	}
+	return NULL;
+}
+
+static bool has_name(const char *list, const char *name, size_t len)
+{
+	for (; *list; list += strcspn(list, ","), list += *list == ',') {
+		if (strcspn(list, ",") == len && !strncmp(list, name, len))
+			return true;
+	}
+	return false;
+}
+
+/* Adds those of @names that the list lacks. */
+static void add_names(char list[TEXT_SIZE], const char *names)
+{
+	size_t len, used = strlen(list);
+
+	for (; *names; names += len, names += *names == ',') {
+		len = strcspn(names, ",");
+		if (!has_name(list, names, len))
+			used += snprintf(list + used, TEXT_SIZE - used, "%s%.*s", used ? "," : "",
+					 (int)len, names);
+	}
+}
+
+static bool add_metric(struct group *group, const struct metric *metric)
+{
+	if (!group)
+		return false;
+	add_names(group->metrics, metric->name);
+	add_names(group->events, metric->events);
+	return true;
+}
+
+/* Finds or adds one of perf's groups, "TLB". All names are in lower case here. */
+static struct group *metric_group(const char *name)
+{
+	char lower[NAME_SIZE], text[2 * NAME_SIZE];
+	struct group *group = look_up(name);
+	size_t len = strnlen(name, sizeof(lower) - 1);
+
+	if (group)
+		return group;
+	for (size_t i = 0; i < len; i++)
+		lower[i] = tolower((unsigned char)name[i]);
+	lower[len] = '\0';
+	snprintf(text, sizeof(text), "All metrics of perf's group %s.", name);
+	return add_group(lower, text);
+}
+
+static bool add_to_groups(const struct metric *metric)
+{
+	char names[NAME_SIZE], *name, *save;
+	bool ok = true;
+
+	snprintf(names, sizeof(names), "%s", metric->groups);
+	for (name = strtok_r(names, ";", &save); name && ok; name = strtok_r(NULL, ";", &save))
+		ok = add_metric(metric_group(name), metric);
+	return ok;
+}
+
+static bool fill_groups(void)
+{
+	struct group *group;
+	bool ok = true;
+
+	for (unsigned int i = 0; i < nr_metrics && ok; i++) {
+		if (has_metric(&metrics[i]))
+			ok = add_metric(add_group(metrics[i].name, metrics[i].text), &metrics[i]);
+	}
+	for (unsigned int i = 0; i < nr_metrics && ok; i++) {
+		if (has_metric(&metrics[i]))
+			ok = add_to_groups(&metrics[i]);
+	}
+	for (size_t i = 0; i < sizeof(event_groups) / sizeof(*event_groups) && ok; i++) {
+		group = add_group(event_groups[i].name, event_groups[i].text);
+		ok = group;
+		if (group)
+			add_names(group->events, event_groups[i].events);
+	}
+	return ok;
+}
+
+/* --- what this machine has --- */
+
+/* Events of one PMU are counted at the same time, if they fit; others need no group. */
+static void set_terms(struct group *group, const char *terms)
+{
+	bool together = !strstr(terms, "sbi_fw/") && !strstr(terms, "name=fw-");
+
+	snprintf(group->terms, sizeof(group->terms), together ? "{%.4000s}:W" : "%s", terms);
+}
+
+static void try_events(struct group *group)
+{
+	char names[TEXT_SIZE], term[TEXT_SIZE], terms[TEXT_SIZE] = "", *name, *save;
+	size_t used = 0;
+	int err;
+
+	strcpy(names, group->events);
+	for (name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		err = find_event(name, term);
+		if (err && !group->err) {
+			group->err = err;
+			snprintf(group->missing, sizeof(group->missing), "%s", name);
+		}
+		if (used < sizeof(terms))
+			used += snprintf(terms + used, sizeof(terms) - used, "%s%s",
+					 used ? "," : "", term);
+	}
+	set_terms(group, terms);
+}
+
+static bool is_denied(const struct group *group)
+{
+	return group->err == -EACCES || group->err == -EPERM;
+}
+
+void report_missing(const struct group *group)
+{
+	if (is_denied(group))
+		report_error("group '%s' needs the event %s, which this user may not open: run as root, or set sysctl kernel.perf_event_paranoid=1; in a container, allow perf_event_open, too",
+			     group->name, group->missing);
+	else
+		report_error("group '%s' needs the event %s, which this machine does not have (%s): rvpmu doctor says whether firmware or a devicetree node would help; rvpmu groups lists the groups that work",
+			     group->name, group->missing, strerror(-group->err));
+}
+
+static void report_unknown(const char *name)
+{
+	char known[TEXT_SIZE] = "", printable[TEXT_SIZE];
+	size_t used = 0;
+
+	for (size_t i = 0; i < nr_groups && used < sizeof(known); i++)
+		used += snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "",
+				 groups[i].name);
+	make_printable(name, printable);
+	report_error("there is no group '%s'; this machine's groups are: %s", printable, known);
+}
+
+/* "l1d" and "cache_miss" are "l1d_mpki" and "cache_miss_rate", if no group has the short name. */
+static struct group *look_up_short(const char *name)
+{
+	static const char *const endings[] = { "", "_mpki", "_rate" };
+	struct group *group = NULL;
+	char whole[NAME_SIZE];
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings) && !group; i++) {
+		snprintf(whole, sizeof(whole), "%.100s%s", name, endings[i]);
+		group = look_up(whole);
+	}
+	return group;
+}
+
+bool find_group(const char *name, struct group *group)
+{
+	const struct group *found;
+
+	if (!groups && !fill_groups()) {
+		report_error("out of memory");
+		return false;
+	}
+	found = look_up_short(name);
+	if (!found) {
+		report_unknown(name);
+		return false;
+	}
+	*group = *found;
+	try_events(group);
+	return true;
+}
+
+/* --- the command --- */
+
+static void print_events(const struct group *group)
+{
+	char names[TEXT_SIZE], *name, *save;
+
+	json_open("events", '[');
+	strcpy(names, group->events);
+	for (name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save))
+		json_text(NULL, name);
+	json_close(']');
+}
+
+static void print_metrics(const struct group *group)
+{
+	json_open("metrics", '[');
+	for (unsigned int i = 0; i < nr_metrics; i++) {
+		if (!has_metric(&metrics[i]) ||
+		    !has_name(group->metrics, metrics[i].name, strlen(metrics[i].name)))
+			continue;
+		json_open(NULL, '{');
+		json_text("name", metrics[i].name);
+		json_text("expression", metrics[i].expr);
+		json_close('}');
+	}
+	json_close(']');
+}
+
+static void print_group(const struct group *group)
+{
+	const char *finding = !group->err ? "ok" : is_denied(group) ? "unknown" : "missing";
+
+	json_open(NULL, '{');
+	json_text("name", group->name);
+	json_text("finding", finding);
+	json_text("text", group->text);
+	print_events(group);
+	if (*group->metrics)
+		print_metrics(group);
+	if (group->err) {
+		json_text("missing", group->missing);
+		json_text("error", strerror(-group->err));
+	}
+	json_close('}');
+	if (json)
+		return;
+	printf("%-22s %-8s %s\n%32s%s\n", group->name, finding, group->text, "", group->events);
+	if (group->err)
+		printf("%32s%s: %s\n", "", group->missing, strerror(-group->err));
+}
+
+/* For those who want further options of perf. */
+static void print_perf(const struct group *group)
+{
+	if (json)
+		return;
+	if (*group->metrics)
+		printf("%32sperf stat -M %s -- ./program\n", "", group->metrics);
+	printf("%32sperf stat -e '%s' -- ./program\n", "", group->terms);
+}
+
+int cmd_groups(int argc, char **argv)
+{
+	struct group group;
+
+	if (!check_sysfs())
+		return EXIT_MISSING;
+	if (argc && !find_group(argv[0], &group))
+		return EXIT_MISSING;
+	if (!argc && !fill_groups()) {
+		report_error("out of memory");
+		return EXIT_MISSING;
+	}
+
+	json_text("core", this_core());
+	json_open("groups", '[');
+	if (argc)
+		print_group(&group);
+	for (size_t i = 0; i < nr_groups && !argc; i++) {
+		try_events(&groups[i]);
+		print_group(&groups[i]);
+	}
+	json_close(']');
+	if (!argc)
+		return EXIT_OK;
+	print_perf(&group);
+	if (group.err)
+		report_missing(&group);
+	return group.err ? EXIT_MISSING : EXIT_OK;
+}

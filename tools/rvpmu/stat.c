@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rvpmu stat -g GROUP -- CMD: runs perf stat with the metrics of groups, or with their events if
+ * this perf does not know the metrics. Only JSON is converted, to one document; text and CSV are
+ * perf's.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rvpmu.h"
+
+/* --- the command line --- */
+
+static struct {
+	const char *groups;
+	const char *interval;
+	const char *separator;
+	const char *output;
+	const char *pid;
+	const char *cpus;
+	bool all;
+} ask;
+
+const struct option stat_options[] = {
+	{ "all-cpus", no_argument, NULL, 'a' },
+	{ "cpu", required_argument, NULL, 'C' },
+	{ "csv", no_argument, NULL, 'c' },
+	{ "field-separator", required_argument, NULL, 'x' },
+	{ "group", required_argument, NULL, 'g' },
+	{ "interval-print", required_argument, NULL, 'I' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "pid", required_argument, NULL, 'p' },
+	COMMON_OPTIONS
+};
+
+void stat_set(int option, const char *value)
+{
+	switch (option) {
+	case 'a':
+		ask.all = true;
+		break;
+	case 'C':
+		ask.cpus = value;
+		break;
+	case 'c':
+		ask.separator = ",";
+		break;
+	case 'g':
+		ask.groups = value;
+		break;
+	case 'I':
+		ask.interval = value;
+		break;
+	case 'o':
+		ask.output = value;
+		break;
+	case 'p':
+		ask.pid = value;
+		break;
+	case 'x':
+		ask.separator = value;
+		break;
+	}
+}
+
+/* Only digits and the characters of a list; perf checks the rest. */
+static bool check_list(const char *option, const char *value, const char *allowed)
+{
+	if (!value || (*value && strspn(value, allowed) == strlen(value) &&
+		       *value >= '0' && *value <= '9'))
+		return true;
+	report_error("option %s: '%s' is not a list of numbers such as 1,2", option, value);
+	return false;
+}
+
+static bool check_interval(void)
+{
+	char *end;
+	long ms;
+
+	if (!ask.interval)
+		return true;
+	errno = 0;
+	ms = strtol(ask.interval, &end, 10);
+	if (!errno && end != ask.interval && !*end && ms > 0 && ms <= INT_MAX)
+		return true;
+	report_error("option -I: '%s' is not a number of milliseconds above 0, such as 100",
+		     ask.interval);
+	return false;
+}
+
+static bool check_arguments(int argc)
+{
+	if (!ask.groups) {
+		report_error("option -g is missing: give a group that rvpmu groups lists, such as -g ipc");
+		return false;
+	}
+	if (!!ask.all + !!ask.pid + !!ask.cpus > 1) {
+		report_error("options -a, -p and -C exclude each other: give one of them");
+		return false;
+	}
+	if (!argc && !ask.all && !ask.pid && !ask.cpus) {
+		report_error("a command is missing: give one, or -a, -p PID or -C CPUS");
+		return false;
+	}
+	if (ask.separator && !*ask.separator) {
+		report_error("option -x: the separator is empty: give one such as -x ';'");
+		return false;
+	}
+	if (json && ask.separator) {
+		report_error("options --json and -x (--csv) exclude each other: give one of them");
+		return false;
+	}
+	if (json && !ask.output) {
+		report_error("the standard output is that of the command: --json needs -o FILE");
+		return false;
+	}
+	return check_interval() && check_list("-p", ask.pid, "0123456789,") &&
+	       check_list("-C", ask.cpus, "0123456789,-");
+}
+
+/* --- programs --- */
+
+/* False and errno if not. */
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) || access(path, X_OK))
+		return false;
+	errno = EACCES;
+	return S_ISREG(status.st_mode);
+}
+
+/* Searches PATH as execvp(3) does. */
+static bool find_program(const char *name, char path[TEXT_SIZE])
+{
+	const char *dirs = getenv("PATH");
+
+	if (strchr(name, '/')) {
+		snprintf(path, TEXT_SIZE, "%s", name);
+		return is_program(path);
+	}
+	for (dirs = dirs ? dirs : "/usr/bin:/bin"; *dirs; dirs += *dirs == ':') {
+		int len = strcspn(dirs, ":");
+
+		snprintf(path, TEXT_SIZE, "%.*s/%.200s", len ? len : 1, len ? dirs : ".", name);
+		dirs += len;
+		if (is_program(path))
+			return true;
+	}
+	errno = ENOENT;
+	return false;
+}
+
+/* The perf with our metrics goes before that of the distribution. */
+static bool find_perf(char path[TEXT_SIZE])
+{
+	const char *chosen = getenv("PERF");
+
+	if (chosen && *chosen ? find_program(chosen, path) :
+	    find_program("perf-riscv-pmu", path) || find_program("perf", path))
+		return true;
+	if (chosen && *chosen)
+		report_error("PERF=%s: %s: set PERF to a perf, or unset it", chosen,
+			     strerror(errno));
+	else
+		report_error("perf is not installed: install linux-perf (Debian) or perf (Fedora), or perf-riscv-pmu, which make deb of riscv-pmu builds and which has more metrics; or set PERF to its path");
+	return false;
+}
+
+/* Starts perf. If @out is a descriptor, that is its output, and its messages are dropped. */
+static pid_t start(const char *perf, char *const argv[], int out)
+{
+	pid_t pid = fork();
+	int null;
+
+	if (pid < 0)
+		report_error("fork: %s; end other processes, or raise ulimit -u", strerror(errno));
+	if (pid)
+		return pid;
+	if (out >= 0) {
+		null = open("/dev/null", O_WRONLY);
+		dup2(out, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+	}
+	execv(perf, argv);
+	_exit(EXIT_NO_EXEC);
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return EXIT_OWN_ERROR;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* --- perf's metrics --- */
+
+/* The metrics that this perf has for this core, with a space before and after each. */
+static void read_metrics(const char *perf, char known[TEXT_SIZE])
+{
+	char *argv[] = { (char *)perf, "list", "--raw-dump", "metric", NULL };
+	size_t used = 1;
+	int ends[2];
+	ssize_t len;
+	pid_t pid;
+
+	strcpy(known, " ");
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	pid = start(perf, argv, ends[1]);
+	close(ends[1]);
+	while (used < TEXT_SIZE - 2 &&
+	       (len = read(ends[0], known + used, TEXT_SIZE - 2 - used)) > 0)
+		used += len;
+	close(ends[0]);
+	if (pid > 0)
+		wait_for(pid);
+	strcpy(known + used, " ");
+	for (char *c = known; *c; c++)
+		*c = *c == '\n' ? ' ' : *c;
+}
+
+static bool knows_metrics(const char *known, const char *metrics)
+{
+	char names[TEXT_SIZE], word[NAME_SIZE + 2], *name, *save;
+
+	strcpy(names, metrics);
+	for (name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		snprintf(word, sizeof(word), " %.100s ", name);
+		if (!strstr(known, word))
+			return false;
+	}
+	return *metrics;
+}
+
+/* --- the arguments of perf --- */
+
+static struct {
+	char **list;
+	size_t nr;
+} arguments;
+
+static bool add(const char *argument)
+{
+	char **more = realloc(arguments.list, (arguments.nr + 2) * sizeof(*more));
+	char *copy = strdup(argument);
+
+	if (!more || !copy) {
+		report_error("out of memory");
+		return false;
+	}
+	arguments.list = more;
+	more[arguments.nr++] = copy;
+	more[arguments.nr] = NULL;
+	return true;
+}
+
+static bool add_option(const char *option, const char *value)
+{
+	return !value || (add(option) && add(value));
+}
+
+/*
+ * A note in the CSV on stderr would be taken for a row. The document has the command, which says
+ * the same.
+ */
+static void note_events_only(const char *perf, const struct group *group)
+{
+	if (!json && (!ask.separator || ask.output))
+		fprintf(stderr, "rvpmu: %s has no metrics of the group '%s', so it counts the events only; perf-riscv-pmu, which make deb of riscv-pmu builds, has them\n",
+			perf, group->name);
+}
+
+static bool add_groups(const char *perf)
+{
+	char known[TEXT_SIZE], names[TEXT_SIZE], *name, *save;
+	struct group group;
+
+	if (strlen(ask.groups) >= sizeof(names) || strspn(ask.groups, ",") == strlen(ask.groups)) {
+		report_error("option -g: give names that rvpmu groups lists, such as -g ipc,dtlb");
+		return false;
+	}
+	read_metrics(perf, known);
+	strcpy(names, ask.groups);
+	for (name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		if (!find_group(name, &group))
+			return false;
+		if (group.err) {
+			report_missing(&group);
+			return false;
+		}
+		if (knows_metrics(known, group.metrics)) {
+			if (!add_option("-M", group.metrics))
+				return false;
+			continue;
+		}
+		if (*group.metrics)
+			note_events_only(perf, &group);
+		if (!add_option("-e", group.terms))
+			return false;
+	}
+	return true;
+}
+
+static bool make_arguments(const char *perf, int argc, char **argv, int log)
+{
+	char number[16];
+
+	/* With -o, perf would write a line that is no CSV. */
+	snprintf(number, sizeof(number), "%d", log);
+	if (!add(perf) || !add("stat") || (ask.all && !add("-a")) ||
+	    !add_option("-p", ask.pid) || !add_option("-C", ask.cpus) ||
+	    !add_option("-I", ask.interval) || !add_option("-x", ask.separator) ||
+	    (json && !add("-j")) || !add_option("--log-fd", log >= 0 ? number : NULL) ||
+	    !add_groups(perf) || (argc && !add("--")))
+		return false;
+	for (int i = 0; i < argc; i++) {
+		if (!add(argv[i]))
+			return false;
+	}
+	return true;
+}
+
+/* --- JSON --- */
+
+/* A pid_t, which a signal handler can read as a whole. */
+static volatile sig_atomic_t perf_pid;
+
+/* The terminal sends its signals to perf, too. */
+static void forward(int sig, siginfo_t *info, void *context)
+{
+	if (info->si_code != SI_KERNEL)
+		kill(perf_pid, sig);
+}
+
+static void print_arguments(void)
+{
+	json_open("perf", '[');
+	for (size_t i = 0; i < arguments.nr; i++)
+		json_text(NULL, arguments.list[i]);
+	json_close(']');
+}
+
+/* Each line of perf's is an object. */
+static size_t print_counts(FILE *log)
+{
+	char *line = NULL, printable[TEXT_SIZE];
+	size_t size = 0, nr = 0;
+	ssize_t len;
+
+	json_open("counts", '[');
+	while ((len = getline(&line, &size, log)) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!*line || *line == '#')
+			continue;
+		if (json_object(line)) {
+			nr++;
+			continue;
+		}
+		make_printable(line, printable);
+		report_error("perf stat -j has printed a line that is no JSON object: '%s'; try another version of perf",
+			     printable);
+	}
+	json_close(']');
+	free(line);
+	return nr;
+}
+
+static int run_for_json(const char *perf, int log)
+{
+	struct sigaction action = { .sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART };
+	FILE *file = fdopen(log, "r");
+	int status;
+
+	/* The handlers are not inherited by perf; a signal before fork() ends rvpmu. */
+	perf_pid = start(perf, arguments.list, -1);
+	if (perf_pid < 0 || !file)
+		return EXIT_OWN_ERROR;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGQUIT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	status = wait_for(perf_pid);
+	print_arguments();
+	rewind(file);
+	if (print_counts(file))
+		return status;
+	report_error("perf stat has counted nothing and ended with status %d: its message is on stderr",
+		     status);
+	return EXIT_OWN_ERROR;
+}
+
+/* --- the command --- */
+
+static int check_command(const char *name)
+{
+	char path[TEXT_SIZE];
+
+	if (find_program(name, path))
+		return 0;
+	report_error("%s: %s", name, strerror(errno));
+	return errno == ENOENT ? EXIT_NO_COMMAND : EXIT_NO_EXEC;
+}
+
+/* Opens what perf writes to and inherits: a file, or memory that becomes part of the document. */
+static bool open_log(int *log)
+{
+	*log = -1;
+	if (!ask.output)
+		return true;
+	*log = json ? memfd_create("rvpmu-stat", 0) :
+		      open(ask.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (*log >= 0 && (!json || json_redirect(ask.output)))
+		return true;
+	report_error("%s: %s: give -o another file", ask.output, strerror(errno));
+	return false;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	char perf[TEXT_SIZE];
+	int log, status;
+
+	if (!check_arguments(argc) || !open_log(&log))
+		return EXIT_OWN_ERROR;
+	status = argc ? check_command(argv[0]) : 0;
+	if (status)
+		return status;
+	if (!check_sysfs() || !find_perf(perf) || !make_arguments(perf, argc, argv, log))
+		return EXIT_OWN_ERROR;
+	if (json)
+		return run_for_json(perf, log);
+	execv(perf, arguments.list);
+	report_error("%s: %s; set PERF to a perf", perf, strerror(errno));
+	return EXIT_OWN_ERROR;
+}
