@@ -1,44 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What Linux 6.12 has by another name than 7.2: this is written for the newer one. */
+/* What Linux 6.12 to 7.1 lack or name in another way than 7.2, which this driver is written for. */
 #ifndef _RISCV_PMU_COMPAT_H
 #define _RISCV_PMU_COMPAT_H
 
-#include <linux/compiler.h>
 #include <linux/hrtimer.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/version.h>
 
 #if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
-static inline void hrtimer_setup(struct hrtimer *timer,
-				 enum hrtimer_restart (*function)(struct hrtimer *),
-				 clockid_t clock_id, enum hrtimer_mode mode)
-{
-	hrtimer_init(timer, clock_id, mode);
-	timer->function = function;
-}
+#define hrtimer_setup(timer, handler, clock_id, mode)				\
+	(hrtimer_init(timer, clock_id, mode), (void)((timer)->function = (handler)))
 #endif
 
-/*
- * What the PMU has stored for the current task. Up to Linux 6.14 it belongs to the context of the
- * task's events, since Linux 6.15 to the task.
- */
+/* What the PMU has stored for the current task: up to Linux 6.14, for one context of its events. */
+#if KERNEL_VERSION(6, 15, 0) > LINUX_VERSION_CODE
+#define riscv_pmu_task_data(pmu_ctx)	((pmu_ctx)->task_ctx_data)
+#else
 static inline void *riscv_pmu_task_data(const struct perf_event_pmu_context *pmu_ctx)
 {
-#if KERNEL_VERSION(6, 15, 0) > LINUX_VERSION_CODE
-	return pmu_ctx->task_ctx_data;
-#else
 	const struct perf_ctx_data *data = rcu_dereference_raw(current->perf_ctx_data);
 
 	return data ? data->data : NULL;
-#endif
 }
-
-typedef void (*riscv_pmu_switch_fn)(struct perf_event_pmu_context *pmu_ctx, bool sched_in);
+#endif
 
 /* Linux 6.15 and later releases of Linux 6.12 pass the task to pmu.sched_task, too. */
 #define RISCV_PMU_SCHED_TASK(pmu, two_args, three_args)				\
-	__builtin_choose_expr(__same_type((pmu)->sched_task, riscv_pmu_switch_fn),	\
-			      two_args, three_args)
+	__builtin_choose_expr(__same_type((pmu)->sched_task, &(two_args)), two_args, three_args)
+
+#ifdef PERF_ATTR_SIZE_VER9
+#define riscv_pmu_config4(attr)		((attr)->config4)
+#else
+#define riscv_pmu_config4(attr)		0
+#endif
 
 #endif /* _RISCV_PMU_COMPAT_H */

@@ -3,10 +3,11 @@
 #ifndef _RISCV_PMU_CSR_H
 #define _RISCV_PMU_CSR_H
 
-#include <linux/perf/riscv_pmu.h>
 #include <linux/types.h>
 
 #include <asm/csr.h>
+
+#include "backend.h"
 
 riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr);
 bool riscv_pmu_csr_is_readable(unsigned int ctr);

@@ -3,12 +3,12 @@
 #ifndef _RISCV_PMU_CSR_BRANCH_H
 #define _RISCV_PMU_CSR_BRANCH_H
 
-#include <linux/perf/riscv_pmu.h>
 #include <linux/types.h>
 
 #include <asm/csr.h>
 #include <asm/pmu_csr.h>
 
+#include "backend.h"
 #include "csr.h"
 
 /**

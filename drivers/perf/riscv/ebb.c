@@ -586,4 +586,3 @@ noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
 		syscall_exit_to_user_mode(regs);
 	return true;
 }
-

@@ -12,9 +12,11 @@
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/perf/riscv_pmu.h>
 
 #include <asm/csr.h>
 
+#include "compat.h"
 #include "event.h"
 #include "platform/platform.h"
 
@@ -247,12 +249,9 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 
 	config1 &= in_kernel ? ~(RISCV_PMU_CONFIG1_GUEST_EVENTS | RISCV_PMU_CONFIG1_GUEST_HPM) :
 			       ~RISCV_PMU_CONFIG1_EBB;
-	if (config1 || attr->config2 & ~EVENT_CONFIG2_CTRS || attr->config3)
+	if (config1 || attr->config2 & ~EVENT_CONFIG2_CTRS || attr->config3 ||
+	    riscv_pmu_config4(attr))
 		return -EINVAL;
-#ifdef PERF_ATTR_SIZE_VER9
-	if (attr->config4)
-		return -EINVAL;
-#endif
 	if (attr->config1 & RISCV_PMU_CONFIG1_EBB && !event_may_branch(attr))
 		return -EINVAL;
 	if (attr->exclude_idle || attr->precise_ip)

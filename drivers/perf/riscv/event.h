@@ -3,9 +3,9 @@
 #ifndef _RISCV_PMU_EVENT_H
 #define _RISCV_PMU_EVENT_H
 
-#include <linux/perf/riscv_pmu.h>
 #include <uapi/linux/riscv_pmu.h>
 
+#include "backend.h"
 #include "event_idx.h"
 
 #define RISCV_PMU_EVENT_FW_PLATFORM	0xffff

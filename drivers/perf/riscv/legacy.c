@@ -8,7 +8,6 @@
 #include <linux/array_size.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
-#include <linux/perf/riscv_pmu.h>
 
 #include <asm/pmu_csr.h>
 

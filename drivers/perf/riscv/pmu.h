@@ -17,8 +17,8 @@
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
-#include <linux/perf/riscv_pmu.h>
 
+#include "backend.h"
 #include "event.h"
 #include "sched.h"
 

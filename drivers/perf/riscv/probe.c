@@ -10,6 +10,7 @@
 #include <linux/init.h>
 #include <linux/math64.h>
 #include <linux/moduleparam.h>
+#include <linux/perf/riscv_pmu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/slab.h>

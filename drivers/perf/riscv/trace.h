@@ -6,7 +6,6 @@
 #if !defined(_RISCV_PMU_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define _RISCV_PMU_TRACE_H
 
-#include <linux/perf/riscv_pmu.h>
 #include <linux/tracepoint.h>
 
 TRACE_EVENT(apply,
@@ -54,3 +53,5 @@ TRACE_EVENT(overflow,
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>
+
+#include "backend.h"

@@ -3,8 +3,7 @@
 #ifndef _RISCV_PMU_PLATFORM_H
 #define _RISCV_PMU_PLATFORM_H
 
-#include <linux/perf/riscv_pmu.h>
-
+#include "../backend.h"
 #include "cores.h"
 
 /* An entry of RISCV_PMU_EVENTS_*() as a struct riscv_pmu_selector */

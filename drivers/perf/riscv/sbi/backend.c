@@ -13,7 +13,6 @@
 #include <linux/irqflags.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
-#include <linux/perf/riscv_pmu.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/string.h>

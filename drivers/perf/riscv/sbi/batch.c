@@ -14,10 +14,10 @@
 #include <linux/io.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
-#include <linux/perf/riscv_pmu.h>
 
 #include <asm/sbi_pmu_batch.h>
 
+#include "../backend.h"
 #include "../event.h"
 #include "../nmi_block.h"
 #include "../print.h"

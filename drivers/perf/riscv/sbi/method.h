@@ -6,9 +6,10 @@
 #include <linux/bitfield.h>
 #include <linux/bits.h>
 #include <linux/percpu.h>
-#include <linux/perf/riscv_pmu.h>
 
 #include <asm/sbi.h>
+
+#include "../backend.h"
 
 /**
  * struct riscv_pmu_sbi_method - an SBI method: a way to apply a batch

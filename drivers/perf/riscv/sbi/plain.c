@@ -10,8 +10,8 @@
 #include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/percpu.h>
-#include <linux/perf/riscv_pmu.h>
 
+#include "../backend.h"
 #include "../print.h"
 #include "call.h"
 #include "method.h"

@@ -4,9 +4,9 @@
 #define _RISCV_PMU_SBI_H
 
 #include <linux/perf_event.h>
-#include <linux/perf/riscv_pmu.h>
 #include <linux/spinlock.h>
 
+#include "../backend.h"
 #include "../event.h"
 
 /* Codes 0..10 of the general events, and cache << 3 | op << 1 | result. */

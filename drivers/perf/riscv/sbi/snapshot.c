@@ -12,8 +12,8 @@
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
-#include <linux/perf/riscv_pmu.h>
 
+#include "../backend.h"
 #include "../fault.h"
 #include "../print.h"
 #include "call.h"

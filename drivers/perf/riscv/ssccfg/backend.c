@@ -9,8 +9,8 @@
 #include <linux/errno.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
-#include <linux/perf/riscv_pmu.h>
 
+#include "../backend.h"
 #include "../csr.h"
 #include "../event.h"
 #include "../nmi_block.h"

@@ -6,7 +6,6 @@
 #include <linux/bitfield.h>
 #include <linux/bits.h>
 #include <linux/percpu.h>
-#include <linux/perf/riscv_pmu.h>
 
 #include <asm/pmu_csr.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A backend with simulated counters. It implements the ops exactly as linux/perf/riscv_pmu.h
+ * A backend with simulated counters. It implements the ops exactly as backend.h
  * specifies them, records the batches, and reports calls that violate the specification.
  */
 #ifndef _RISCV_PMU_FAKE_BACKEND_H
@@ -9,6 +9,7 @@
 #include <kunit/test.h>
 #include <linux/bits.h>
 
+#include "../backend.h"
 #include "../counter.h"
 #include "../entries.h"
 #include "../pmu.h"

@@ -7,7 +7,6 @@
 #include <kunit/test.h>
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
-#include <linux/perf/riscv_pmu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of guest.c: which counters a KVM guest may read, and with which values. */
 
+#include <linux/perf/riscv_pmu.h>
+
 #include "event_fixture.h"
 
 #define GUEST_CTR	5
