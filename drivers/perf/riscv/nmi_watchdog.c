@@ -8,6 +8,7 @@
 #include <linux/init.h>
 #include <linux/nmi.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 
 #include "entries.h"
 #include "nmi.h"
@@ -43,7 +44,8 @@ bool __init arch_perf_nmi_is_available(void)
 	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++) {
 		const struct riscv_pmu *pmu = &riscv_pmu_types[i];
 
-		if (!pmu->nmi || !strcmp(pmu->cycles_sampling, "polled") ||
+		if (!riscv_pmu_samples_by_nmi(pmu) ||
+		    !strcmp(pmu->cycles_sampling, "polled") ||
 		    !strcmp(pmu->cycles_sampling, "none"))
 			return false;
 	}

@@ -3,6 +3,9 @@
  * The PMUs of this machine, one for each CPU type, and the PMU that each hart has.
  */
 
+#include <linux/cleanup.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/percpu.h>
 
 #include "nmi_block.h"
@@ -35,6 +38,31 @@ struct riscv_pmu *riscv_pmu_get(void)
 struct riscv_pmu *riscv_pmu_of(unsigned int cpu)
 {
 	return per_cpu(pmu_of, cpu);
+}
+
+/**
+ * riscv_pmu_samples_by_nmi() - whether overflows interrupt any code of any hart
+ * @pmu:	the PMU
+ *
+ * The firmware may refuse a hart that comes up later.
+ *
+ * Context: process.
+ * Return: true if all harts of the PMU that are online deliver NMIs.
+ */
+bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu)
+{
+	unsigned int cpu;
+
+	if (!pmu->nmi)
+		return false;
+
+	guard(cpus_read_lock)();
+	for_each_cpu_and(cpu, &pmu->cpus, cpu_online_mask) {
+		if (!per_cpu_ptr(pmu->harts, cpu)->irq.nmi)
+			return false;
+	}
+
+	return true;
 }
 
 /**

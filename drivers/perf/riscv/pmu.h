@@ -414,6 +414,7 @@ extern unsigned int riscv_pmu_nr_types;
 
 struct riscv_pmu *riscv_pmu_get(void);
 struct riscv_pmu *riscv_pmu_of(unsigned int cpu);
+bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu);
 void riscv_pmu_set_of(unsigned int cpu, struct riscv_pmu *pmu);
 
 #endif /* _RISCV_PMU_PMU_H */

@@ -15,6 +15,7 @@
 #include <asm/sbi.h>
 #include <asm/smp.h>
 
+#include "fault.h"
 #include "sse.h"
 
 /* Function IDs (SBI 3.0, chapter 17) */
@@ -100,7 +101,8 @@ int riscv_pmu_sse_start(const void *entry, void *arg)
 
 	sse_init_attrs();
 	riscv_pmu_sse_stop();
-	err = sse_call(SSE_REGISTER, SSE_LOCAL_PMU_OVERFLOW, (unsigned long)entry,
+	err = riscv_pmu_should_fail() ? SBI_ERR_FAILURE :
+	      sse_call(SSE_REGISTER, SSE_LOCAL_PMU_OVERFLOW, (unsigned long)entry,
 		       (unsigned long)arg);
 	err = err ?: sse_call(SSE_ENABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
 	err = err ?: sse_call(SSE_HART_UNMASK, 0, 0, 0);

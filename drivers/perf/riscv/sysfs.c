@@ -6,6 +6,7 @@
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/perf_event.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include <asm/sbi.h>
@@ -134,14 +135,23 @@ static ssize_t sampling_show(struct device *dev, struct device_attribute *attr, 
 {
 	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
 
-	return sysfs_emit(page, "%s\n", pmu->irq_ctrs ? pmu->nmi ? "nmi" : "interrupt" :
-			  pmu->polled_sampling ? "polled" : "none");
+	if (pmu->irq_ctrs)
+		return sysfs_emit(page, "%s\n",
+				  riscv_pmu_samples_by_nmi(pmu) ? "nmi" : "interrupt");
+
+	return sysfs_emit(page, "%s\n", pmu->polled_sampling ? "polled" : "none");
 }
 static DEVICE_ATTR_RO(sampling);
 
 static ssize_t cycles_sampling_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "%s\n", sysfs_dev_to_pmu(dev)->cycles_sampling);
+	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
+	const char *how = pmu->cycles_sampling;
+
+	if (!strcmp(how, "nmi") && !riscv_pmu_samples_by_nmi(pmu))
+		how = "interrupt";
+
+	return sysfs_emit(page, "%s\n", how);
 }
 static DEVICE_ATTR_RO(cycles_sampling);
 

@@ -174,6 +174,36 @@ TEST_F(hotplug, a_hart_goes_down_in_a_storm_of_samples)
 	pmu_limits_restore(&limits);
 }
 
+#define FAIL_FIRMWARE	"/sys/kernel/debug/fail_riscv_pmu/"
+/* A hart that comes up makes fewer firmware calls and allocations than this. */
+#define MAX_STEPS	200
+
+/* The firmware refuses CPU 1 only once, and the other harts keep their NMIs. */
+TEST_F_TIMEOUT(hotplug, a_hart_that_the_firmware_refuses_nmis_is_in_caps, 300)
+{
+	int step = 0;
+
+	if (!pmu_samples_by_nmi())
+		SKIP(return, "overflows are not NMIs (caps/sampling)");
+	if (access(FAIL_FIRMWARE "space", W_OK))
+		SKIP(return, "no " FAIL_FIRMWARE ": no CONFIG_RISCV_PMU_FAULT_INJECTION");
+
+	while (pmu_samples_by_nmi() && step < MAX_STEPS) {
+		ASSERT_TRUE(take_down(1));
+		ASSERT_TRUE(pmu_write_number(FAIL_FIRMWARE "space", step++));
+		ASSERT_TRUE(pmu_write_number(FAIL_FIRMWARE "times", 1));
+		ASSERT_TRUE(pmu_write_number(FAIL_FIRMWARE "probability", 100));
+		ASSERT_TRUE(bring_up(1));
+		ASSERT_TRUE(pmu_write_number(FAIL_FIRMWARE "probability", 0));
+	}
+	TH_LOG("step %d of %d", step, MAX_STEPS);
+	EXPECT_GT(MAX_STEPS, step);
+	EXPECT_TRUE(pmu_samples_by_interrupt());
+	EXPECT_TRUE(take_down(1));
+	EXPECT_TRUE(bring_up(1));
+	EXPECT_TRUE(pmu_samples_by_nmi());
+}
+
 PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN
