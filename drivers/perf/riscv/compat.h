@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What Linux 6.12 to 7.1 lack or name in another way than 7.2, which this driver is written for. */
+/* Definitions for Linux 6.12 to 7.1: the driver is written for 7.2. */
 #ifndef _RISCV_PMU_COMPAT_H
 #define _RISCV_PMU_COMPAT_H
 
@@ -13,7 +13,7 @@
 	(hrtimer_init(timer, clock_id, mode), (void)((timer)->function = (handler)))
 #endif
 
-/* What the PMU has stored for the current task: up to Linux 6.14, for one context of its events. */
+/* The PMU's data of the current task. Up to Linux 6.14 each context of the task's events has its own. */
 #if KERNEL_VERSION(6, 15, 0) > LINUX_VERSION_CODE
 #define riscv_pmu_task_data(pmu_ctx)	((pmu_ctx)->task_ctx_data)
 #else

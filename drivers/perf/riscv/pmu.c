@@ -41,10 +41,10 @@ struct riscv_pmu *riscv_pmu_of(unsigned int cpu)
 }
 
 /**
- * riscv_pmu_samples_by_nmi() - whether overflows interrupt any code of any hart
+ * riscv_pmu_samples_by_nmi() - whether overflows are NMIs on all online harts
  * @pmu:	the PMU
  *
- * The firmware may refuse a hart that comes up later.
+ * The firmware may refuse NMIs to a hart that comes online later; that hart uses the interrupt.
  *
  * Context: process.
  * Return: true if all harts of the PMU that are online deliver NMIs.

@@ -8,6 +8,8 @@
 
 #include <linux/tracepoint.h>
 
+#include "backend.h"
+
 TRACE_EVENT(apply,
 	TP_PROTO(const struct riscv_pmu_batch *batch),
 	TP_ARGS(batch),
@@ -53,5 +55,3 @@ TRACE_EVENT(overflow,
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>
-
-#include "backend.h"
