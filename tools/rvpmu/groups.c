@@ -21,7 +21,7 @@ static const struct {
 	{
 		.name = "stalls",
 		.events = "cycles,stalled-cycles-frontend,stalled-cycles-backend",
-		.text = "Cycles in which no instruction was ready, or one had to wait.",
+		.text = "Cycles in which the frontend delivered no instruction, or the backend could not execute one.",
 	}, {
 		.name = "firmware",
 		.events = "fw-misaligned-load,fw-misaligned-store,fw-illegal-insn,fw-set-timer,"
@@ -141,7 +141,10 @@ static bool fill_groups(void)
 
 /* --- what this machine has --- */
 
-/* Events of one PMU are counted at the same time, if they fit; others need no group. */
+/*
+ * A weak group (:W): its events are counted together if they fit. Firmware events are counted in
+ * software, and need no group.
+ */
 static void set_terms(struct group *group, const char *terms)
 {
 	bool together = !strstr(terms, "sbi_fw/") && !strstr(terms, "name=fw-");
@@ -177,10 +180,10 @@ static bool is_denied(const struct group *group)
 void report_missing(const struct group *group)
 {
 	if (is_denied(group))
-		report_error("group '%s' needs the event %s, which this user may not open: run as root, or set sysctl kernel.perf_event_paranoid=1; in a container, allow perf_event_open, too",
+		report_error("group '%s' needs the event %s, which this user may not open: run as root, or run sysctl -w kernel.perf_event_paranoid=1; in a container, also allow the system call perf_event_open",
 			     group->name, group->missing);
 	else
-		report_error("group '%s' needs the event %s, which this machine does not have (%s): rvpmu doctor says whether firmware or a devicetree node would help; rvpmu groups lists the groups that work",
+		report_error("group '%s' needs the event %s, which this machine does not have (%s): rvpmu doctor says whether firmware or a devicetree node would help; rvpmu groups shows which groups work",
 			     group->name, group->missing, strerror(-group->err));
 }
 

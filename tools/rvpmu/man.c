@@ -378,8 +378,8 @@ int cmd_man(int argc, char **argv)
 	if (search.found)
 		return EXIT_OK;
 	make_printable(argv[0], printable);
-	report_error("neither a PMU of this machine nor perf's tables of cores have an event '%s'; rvpmu list shows this machine's%s",
+	report_error("'%s' is neither an event of this machine nor in perf's event tables; rvpmu list shows this machine's events%s",
 		     printable, nr_core_rows ? "" :
-		     "; this rvpmu was built without the kernel's tables (make -C tools/rvpmu KDIR=LINUX)");
+		     "; this rvpmu was built without the tables of a kernel tree: build it with make -C tools/rvpmu KDIR=LINUX");
 	return EXIT_MISSING;
 }

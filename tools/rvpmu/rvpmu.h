@@ -168,7 +168,10 @@ struct core_events check_core_events(void);
 
 /* --- perf-tables.c: perf's tables for RISC-V, which tables.awk converts --- */
 
-/* A core is the folder of its tables, such as "sifive/u74"; "" is for all cores without metrics. */
+/*
+ * @core: the folder of the core's tables, such as "sifive/u74"; "": the metric is for all cores that
+ * have no metrics of their own.
+ */
 struct metric {
 	const char *core;
 	const char *name;
@@ -203,9 +206,9 @@ extern const unsigned int nr_core_rows;
 
 /* --- core.c: the core of this machine, and its events and metrics in perf's tables --- */
 
-/* The folder of its tables, or "standard". PERF_CPUID overrides the IDs, as in perf. */
+/* The folder of this core's tables, or "standard" if perf has none. PERF_CPUID overrides the IDs, as in perf. */
 const char *this_core(void);
-/* Has this core the metric? Of those for all cores, it has them if it has no table. */
+/* True if perf uses the metric on this core. Those for all cores are used only if it has none of its own. */
 bool has_metric(const struct metric *metric);
 
 /*
@@ -216,12 +219,12 @@ int find_event(const char *name, char term[TEXT_SIZE]);
 /* "cpu-cycles" for "cycles": perf has two names for some generic events. */
 const char *kernel_name(const char *name);
 
-/* The same for an event in the table of a core, whatever core this is. */
+/* Like find_event(), for an event in a core's table, even if this machine has another core. */
 int find_vendor_event(const struct vendor_event *event, char term[TEXT_SIZE]);
-/* Firmware events as raw events: bits 63:62 are 2, the low bits are the number. */
+/* config of a firmware event: bits 63:62 are 2, the low bits are its number. */
 #define RAW_FIRMWARE	0x8000000000000000ULL
 
-/* The same for an event of the SBI specification. */
+/* Like find_event(), for the firmware event with this number in the SBI specification. */
 int find_firmware_event(int number, char term[TEXT_SIZE]);
 
 /* --- groups.c: groups of events by name --- */
@@ -236,7 +239,7 @@ struct group {
 	int err;			/* the reason, as -errno */
 };
 
-/* Reports an error and returns false if there is no such group, or too little memory. */
+/* Reports an error and returns false if there is no such group, or if memory runs out. */
 bool find_group(const char *name, struct group *group);
 /* Says which event is missing and what helps. */
 void report_missing(const struct group *group);

@@ -132,7 +132,7 @@ static bool check_arguments(int argc)
 
 /* --- programs --- */
 
-/* False and errno if not. */
+/* Returns false and sets errno if @path is not a program. */
 static bool is_program(const char *path)
 {
 	struct stat status;
@@ -401,7 +401,7 @@ static int run_for_json(const char *perf, int log)
 	rewind(file);
 	if (print_counts(file))
 		return status;
-	report_error("perf stat has counted nothing and ended with status %d: its message is on stderr",
+	report_error("perf stat printed no counts and ended with status %d: see its message on stderr, and correct what it names",
 		     status);
 	return EXIT_OWN_ERROR;
 }
@@ -414,7 +414,8 @@ static int check_command(const char *name)
 
 	if (find_program(name, path))
 		return 0;
-	report_error("%s: %s", name, strerror(errno));
+	report_error("cannot execute %s: %s; give a command that is in PATH, or its path", name,
+		     strerror(errno));
 	return errno == ENOENT ? EXIT_NO_COMMAND : EXIT_NO_EXEC;
 }
 
