@@ -178,8 +178,8 @@ TEST_F(hotplug, a_hart_goes_down_in_a_storm_of_samples)
 /* A hart that comes up makes fewer firmware calls and allocations than this. */
 #define MAX_STEPS	200
 
-/* The firmware refuses CPU 1 only once, and the other harts keep their NMIs. */
-TEST_F_TIMEOUT(hotplug, a_hart_that_the_firmware_refuses_nmis_is_in_caps, 300)
+/* The firmware call fails once, for CPU 1; the other harts keep their NMIs. */
+TEST_F_TIMEOUT(hotplug, caps_sampling_is_interrupt_if_a_hart_has_no_nmis, 300)
 {
 	int step = 0;
 

@@ -17,7 +17,7 @@ static void on_empty_branch(volatile struct riscv_ebb_page *page, void *arg)
 	calls++;
 }
 
-static void on_branch_with_period(volatile struct riscv_ebb_page *page, void *arg)
+static void ebb_set_period(volatile struct riscv_ebb_page *page, void *arg)
 {
 	calls++;
 	page->period[cost_counter] = COST_PERIOD;
@@ -28,7 +28,7 @@ static void on_empty_signal(int sig)
 	calls++;
 }
 
-static void on_signal_with_period(int sig)
+static void sigtrap_set_period(int sig)
 {
 	uint64_t period = COST_PERIOD;
 
@@ -37,7 +37,7 @@ static void on_signal_with_period(int sig)
 }
 
 /* As in a handler of a branch, the event does not count what is between. */
-static void on_signal_with_pause(int sig)
+static void sigtrap_stop_event(int sig)
 {
 	ioctl(cost_fd, PERF_EVENT_IOC_DISABLE, 0);
 	calls++;
@@ -195,7 +195,7 @@ TEST_F(ebb, a_branch_costs_two_fifths_of_a_signal)
  * A handler of a branch sets the next period in its page, and runs while the event is stopped. A
  * handler of a signal needs system calls for both.
  */
-TEST_F(ebb, a_branch_that_sets_its_period_costs_two_fifths_of_a_signal_that_does)
+TEST_F(ebb, an_ebb_that_sets_its_period_costs_at_most_two_fifths_of_a_sigtrap)
 {
 	sigset_t old;
 	long branch, period, pause, plain;
@@ -207,9 +207,9 @@ TEST_F(ebb, a_branch_that_sets_its_period_costs_two_fifths_of_a_signal_that_does
 		SKIP(return, "needs root, for samples as often as it likes");
 
 	plain = begin_costs(&limits, &old);
-	branch = cost_of_branch(self->attr, plain, on_branch_with_period);
-	period = cost_of_sigtrap(self->attr, plain, on_signal_with_period);
-	pause = cost_of_sigtrap(self->attr, plain, on_signal_with_pause);
+	branch = cost_of_branch(self->attr, plain, ebb_set_period);
+	period = cost_of_sigtrap(self->attr, plain, sigtrap_set_period);
+	pause = cost_of_sigtrap(self->attr, plain, sigtrap_stop_event);
 	end_costs(&limits, &old);
 	TH_LOG("instructions: with a period, a branch %ld, SIGTRAP %ld; SIGTRAP with a pause %ld",
 	       branch, period, pause);
