@@ -76,7 +76,7 @@ static void nmi_hart_register(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	hart->irq.nmi = !err;
 	hart->irq.mask = err ? BIT(pmu->hwirq) : 0;
 	if (err)
-		riscv_pmu_warn("hart %u: the firmware does not deliver overflows as NMIs (error %d): code with interrupts off is not sampled on it\n",
+		riscv_pmu_warn("hart %u: the firmware does not deliver overflows as NMIs (error %d): code with interrupts off is not sampled on it, and the detector of hard lockups does not see that code hang\n",
 			       smp_processor_id(), err);
 }
 

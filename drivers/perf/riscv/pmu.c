@@ -47,10 +47,11 @@ struct riscv_pmu *riscv_pmu_of(unsigned int cpu)
  * The firmware may refuse NMIs to a hart that comes online later; that hart uses the interrupt.
  *
  * Context: process.
- * Return: true if all harts of the PMU that are online deliver NMIs.
+ * Return: true if a hart of the PMU is online, and all that are online have NMIs.
  */
 bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu)
 {
+	bool some = false;
 	unsigned int cpu;
 
 	if (!pmu->nmi)
@@ -60,9 +61,10 @@ bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu)
 	for_each_cpu_and(cpu, &pmu->cpus, cpu_online_mask) {
 		if (!per_cpu_ptr(pmu->harts, cpu)->irq.nmi)
 			return false;
+		some = true;
 	}
 
-	return true;
+	return some;
 }
 
 /**
