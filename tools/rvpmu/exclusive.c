@@ -304,13 +304,6 @@ static const char *read_uevents(void)
 
 /* --- CMD --- */
 
-/* What rvpmu changes for itself and CMD must not inherit. */
-struct inherited {
-	sigset_t mask;
-	struct sigaction child;
-	struct rlimit files;
-};
-
 struct child {
 	pid_t pid;
 	bool ended;
@@ -327,7 +320,7 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-static void fill_signal_mask(sigset_t *mask)
+void fill_signal_mask(sigset_t *mask)
 {
 	static const int handled[] = {
 		SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD,
@@ -338,20 +331,35 @@ static void fill_signal_mask(sigset_t *mask)
 		sigaddset(mask, handled[i]);
 }
 
+void hold_signals(struct inherited *inherited)
+{
+	sigset_t mask;
+
+	/* If SIGCHLD is ignored, waitpid() returns no exit status. */
+	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, &inherited->child);
+	fill_signal_mask(&mask);
+	sigprocmask(SIG_BLOCK, &mask, &inherited->mask);
+}
+
+void become_child(const struct inherited *inherited, pid_t parent)
+{
+	/* If rvpmu is killed, nobody can stop the child but the kernel. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* It may have been killed before that call. */
+	if (getppid() != parent)
+		_exit(EXIT_OWN_ERROR);
+	sigaction(SIGCHLD, &inherited->child, NULL);
+	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+}
+
 /* Writes errno to @failure if CMD cannot be run. */
 static void __attribute__((noreturn))
 exec_command(char **argv, const struct inherited *inherited, pid_t parent, int failure)
 {
 	int err;
 
-	/* If rvpmu is killed, nobody can stop CMD but the kernel. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* It may have been killed before that call. */
-	if (getppid() != parent)
-		_exit(EXIT_OWN_ERROR);
+	become_child(inherited, parent);
 	setrlimit(RLIMIT_NOFILE, &inherited->files);
-	sigaction(SIGCHLD, &inherited->child, NULL);
-	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 	execvp(argv[0], argv);
 	err = errno;
 	if (write(failure, &err, sizeof(err)) != sizeof(err))
@@ -442,10 +450,8 @@ static int run(char **argv, struct inherited *inherited)
 	sigset_t mask;
 	int signals;
 
-	/* If SIGCHLD is ignored, waitpid() returns no exit status. */
-	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, &inherited->child);
+	hold_signals(inherited);
 	fill_signal_mask(&mask);
-	sigprocmask(SIG_BLOCK, &mask, &inherited->mask);
 	signals = signalfd(-1, &mask, SFD_CLOEXEC);
 	if (signals < 0) {
 		report_error("signalfd: %s", strerror(errno));

@@ -75,7 +75,7 @@ static void add_names(char list[TEXT_SIZE], const char *names)
 
 	for (; *names; names += len, names += *names == ',') {
 		len = strcspn(names, ",");
-		if (!has_name(list, names, len))
+		if (!has_name(list, names, len) && used < TEXT_SIZE)
 			used += snprintf(list + used, TEXT_SIZE - used, "%s%.*s", used ? "," : "",
 					 (int)len, names);
 	}

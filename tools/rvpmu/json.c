@@ -155,9 +155,22 @@ void json_number(const char *key, long long value)
 	fprintf(out, "%lld", value);
 }
 
+/* Is it text in UTF-8 without control characters? */
+static bool is_text(const char *text)
+{
+	while (*text) {
+		size_t len = utf8_length(text);
+
+		if (!len || is_control(text))
+			return false;
+		text += len;
+	}
+	return true;
+}
+
 bool json_object(const char *line)
 {
-#define STRING	"\"([]!#-[^-~ ]|\\\\[\"\\\\/bfnrt])*\""
+#define STRING	"\"([^\"\\\\]|\\\\[\"\\\\/bfnrt])*\""
 #define FIELD	STRING " *: *(" STRING "|-?(0|[1-9][0-9]*)(\\.[0-9]+)?)"
 	static regex_t regex;
 	static bool compiled;
@@ -166,7 +179,7 @@ bool json_object(const char *line)
 				 REG_EXTENDED | REG_NOSUB))
 		return false;
 	compiled = true;
-	if (regexec(&regex, line, 0, NULL, 0))
+	if (!is_text(line) || regexec(&regex, line, 0, NULL, 0))
 		return false;
 	put_key(NULL);
 	fputs(line, out);

@@ -5,9 +5,11 @@
 
 #include <getopt.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #ifdef __riscv
@@ -249,6 +251,22 @@ void report_missing(const struct group *group);
 /* The number of "set-timer", "fw-set-timer" or "FW_SET_TIMER", or -1. */
 int firmware_event_number(const char *name);
 const char *firmware_event_name(int number);
+
+/* --- exclusive.c: a child that rvpmu waits for --- */
+
+/* What rvpmu changes for itself and the child must not inherit. */
+struct inherited {
+	sigset_t mask;
+	struct sigaction child;
+	struct rlimit files;
+};
+
+/* SIGCHLD, and the signals that rvpmu passes on to the child. */
+void fill_signal_mask(sigset_t *mask);
+/* Blocks them before fork(): none is lost, and none ends rvpmu before the child. */
+void hold_signals(struct inherited *inherited);
+/* In the child, before exec(): its signals are as rvpmu got them. It ends if rvpmu is killed. */
+void become_child(const struct inherited *inherited, pid_t parent);
 
 /* --- the commands: each returns the exit status --- */
 

@@ -180,10 +180,13 @@ static bool find_perf(char path[TEXT_SIZE])
 	return false;
 }
 
-/* Starts perf. If @out is a descriptor, that is its output, and its messages are dropped. */
-static pid_t start(const char *perf, char *const argv[], int out)
+/*
+ * Starts perf. If @out is a descriptor, that is its output, and its messages are dropped.
+ * @inherited is NULL, or that of hold_signals().
+ */
+static pid_t start(const char *perf, char *const argv[], int out, const struct inherited *inherited)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 	int null;
 
 	if (pid < 0)
@@ -195,18 +198,29 @@ static pid_t start(const char *perf, char *const argv[], int out)
 		dup2(out, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
 	}
+	if (inherited)
+		become_child(inherited, parent);
 	execv(perf, argv);
 	_exit(EXIT_NO_EXEC);
 }
 
+/* Passes signals on to perf until it ends. */
 static int wait_for(pid_t pid)
 {
+	siginfo_t info;
+	sigset_t mask;
+	pid_t ended;
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return EXIT_OWN_ERROR;
+	fill_signal_mask(&mask);
+	while (!(ended = waitpid(pid, &status, WNOHANG))) {
+		/* The terminal sends its signals to perf, too. */
+		if (sigwaitinfo(&mask, &info) > 0 && info.si_signo != SIGCHLD &&
+		    info.si_code != SI_KERNEL)
+			kill(pid, info.si_signo);
 	}
+	if (ended < 0)
+		return EXIT_OWN_ERROR;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -224,14 +238,14 @@ static void read_metrics(const char *perf, char known[TEXT_SIZE])
 	strcpy(known, " ");
 	if (pipe2(ends, O_CLOEXEC))
 		return;
-	pid = start(perf, argv, ends[1]);
+	pid = start(perf, argv, ends[1], NULL);
 	close(ends[1]);
 	while (used < TEXT_SIZE - 2 &&
 	       (len = read(ends[0], known + used, TEXT_SIZE - 2 - used)) > 0)
 		used += len;
 	close(ends[0]);
 	if (pid > 0)
-		wait_for(pid);
+		waitpid(pid, NULL, 0);
 	strcpy(known + used, " ");
 	for (char *c = known; *c; c++)
 		*c = *c == '\n' ? ' ' : *c;
@@ -319,17 +333,38 @@ static bool add_groups(const char *perf)
 	return true;
 }
 
-static bool make_arguments(const char *perf, int argc, char **argv, int log)
+/*
+ * Opens what perf writes to and inherits: a file, or memory that becomes part of the document. With
+ * -o, perf would write a line that is no CSV.
+ */
+static bool add_log(int *log)
 {
 	char number[16];
+	int fd;
 
-	/* With -o, perf would write a line that is no CSV. */
-	snprintf(number, sizeof(number), "%d", log);
+	*log = -1;
+	if (!ask.output)
+		return true;
+	fd = json ? memfd_create("rvpmu-stat", 0) :
+		    open(ask.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	/* A closed stdin leaves 0, which means none to perf. */
+	*log = fd < 0 ? -1 : fcntl(fd, F_DUPFD, STDERR_FILENO + 1);
+	if (*log < 0) {
+		report_error("%s: %s: give -o another file", ask.output, strerror(errno));
+		return false;
+	}
+	close(fd);
+	snprintf(number, sizeof(number), "%d", *log);
+	return add("--log-fd") && add(number);
+}
+
+/* The file is opened, and loses its content, only if perf can be run. */
+static bool make_arguments(const char *perf, int argc, char **argv, int *log)
+{
 	if (!add(perf) || !add("stat") || (ask.all && !add("-a")) ||
 	    !add_option("-p", ask.pid) || !add_option("-C", ask.cpus) ||
 	    !add_option("-I", ask.interval) || !add_option("-x", ask.separator) ||
-	    (json && !add("-j")) || !add_option("--log-fd", log >= 0 ? number : NULL) ||
-	    !add_groups(perf) || (argc && !add("--")))
+	    (json && !add("-j")) || !add_groups(perf) || !add_log(log) || (argc && !add("--")))
 		return false;
 	for (int i = 0; i < argc; i++) {
 		if (!add(argv[i]))
@@ -338,17 +373,24 @@ static bool make_arguments(const char *perf, int argc, char **argv, int log)
 	return true;
 }
 
-/* --- JSON --- */
-
-/* A pid_t, which a signal handler can read as a whole. */
-static volatile sig_atomic_t perf_pid;
-
-/* The terminal sends its signals to perf, too. */
-static void forward(int sig, siginfo_t *info, void *context)
+/*
+ * perf prints numbers by the locale, but JSON has a decimal point, and a comma would split a field
+ * of CSV. CMD inherits the environment, so its other categories stay as they are.
+ */
+static void set_decimal_point(void)
 {
-	if (info->si_code != SI_KERNEL)
-		kill(perf_pid, sig);
+	static const char * const others[] = {
+		"LANG", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_TIME",
+	};
+	const char *all = getenv("LC_ALL");
+
+	for (size_t i = 0; all && *all && i < sizeof(others) / sizeof(*others); i++)
+		setenv(others[i], all, true);
+	unsetenv("LC_ALL");
+	setenv("LC_NUMERIC", "C", true);
 }
+
+/* --- JSON --- */
 
 static void print_arguments(void)
 {
@@ -385,18 +427,16 @@ static size_t print_counts(FILE *log)
 
 static int run_for_json(const char *perf, int log)
 {
-	struct sigaction action = { .sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART };
 	FILE *file = fdopen(log, "r");
+	struct inherited inherited;
 	int status;
+	pid_t pid;
 
-	/* The handlers are not inherited by perf; a signal before fork() ends rvpmu. */
-	perf_pid = start(perf, arguments.list, -1);
-	if (perf_pid < 0 || !file)
+	hold_signals(&inherited);
+	pid = start(perf, arguments.list, -1, &inherited);
+	if (pid < 0 || !file)
 		return EXIT_OWN_ERROR;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGQUIT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	status = wait_for(perf_pid);
+	status = wait_for(pid);
 	print_arguments();
 	rewind(file);
 	if (print_counts(file))
@@ -419,15 +459,10 @@ static int check_command(const char *name)
 	return errno == ENOENT ? EXIT_NO_COMMAND : EXIT_NO_EXEC;
 }
 
-/* Opens what perf writes to and inherits: a file, or memory that becomes part of the document. */
-static bool open_log(int *log)
+/* Errors are in the document, too. */
+static bool open_document(void)
 {
-	*log = -1;
-	if (!ask.output)
-		return true;
-	*log = json ? memfd_create("rvpmu-stat", 0) :
-		      open(ask.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (*log >= 0 && (!json || json_redirect(ask.output)))
+	if (!json || json_redirect(ask.output))
 		return true;
 	report_error("%s: %s: give -o another file", ask.output, strerror(errno));
 	return false;
@@ -438,13 +473,15 @@ int cmd_stat(int argc, char **argv)
 	char perf[TEXT_SIZE];
 	int log, status;
 
-	if (!check_arguments(argc) || !open_log(&log))
+	if (!check_arguments(argc) || !open_document())
 		return EXIT_OWN_ERROR;
 	status = argc ? check_command(argv[0]) : 0;
 	if (status)
 		return status;
-	if (!check_sysfs() || !find_perf(perf) || !make_arguments(perf, argc, argv, log))
+	if (!check_sysfs() || !find_perf(perf) || !make_arguments(perf, argc, argv, &log))
 		return EXIT_OWN_ERROR;
+	if (json || ask.separator)
+		set_decimal_point();
 	if (json)
 		return run_for_json(perf, log);
 	execv(perf, arguments.list);
