@@ -13,7 +13,7 @@
 	(hrtimer_init(timer, clock_id, mode), (void)((timer)->function = (handler)))
 #endif
 
-/* The PMU's data of the current task. Up to Linux 6.14 each context of the task's events has its own. */
+/* The PMU's data of the current task. Up to Linux 6.14 each context of its events has its own. */
 #if KERNEL_VERSION(6, 15, 0) > LINUX_VERSION_CODE
 #define riscv_pmu_task_data(pmu_ctx)	((pmu_ctx)->task_ctx_data)
 #else
@@ -32,7 +32,7 @@ static inline void *riscv_pmu_task_data(const struct perf_event_pmu_context *pmu
 #ifdef PERF_ATTR_SIZE_VER9
 #define riscv_pmu_config4(attr)		((attr)->config4)
 #else
-#define riscv_pmu_config4(attr)		0
+#define riscv_pmu_config4(attr)		((void)(attr), 0)
 #endif
 
 #endif /* _RISCV_PMU_COMPAT_H */
