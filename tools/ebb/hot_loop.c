@@ -11,6 +11,7 @@
 #include "ebb.h"
 
 #define PERIOD	100000
+#define MOST	1000000		/* million instructions */
 
 /* Each function has its own CODE bytes: not inlined, cloned or merged. */
 #define CODE		64
@@ -53,9 +54,16 @@ int main(int argc, char **argv)
 		.type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_INSTRUCTIONS,
 	};
-	long n = 1000000 * (argc > 1 ? atol(argv[1]) : 100);
-	int fd = ebb_open(&attr, -1);
+	long n = argc > 1 ? strtol(argv[1], NULL, 10) : 100;
+	int fd;
 
+	if (n < 1 || n > MOST) {
+		fprintf(stderr, "hot_loop: give a number from 1 to %d, not '%s'\n", MOST, argv[1]);
+		return 2;
+	}
+	n *= 1000000;
+
+	fd = ebb_open(&attr, -1);
 	if (fd < 0) {
 		perror("hot_loop: cannot open an EBB event (needs riscv-pmu and Sscofpmf)");
 		return 1;

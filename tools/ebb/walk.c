@@ -19,6 +19,7 @@
 #define COLUMNS	512
 #define PERIOD	1000		/* TLB misses from one check to the next */
 #define LIMIT	500		/* TLB misses per million instructions */
+#define MOST	1000000		/* seconds */
 
 static uint64_t table[ROWS][COLUMNS] __attribute__((aligned(4096)));
 
@@ -96,10 +97,17 @@ static uint64_t by_rows(void)
 
 int main(int argc, char **argv)
 {
-	time_t end = time(NULL) + (argc > 1 ? atol(argv[1]) : 10);
+	long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 10;
 	unsigned long turn = 0;
 	uint64_t sum;
+	time_t end;
 
+	if (seconds < 1 || seconds > MOST) {
+		fprintf(stderr, "walk: give a number from 1 to %d, not '%s'\n", MOST, argv[1]);
+		return 2;
+	}
+
+	end = time(NULL) + seconds;
 	memset(table, 1, sizeof(table));
 	if (!open_events()) {
 		perror("walk: cannot open EBB events (needs riscv-pmu and Sscofpmf)");
