@@ -570,6 +570,28 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	return err ? bit : 0;
 }
 
+/*
+ * What is not one of the usual cases. If only one stopped counter that holds its config has to
+ * start, because a sampling event was stopped and starts again, it is treated as at the end of an
+ * overflow.
+ */
+static noinline u64 apply_unusual(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 unready = ~hart->hw.running | hart->stale | hart->reload;
+	u64 ctr = hart->pending_irq;
+
+	if (!ctr || ctr & (ctr - 1) || (hart->dirty | (hart->pending & unready)) & ~ctr ||
+	    ctr & (hart->hw.running | hart->stale | hart->reload) ||
+	    !(ctr & hart->wanted.sched.used))
+		return apply_all(pmu, hart);
+
+	hart->dirty = ctr;
+	hart->pending &= ~ctr;
+	hart->pending_irq = 0;
+	hart->hw.armed |= ctr;
+	return apply_rearm(pmu, hart, __ffs64(ctr));
+}
+
 static __always_inline u64 apply_changes(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 dirty = hart->dirty;
@@ -580,7 +602,7 @@ static __always_inline u64 apply_changes(struct riscv_pmu *pmu, struct riscv_pmu
 		return apply_reload(pmu, hart, __ffs64(dirty));
 
 	return apply_can_rearm(hart, dirty) ? apply_rearm(pmu, hart, __ffs64(dirty)) :
-					      apply_all(pmu, hart);
+					      apply_unusual(pmu, hart);
 }
 
 /**

@@ -301,6 +301,43 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 	sched_out(test, sampling);
 }
 
+/* As while a handler of event-based branches runs. */
+static void stop_with_counter(struct fake_pmu *fake, struct state_event *s)
+{
+	begin(fake);
+	riscv_pmu_hart_pause(&fake->pmu, this_hart(fake), C(3));
+	stop(s, PERF_EF_UPDATE);
+	finish(fake);
+}
+
+static void event_of_a_stopped_counter_keeps_its_overflow_point(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 1000);
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_hart *hart = this_hart(fake);
+
+	sched_in(test, s);
+	fake_advance(fake, 400);
+	stop_with_counter(fake, s);
+	KUNIT_EXPECT_EQ(test, fake_running(fake), 0);
+	start(s, 0);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 600);
+
+	/* As when the program has mapped the event. */
+	stop_with_counter(fake, s);
+	begin(fake);
+	start(s, 0);
+	hart->reload |= C(3);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, hart->reload, 0);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 600);
+
+	fake_advance(fake, 600);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, s->samples, 1);
+	sched_out(test, s);
+}
+
 /* perf changes the period of a stopped event, as for PERF_EVENT_IOC_PERIOD. */
 static void reload_starts_a_new_period(struct kunit *test)
 {
@@ -440,6 +477,7 @@ static void event_that_failed_to_start_is_tried_again(struct kunit *test)
 	KUNIT_CASE(stop_and_start_continue_the_period),				\
 	KUNIT_CASE(sample_is_taken_after_the_event_was_switched_out),		\
 	KUNIT_CASE(a_counter_that_is_written_anew_keeps_the_overflow_point),	\
+	KUNIT_CASE(event_of_a_stopped_counter_keeps_its_overflow_point),		\
 	KUNIT_CASE(reload_starts_a_new_period),					\
 	KUNIT_CASE(read_does_not_change_the_state),				\
 	KUNIT_CASE(add_fails_if_no_counter_is_free),				\
