@@ -28,12 +28,14 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs);
  * riscv_pmu_ebb_return() - handle an ecall that returns from an EBB handler
  * @regs:	registers of the trap
  *
+ * The caller should read a7 after this: a value kept across this call would need a call-saved
+ * register, which each system call would have to save and restore.
+ *
  * Context: entry of a trap, interrupts off.
  * Return: true if the ecall was handled, false if it is a system call.
  */
 static __always_inline bool riscv_pmu_ebb_return(struct pt_regs *regs)
 {
-	/* This adds one instruction to each system call. */
 	return unlikely((long)regs->a7 < 0) && riscv_pmu_do_ebb_return(regs);
 }
 
