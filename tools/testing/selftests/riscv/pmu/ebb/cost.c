@@ -150,6 +150,14 @@ static void drop_pending_signals(const sigset_t *old)
 	signal(SIGRTMIN, SIG_DFL);
 }
 
+/* Returns why the costs cannot be measured, or NULL if they can. */
+static const char *reason_not_to_measure(bool exact)
+{
+	if (!exact)
+		return "costs are instructions under -icount only";
+	return geteuid() ? "needs root, to lift the limits of the sample rate" : NULL;
+}
+
 /* Returns what the loop costs without an event. */
 static long begin_costs(struct pmu_limits *limits, sigset_t *old)
 {
@@ -174,10 +182,8 @@ TEST_F(ebb, a_branch_costs_two_fifths_of_a_signal)
 	long branch, sigio, sigtrap, plain;
 	struct pmu_limits limits;
 
-	if (!self->exact)
-		SKIP(return, "costs are instructions under -icount only");
-	if (geteuid())
-		SKIP(return, "needs root, for samples as often as it likes");
+	if (reason_not_to_measure(self->exact))
+		SKIP(return, "%s", reason_not_to_measure(self->exact));
 
 	plain = begin_costs(&limits, &old);
 	branch = cost_of_branch(self->attr, plain, on_empty_branch);
@@ -201,10 +207,8 @@ TEST_F(ebb, an_ebb_that_sets_its_period_costs_at_most_two_fifths_of_a_sigtrap)
 	long branch, period, pause, plain;
 	struct pmu_limits limits;
 
-	if (!self->exact)
-		SKIP(return, "costs are instructions under -icount only");
-	if (geteuid())
-		SKIP(return, "needs root, for samples as often as it likes");
+	if (reason_not_to_measure(self->exact))
+		SKIP(return, "%s", reason_not_to_measure(self->exact));
 
 	plain = begin_costs(&limits, &old);
 	branch = cost_of_branch(self->attr, plain, ebb_set_period);
