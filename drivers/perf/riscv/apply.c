@@ -572,8 +572,7 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 
 /*
  * What is not one of the usual cases. If only one stopped counter that holds its config has to
- * start, because a sampling event was stopped and starts again, it is treated as at the end of an
- * overflow.
+ * start, for a sampling event, it is treated as at the end of an overflow.
  */
 static noinline u64 apply_unusual(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {

@@ -314,7 +314,6 @@ static void event_of_a_stopped_counter_keeps_its_overflow_point(struct kunit *te
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_hart *hart = this_hart(fake);
 
 	sched_in(test, s);
 	fake_advance(fake, 400);
@@ -322,20 +321,42 @@ static void event_of_a_stopped_counter_keeps_its_overflow_point(struct kunit *te
 	KUNIT_EXPECT_EQ(test, fake_running(fake), 0);
 	start(s, 0);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 600);
-
-	/* As when the program has mapped the event. */
-	stop_with_counter(fake, s);
-	begin(fake);
-	start(s, 0);
-	hart->reload |= C(3);
-	finish(fake);
-	KUNIT_EXPECT_EQ(test, hart->reload, 0);
-	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 600);
-
 	fake_advance(fake, 600);
 	interrupt(fake);
 	KUNIT_EXPECT_EQ(test, s->samples, 1);
 	sched_out(test, s);
+}
+
+/* The user page's update repeats until no counter has to be written anew. */
+static void counters_to_write_anew_are_written_when_another_starts(struct kunit *test)
+{
+	struct state_event *sampling = new_event(test, 1, C(3), 1000);
+	struct state_event *mapped = new_event(test, 2, C(4), 0);
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_hart *hart = this_hart(fake);
+
+	/* Counter 4 runs on. */
+	sched_in(test, mapped);
+	sched_out(test, mapped);
+	sched_in(test, sampling);
+	for (unsigned int ctr = 3; ctr <= 4; ctr++) {
+		stop_with_counter(fake, sampling);
+		begin(fake);
+		if (ctr == 4)
+			KUNIT_EXPECT_EQ(test, add(mapped, PERF_EF_START), 0);
+		start(sampling, 0);
+		hart->reload |= C(ctr);
+		finish(fake);
+		KUNIT_EXPECT_EQ(test, hart->reload, 0);
+		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1000);
+	}
+
+	fake_advance(fake, 1000);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, sampling->samples, 1);
+	KUNIT_EXPECT_EQ(test, count_of(mapped), 2000);
+	sched_out(test, mapped);
+	sched_out(test, sampling);
 }
 
 /* perf changes the period of a stopped event, as for PERF_EVENT_IOC_PERIOD. */
@@ -477,7 +498,8 @@ static void event_that_failed_to_start_is_tried_again(struct kunit *test)
 	KUNIT_CASE(stop_and_start_continue_the_period),				\
 	KUNIT_CASE(sample_is_taken_after_the_event_was_switched_out),		\
 	KUNIT_CASE(a_counter_that_is_written_anew_keeps_the_overflow_point),	\
-	KUNIT_CASE(event_of_a_stopped_counter_keeps_its_overflow_point),		\
+	KUNIT_CASE(event_of_a_stopped_counter_keeps_its_overflow_point),	\
+	KUNIT_CASE(counters_to_write_anew_are_written_when_another_starts),	\
 	KUNIT_CASE(reload_starts_a_new_period),					\
 	KUNIT_CASE(read_does_not_change_the_state),				\
 	KUNIT_CASE(add_fails_if_no_counter_is_free),				\
