@@ -44,6 +44,7 @@
 	refuses 2 "sscofpmf" guest --cpu nonsense true
 	refuses 2 "smp" guest --smp 0 true
 	refuses 2 "19100:9100" guest --forward 9100 true
+	refuses 2 "--mem: 100M is too little .* use at least" guest --mem 100M true
 	refuses 2 "no command given: " guest
 	refuses 2 "mainline" "$TOP/rig/guest/boot" --kernel nonsense true
 	refuses 2 "rig/build/debian-root" guest --root "$TOP" true
