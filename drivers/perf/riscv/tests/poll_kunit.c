@@ -167,13 +167,13 @@ static void periods_that_end_together_are_not_extended(struct kunit *test)
 
 /* --- without an interrupt ---------------------------------------------------- */
 
-static void stop_polling(void *harts)
+static void stop_polling(void *data)
 {
+	struct fake_pmu *fake = data;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		riscv_pmu_poll_hart_stop(per_cpu_ptr((struct riscv_pmu_hart __percpu *)
-						     (uintptr_t)harts, cpu));
+		riscv_pmu_poll_hart_stop(per_cpu_ptr(fake->pmu.harts, cpu));
 }
 
 /* The tests call riscv_pmu_hart_poll() themselves, so the timer does not expire. */
@@ -199,10 +199,9 @@ static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs
 		struct riscv_pmu_hart *hart = per_cpu_ptr(fake->pmu.harts, cpu);
 
 		riscv_pmu_poll_hart_start(hart);
-		hart->poll.timer.function = poll_does_nothing;
+		ACCESS_PRIVATE(&hart->poll.timer, function) = poll_does_nothing;
 	}
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, stop_polling,
-							(void *)(uintptr_t)fake->pmu.harts), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, stop_polling, fake), 0);
 	return s;
 }
 
