@@ -135,6 +135,19 @@ static bool has_type(const struct perf_branch_entry *entry, uint64_t type)
 	}
 }
 
+/*
+ * A record that is not of the tested code. Without -icount an overflow may come when that code has
+ * just begun: then its records end with the call of it, and older ones are not checked.
+ */
+static void note_other_record(struct records_check *check, const struct perf_branch_entry *entry,
+			      void (*code)(long turns))
+{
+	if (!pmu_is_exact() && entry->to == (uintptr_t)code)
+		check->outside++;
+	else
+		check->wrong++;
+}
+
 /* The records up to the branch at @place of the loop. */
 static void check_loop_from(struct records_check *check, int place,
 			    const struct perf_branch_entry *entries, unsigned int nr)
@@ -145,7 +158,7 @@ static void check_loop_from(struct records_check *check, int place,
 		if (entries[n].from != branch->from || entries[n].to != branch->to ||
 		    !has_type(&entries[n], branch->type) ||
 		    entries[n].priv != PERF_BR_PRIV_USER || entries[n].reserved) {
-			check->wrong++;
+			note_other_record(check, &entries[n], pmu_branch_loop);
 			return;
 		}
 		place = (place ?: PMU_BRANCHES) - 1;
@@ -219,26 +232,19 @@ static void check_pending(struct records_check *check, uint64_t pc,
 	/* Without -icount the next one may have followed already. */
 	if (branches > 1)
 		return;
+	check->outside++;
 	for (int place = 0; nr && place < PMU_BRANCHES; place++) {
 		if (entries[0].from == pmu_branches[place].from) {
+			check->outside--;
 			check_loop_from(check, place, entries, nr);
 			return;
 		}
 	}
-	check->wrong++;
 }
 
-TEST_F(ebb, a_pending_overflow_has_the_records_of_its_time)
+static void run_pending(struct __test_metadata *_metadata, int fd)
 {
-	struct records_check check = records_check_init();
-	int fd;
-
-	if (!has_records())
-		SKIP(return, NO_RECORDS);
-
-	check.check = check_pending;
-	fd = open_records(&self->attr, RECORDS_WHOLE, &check);
-	ASSERT_LE(0, fd);
+	branches = 0;
 	ebb_disable();
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 	for (int turn = 0; turn < 500 && !ebb_page()->status; turn++)
@@ -246,6 +252,23 @@ TEST_F(ebb, a_pending_overflow_has_the_records_of_its_time)
 	pmu_branch_b(300);
 	ebb_enable();
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* Without -icount the overflow may come outside the loop: then there is another one. */
+TEST_F(ebb, a_pending_overflow_has_the_records_of_its_time)
+{
+	struct records_check check = records_check_init();
+	int fd, runs = 0;
+
+	if (!has_records())
+		SKIP(return, NO_RECORDS);
+
+	check.check = check_pending;
+	fd = open_records(&self->attr, RECORDS_WHOLE, &check);
+	ASSERT_LE(0, fd);
+	do {
+		run_pending(_metadata, fd);
+	} while (!self->exact && check.outside == ++runs && runs < 20);
 	EXPECT_EQ(1, check.right + check.few);
 	EXPECT_EQ(0, check.wrong);
 	close(fd);
@@ -283,7 +306,7 @@ static void check_straight(struct records_check *check, uint64_t pc,
 	for (unsigned int n = 0; n < nr; n++) {
 		if (entries[n].from != (uintptr_t)pmu_straight_branch ||
 		    entries[n].to != (uintptr_t)pmu_straight_loop) {
-			check->wrong++;
+			note_other_record(check, &entries[n], pmu_straight_loop);
 			return;
 		}
 	}
@@ -409,6 +432,11 @@ static void check_stack(struct records_check *check, uint64_t pc,
 	if (!check->nr_first) {
 		memcpy(check->first, entries, nr * sizeof(*entries));
 		check->nr_first = nr;
+	}
+	/* An interrupt during the last handler, which comes too late without -icount, clears them. */
+	if (!nr && !pmu_is_exact()) {
+		check->few++;
+		return;
 	}
 	if (nr < STACK_LEVELS || nr != check->nr_first ||
 	    memcmp(check->first, entries, nr * sizeof(*entries)))
