@@ -9,6 +9,9 @@
 #include "sbi.h"
 #include "ucall_common.h"
 
+/* Not in the library's sbi.h */
+#define SBI_ERR_NO_SHMEM	(-9)
+
 #define CYCLES		SBI_PMU_HW_CPU_CYCLES
 #define INSTRUCTIONS	SBI_PMU_HW_INSTRUCTIONS
 

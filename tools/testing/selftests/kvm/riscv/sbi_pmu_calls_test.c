@@ -13,9 +13,11 @@
 #define EXT_TIME	0x54494d45
 #define SHMEM_SIZE	4096
 #define SHMEM_ADDRESS	BIT(30)
+#define NO_MEMORY	BIT(31)
 /* Their pages are four times what KASAN may keep of 1 GiB after it is freed. */
 #define LEAK_CALLS	32768
 #define READS		1000
+#define TURNS		30
 /*
  * 2^61 events before the overflow: KVM uses a counting event for this distance, and the host's
  * driver writes such a value on QEMU, too (at most 2^62).
@@ -244,6 +246,22 @@ static void guest_snapshot_page(void)
 	expect_error(start_at(INSTRET, 1, 0), 0);
 	expect_error(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
 	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 0);
+
+	/* An event that replaces one that has overflowed has not overflowed. */
+	expect_error(start_at(INSTRET, 1, -1000UL), 0);
+	work(10000);
+	expect_error(stop(0, BIT(INSTRET), 0), 0);
+	expect_error(match(INSTRET, 1, SBI_PMU_CFG_FLAG_SKIP_MATCH | SBI_PMU_CFG_FLAG_AUTO_START |
+			   SBI_PMU_CFG_FLAG_CLEAR_VALUE, INSTRUCTIONS), 0);
+	expect_error(stop(0, BIT(INSTRET), SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), 0);
+
+	/* The snapshot is taken before the reset. */
+	expect_error(start_at(INSTRET, 1, -1000UL), 0);
+	work(10000);
+	expect_error(stop(0, BIT(INSTRET),
+			  SBI_PMU_STOP_FLAG_RESET | SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	GUEST_ASSERT_EQ(READ_ONCE(shmem->ctr_overflow_mask), BIT(INSTRET));
 	GUEST_DONE();
 }
 
@@ -314,8 +332,55 @@ static void guest_read_without_exit(void)
 /* The host compares its memory before and after. */
 static void guest_replaced_page(void)
 {
+	long error;
+
 	for (int i = 0; i < LEAK_CALLS; i++)
 		expect_error(set_shmem(SHMEM_ADDRESS), 0);
+	/* After an address without memory there is either the earlier page or none. */
+	expect_error(set_shmem(NO_MEMORY), SBI_ERR_INVALID_ADDRESS);
+	configure(BIT(INSTRET), SBI_PMU_CFG_FLAG_AUTO_START, INSTRUCTIONS);
+	error = stop(INSTRET, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT).error;
+	__GUEST_ASSERT(!error || error == SBI_ERR_NO_SHMEM, "error %ld", error);
+	GUEST_DONE();
+}
+
+/*
+ * Three events of the same kind with different filters need three counters; QEMU has at most two
+ * for them. While the events take turns, no value is lower than an earlier one.
+ */
+static void guest_more_events_than_counters(void)
+{
+	unsigned long others = all & ~(BIT(CYCLE) | BIT(INSTRET));
+	unsigned long supervisor, last, now, sum = 0;
+
+	configure(BIT(INSTRET), 0, INSTRUCTIONS);
+	supervisor = configure(others, SBI_PMU_CFG_FLAG_SET_UINH, INSTRUCTIONS);
+	expect_error(start_at(configure(others, SBI_PMU_CFG_FLAG_SET_SINH, INSTRUCTIONS), 1, 0), 0);
+	expect_error(start_at(supervisor, 1, 0), 0);
+	for (int i = 0; i < TURNS; i++) {
+		expect_error(start_at(INSTRET, 1, 0), 0);
+		last = 0;
+		for (int j = 0; j < READS; j++) {
+			work(1000);
+			now = csr_read(CSR_INSTRET);
+			__GUEST_ASSERT(now >= last, "%ld after %ld", now, last);
+			last = now;
+		}
+		expect_error(stop(INSTRET, 1, 0), 0);
+		sum += csr_read(CSR_INSTRET);
+	}
+	/* A third of this is executed while its event has the counter. */
+	__GUEST_ASSERT(sum > TURNS * READS * 100, "%ld instructions", sum);
+	expect_error(stop(supervisor, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
+	now = READ_ONCE(shmem->ctr_values[0]);
+	__GUEST_ASSERT(now > TURNS * READS * 1000, "%ld instructions", now);
+	GUEST_DONE();
+}
+
+/* The host resets the vcpu, which a kernel with DEBUG_ATOMIC_SLEEP reports if it must not sleep. */
+static void guest_reset_while_counting(void)
+{
+	configure(BIT(INSTRET), SBI_PMU_CFG_FLAG_AUTO_START, INSTRUCTIONS);
 	GUEST_DONE();
 }
 
@@ -342,6 +407,13 @@ static long kernel_memory(void)
 	return kib;
 }
 
+static void reset_vcpu(struct kvm_vcpu *vcpu)
+{
+	struct kvm_mp_state state = { .mp_state = KVM_MP_STATE_INIT_RECEIVED };
+
+	vcpu_mp_state_set(vcpu, &state);
+}
+
 static void run_case(const char *name, void (*code)(void))
 {
 	struct kvm_vcpu *vcpu;
@@ -353,6 +425,12 @@ static void run_case(const char *name, void (*code)(void))
 		ksft_exit_skip("KVM does not offer the PMU extension: the host needs Sscofpmf\n");
 	vm_userspace_mem_region_add(vm, VM_MEM_SRC_ANONYMOUS, SHMEM_ADDRESS, 1, 1, 0);
 	virt_map(vm, SHMEM_ADDRESS, SHMEM_ADDRESS, 1);
+	if (code == guest_reset_while_counting &&
+	    __vm_enable_cap(vm, KVM_CAP_RISCV_MP_STATE_RESET, 0)) {
+		ksft_test_result_skip("%s: no KVM_CAP_RISCV_MP_STATE_RESET\n", name);
+		kvm_vm_free(vm);
+		return;
+	}
 	all = 0;
 	guest_case = code;
 	sync_global_to_guest(vm, all);
@@ -360,6 +438,8 @@ static void run_case(const char *name, void (*code)(void))
 
 	used = kernel_memory();
 	passed = run_guest(vcpu);
+	if (passed && code == guest_reset_while_counting)
+		reset_vcpu(vcpu);
 	/* A leak is a page for each call. Half of that is far above other changes. */
 	used = kernel_memory() - used;
 	if (passed && used > LEAK_CALLS * SHMEM_SIZE / 1024 / 2) {
@@ -386,6 +466,7 @@ static const struct {
 	CASE(one_unused),
 	CASE(start_twice), CASE(counter_mask), CASE(snapshot_page), CASE(counter_width),
 	CASE(low_start_value), CASE(replaced_page), CASE(read_without_exit),
+	CASE(more_events_than_counters), CASE(reset_while_counting),
 };
 
 int main(void)

@@ -665,6 +665,40 @@ static bool test_multiplexing(void)
 	return passed && guest.passed && estimate >= 80 && estimate <= 120;
 }
 
+/*
+ * perf does not rotate events of a CPU that fit on its counters, such as those of perf stat -a, in
+ * favour of those of a task. A guest counts beside them as if it were alone.
+ */
+static bool test_beside_events_of_the_cpu(void)
+{
+	struct perf_event_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
+	unsigned long values[3] = { }, wanted = LONG_LOOP * LOOP_LENGTH;
+	bool passed = true, waited = false;
+	struct guest guest;
+	int fds[2];
+
+	attr.size = sizeof(attr);
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	create_guest(&guest, guest_count, LONG_LOOP);
+	for (int i = 0; i < 2; i++) {
+		/* Different filters need different counters. */
+		attr.exclude_user = i;
+		fds[i] = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	}
+	run_to_end(&guest);
+	for (int i = 0; i < 2; i++) {
+		passed &= read(fds[i], values, sizeof(values)) == sizeof(values) && values[0];
+		waited |= values[1] != values[2];
+		close(fds[i]);
+	}
+	kvm_vm_free(guest.vm);
+	ksft_print_msg("the guest has counted %lu of %lu instructions, %s\n", guest.result, wanted,
+		       waited ? "instead of the host" : "and there were counters for all");
+	/* Its calls of KVM are counted, too. */
+	return passed && waited && guest.passed && guest.result >= wanted &&
+	       guest.result < wanted + 1000;
+}
+
 /* The events that the driver has attached to harts, or -1 if it does not say. */
 static long attached_events(void)
 {
@@ -743,6 +777,7 @@ static const struct {
 	{ "samples_of_guest_and_host", test_samples_of_both },
 	{ "two_guests_on_one_hart", test_two_guests, .exact = true },
 	{ "host_and_guest_events_are_multiplexed", test_multiplexing, .exact = true },
+	{ "events_of_the_cpu_do_not_stop_a_guest", test_beside_events_of_the_cpu, .exact = true },
 	{ "a_migrated_vcpu_loses_no_counts", test_migration, .cpus = 2 },
 	{ "a_killed_guest_leaves_no_event", test_killed, .cpus = 2, .debugfs = true },
 };
