@@ -126,6 +126,12 @@ static const char *find_in_log(const char *mark, char text[TEXT_SIZE])
 	return text;
 }
 
+/* Some cores have an overflow interrupt of their own, and the driver uses it. */
+static bool has_interrupt(const struct patient *patient)
+{
+	return !strcmp(patient->sampling, "interrupt") || !strcmp(patient->sampling, "nmi");
+}
+
 static void check_extensions(struct patient *patient)
 {
 	bool ovf = hart_has("sscofpmf"), delegated = hart_has("ssccfg");
@@ -134,6 +140,10 @@ static void check_extensions(struct patient *patient)
 		find(patient, "harts", FINDING_OK,
 		     delegated ? "Sscofpmf (interrupt, filters) and Ssccfg (delegated counters)" :
 				 "Sscofpmf: overflow interrupt and filters", "");
+	else if (has_interrupt(patient))
+		find(patient, "harts", FINDING_OK,
+		     "no Sscofpmf in /proc/cpuinfo, but the driver uses the core's own overflow interrupt",
+		     "");
 	else
 		find(patient, "harts", FINDING_DEGRADED,
 		     "no Sscofpmf in /proc/cpuinfo: no overflow interrupt, no filters",

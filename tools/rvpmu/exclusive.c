@@ -34,6 +34,8 @@
 #define PATH_SIZE	512
 #define LOOK_MS		1000
 #define GRACE_MS	5000
+/* The least time between two looks: longer than a tick of a clock of 1 MHz. */
+#define MIN_LOOK_US	1000
 
 /* Marks a process that holds the counters: a link of this name in its /proc/PID/fd. */
 #define MARK		"rvpmu-exclusive"
@@ -211,6 +213,7 @@ static const char *reservation_lost(void)
 {
 	static char why[TEXT_SIZE];
 
+	usleep(MIN_LOOK_US);
 	for (size_t i = 0; i < hold.nr; i++) {
 		if (is_held(&hold.harts[i]))
 			continue;
@@ -256,8 +259,7 @@ static bool reserve_all(void)
 
 /*
  * The kernel announces harts that go online or offline. Not everywhere: a container gets no
- * messages, nor are there any at suspend; online_changed() and reservation_lost() notice these
- * later.
+ * messages, nor are there any at suspend; reservation_lost() notices these later.
  */
 static int open_uevents(void)
 {
@@ -397,10 +399,15 @@ static void stop(struct child *child, const char *why)
 	kill(child->pid, SIGCONT);
 }
 
+/* The terminal sends its signals to CMD, too, unless CMD has left the process group of rvpmu. */
+static bool has_signal(const struct child *child, const struct signalfd_siginfo *info)
+{
+	return info->ssi_code == SI_KERNEL && getpgid(child->pid) == getpgrp();
+}
+
 static void handle_signal(struct child *child, const struct signalfd_siginfo *info)
 {
-	/* The terminal sends its signals to CMD, too. */
-	if (info->ssi_signo != SIGCHLD && info->ssi_code != SI_KERNEL)
+	if (info->ssi_signo != SIGCHLD && !has_signal(child, info))
 		kill(child->pid, info->ssi_signo);
 	if (info->ssi_signo == SIGCHLD)
 		child->ended = waitpid(child->pid, &child->status, WNOHANG) == child->pid;
@@ -431,7 +438,7 @@ static void watch(struct child *child, int signals)
 		if (now_ms() >= next_look) {
 			next_look = now_ms() + LOOK_MS;
 			if (!why && !child->lost)
-				why = online_changed();
+				why = reservation_lost();
 		}
 		if (why) {
 			stop(child, why);
@@ -461,9 +468,13 @@ static int run(char **argv, struct inherited *inherited)
 		return EXIT_OWN_ERROR;
 	watch(&child, signals);
 
-	/* What came and went between two looks shows in the events. */
+	/*
+	 * What came and went between two looks shows in the events. The first look here finds more
+	 * running time than the last one did, even if the event has stopped since.
+	 */
 	why = child.lost ? child.lost : hold.uevents >= 0 ? read_uevents() : NULL;
-	why = why ? why : reservation_lost();
+	for (int look = 0; look < 2 && !why; look++)
+		why = reservation_lost();
 	if (why) {
 		report_error(child.lost ?
 			     "%s while %s ran, so the reservation was lost; rvpmu stopped %s: run it again while no hart goes online or offline" :

@@ -2,10 +2,12 @@
 /* rvpmu: lists, explains and tests the PMUs of a RISC-V machine. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "rvpmu.h"
 
@@ -181,6 +183,20 @@ static int run(const struct command *command, int argc, char **argv)
 	return finish(command, command->run(argc - optind, argv + optind));
 }
 
+/*
+ * If stdin, stdout or stderr is closed, the next file that rvpmu opens would take its place. A read
+ * or write of the substitute fails, as without it, and the programs that rvpmu runs do not get it.
+ */
+static void fill_standard_files(void)
+{
+	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", modes[fd] | O_CLOEXEC);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct option options[] = {
@@ -189,6 +205,7 @@ int main(int argc, char **argv)
 	const struct command *command;
 	int option;
 
+	fill_standard_files();
 	/* refuse() has the messages. */
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+hjV", options, NULL)) != -1) {

@@ -340,20 +340,16 @@ static bool add_groups(const char *perf)
 static bool add_log(int *log)
 {
 	char number[16];
-	int fd;
 
 	*log = -1;
 	if (!ask.output)
 		return true;
-	fd = json ? memfd_create("rvpmu-stat", 0) :
-		    open(ask.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	/* A closed stdin leaves 0, which means none to perf. */
-	*log = fd < 0 ? -1 : fcntl(fd, F_DUPFD, STDERR_FILENO + 1);
+	*log = json ? memfd_create("rvpmu-stat", 0) :
+		      open(ask.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	if (*log < 0) {
 		report_error("%s: %s: give -o another file", ask.output, strerror(errno));
 		return false;
 	}
-	close(fd);
 	snprintf(number, sizeof(number), "%d", *log);
 	return add("--log-fd") && add(number);
 }
