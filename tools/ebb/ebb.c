@@ -33,8 +33,9 @@ void ebb_dispatch(uintptr_t *pc);
 
 /*
  * State of this thread: the mapped page and its device descriptor; the handler, its argument
- * and its entry point (0: none); and whether a handler is running, EBBs are disabled, or the
- * page will be unmapped after the handler returns. It is in static TLS, because the first
+ * and its entry point (0: none); the stack pointer at the call of the handler (0: none is running);
+ * and whether EBBs are disabled, or the page will be unmapped after the handler returns. It is in
+ * static TLS, because the first
  * access to another variable of a thread may allocate memory, which a handler must not do.
  */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
@@ -43,7 +44,7 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 	ebb_handler_fn *fn;
 	void *arg;
 	uintptr_t entry;
-	bool inside;
+	uintptr_t stack;
 	bool disabled;
 	bool closed;
 } self;
@@ -63,7 +64,7 @@ static int exit_key_error;
 static void close_at_exit(void *page)
 {
 	/* If a handler has ended the thread, it does not return. */
-	self.inside = false;
+	self.stack = 0;
 	ebb_close();
 }
 
@@ -82,11 +83,21 @@ void ebb_dispatch(uintptr_t *pc)
 {
 	int err = errno;
 
+	/* __builtin_frame_address(0) would take three instructions more. */
+	__asm__ volatile("mv %0, sp" : "=r" (self.stack));
 	*pc = self.page->pc;
-	self.inside = true;
 	self.fn(self.page, self.arg);
-	self.inside = false;
+	self.stack = 0;
 	errno = err;
+}
+
+/*
+ * Is the caller a handler, or called by one? A handler that was left by siglongjmp() has not
+ * cleared self.stack, but then the stack does not reach as far down.
+ */
+static bool is_inside(void)
+{
+	return (uintptr_t)__builtin_frame_address(0) <= self.stack;
 }
 
 static void unmap(void)
@@ -116,7 +127,7 @@ volatile struct riscv_ebb_page *ebb_page(void)
 	void *page;
 	int dev;
 
-	if (self.closed && !self.inside)
+	if (self.closed && !is_inside())
 		unmap();
 	if (self.page)
 		return self.page;
@@ -157,7 +168,7 @@ static int ebb_try(struct perf_event_attr *attr, int group_fd)
 
 int ebb_open(struct perf_event_attr *attr, int group_fd)
 {
-	int fd = -1, first_err = 0;
+	int fd = -1, err = EINVAL;
 
 	if (!ebb_page())
 		return -1;
@@ -174,11 +185,12 @@ int ebb_open(struct perf_event_attr *attr, int group_fd)
 	for (int ctr = 0; ctr < EBB_COUNTERS && fd < 0; ctr++) {
 		attr->config2 = 1ULL << ctr;
 		fd = ebb_try(attr, group_fd);
-		first_err = first_err ?: errno;
+		/* EINVAL: this counter cannot hold the event. Another error says more. */
+		err = err == EINVAL ? errno : err;
 	}
 	if (fd < 0) {
 		attr->config2 = 0;
-		errno = first_err;
+		errno = err;
 	}
 
 	return fd;
@@ -273,7 +285,7 @@ int ebb_handler(ebb_handler_fn *fn, void *arg)
 	if (set_entry())
 		return -1;
 	/* Handle overflows that became pending meanwhile. The return of a handler does so, too. */
-	return enabled && !self.inside ? ioctl(self.dev, RISCV_EBB_IOC_ENABLE, 0) : 0;
+	return enabled && !is_inside() ? ioctl(self.dev, RISCV_EBB_IOC_ENABLE, 0) : 0;
 }
 
 int ebb_enable(void)
@@ -286,7 +298,7 @@ int ebb_enable(void)
 	if (set_entry())
 		return -1;
 	/* The return of a handler enables EBBs. */
-	return self.inside ? 0 : ioctl(self.dev, RISCV_EBB_IOC_ENABLE, 0);
+	return is_inside() ? 0 : ioctl(self.dev, RISCV_EBB_IOC_ENABLE, 0);
 }
 
 int ebb_abandon(void)
@@ -294,7 +306,7 @@ int ebb_abandon(void)
 	if (!self.page)
 		return no_page();
 
-	self.inside = false;
+	self.stack = 0;
 	return ioctl(self.dev, RISCV_EBB_IOC_ABANDON, 0);
 }
 
@@ -314,7 +326,7 @@ void ebb_close(void)
 		return;
 
 	/* The page must stay mapped until the handler returns. */
-	if (self.inside) {
+	if (is_inside()) {
 		ebb_disable();
 		self.closed = true;
 		return;

@@ -129,6 +129,17 @@ static void on_leave(volatile struct riscv_ebb_page *page, void *arg)
 	siglongjmp(back, 1);
 }
 
+/* Returns whether a handler was left. */
+static bool leave_a_handler(void)
+{
+	if (sigsetjmp(back, 0))
+		return true;
+	may_leave = true;
+	for (int turn = 0; turn < 500 && may_leave; turn++)
+		pmu_loop(N / 10);
+	return false;
+}
+
 /* There is nothing to return from any more, and the next branch is as the first. */
 TEST_F(ebb, abandon_ends_a_handler_left_by_siglongjmp)
 {
@@ -152,5 +163,30 @@ TEST_F(ebb, abandon_ends_a_handler_left_by_siglongjmp)
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	EXPECT_EQ(5, left);
 	EXPECT_EQ(-EINVAL, control(RISCV_EBB_IOC_ABANDON, NULL));
+	close(fd);
+}
+
+/* Without ebb_abandon(), the library is not to take the program for the handler. */
+TEST_F(ebb, the_library_notices_a_handler_left_by_siglongjmp)
+{
+	int fd = open_ebb(&self->attr, PERIOD);
+
+	ASSERT_LE(0, fd);
+	ebb_handler(on_leave, NULL);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_TRUE(leave_a_handler());
+	EXPECT_EQ(-1, ebb_enable());
+	EXPECT_EQ(EBUSY, errno);
+	EXPECT_EQ(0, ebb_abandon());
+	EXPECT_EQ(0, ebb_enable());
+
+	ASSERT_TRUE(leave_a_handler());
+	ebb_close();
+	close(fd);
+	/* The page was unmapped, so there is another. */
+	fd = open_ebb(&self->attr, PERIOD);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, run(fd, pmu_loop, N));
+	EXPECT_BRANCHES(pmu_read(fd), PERIOD);
 	close(fd);
 }
