@@ -121,6 +121,54 @@ cxx()
 	run -0 cxx -x c++ -std=c++17 -O2 -Wall -Wextra -Werror -c -o "$DIR/out/cc.o" "$DIR/program.c"
 }
 
+# With these standards, the C library declares what ISO C has, and no more.
+@test "the reader names the option that it needs with -std=c99 and -std=c11" {
+	local standard
+	reader_program >"$DIR/program.c"
+	for standard in c99 c11; do
+		run ! "$GCC" "-std=$standard" -c -o "$DIR/out/c.o" "$DIR/program.c"
+		says 'error: #error .*compile with -std=gnu11 or -D_DEFAULT_SOURCE'
+		"$GCC" "-std=$standard" -D_DEFAULT_SOURCE -O2 -Wall -Wextra -Werror -c -o "$DIR/out/c.o" "$DIR/program.c"
+	done
+}
+
+# A function that runs on may have been given to another thread (swapcontext(3)).
+@test "the reader reads the thread pointer each time" {
+	reader_program >"$DIR/program.c"
+	cat >>"$DIR/program.c" <<-EOF
+		void yield(void);
+		uintptr_t yields(void);
+		uintptr_t yields(void)
+		{
+			uintptr_t before = riscv_pmu_thread();
+			yield();
+			return before ^ riscv_pmu_thread();
+		}
+	EOF
+	"$GCC" -O2 -Wall -Wextra -Werror -S -o "$DIR/out/c.s" "$DIR/program.c"
+	run -0 awk '/^yields:/ { inside = 1 } inside && /,[ \t]*tp$/ { n++ } inside && /\.size/ { print n; exit }' "$DIR/out/c.s"
+	[ "$output" = 2 ]
+}
+
+# On this core, the fixed counter of instructions has no interrupt (EOPNOTSUPP), and no other counter can
+# hold the event (EINVAL).
+@test "ebb_open() names the reason of the counter that can hold the event" {
+	cat >"$DIR/program.c" <<-EOF
+		#include <ebb.h>
+		#include <stdio.h>
+		int main(void)
+		{
+			struct perf_event_attr attr = { .size = sizeof(attr), .config = PERF_COUNT_HW_INSTRUCTIONS };
+			ebb_open(&attr, -1);
+			perror("ebb_open");
+		}
+	EOF
+	"$GCC" -O2 -Wall -static -I"$TOP/tools/ebb" -I"$TOP/include/uapi" -o "$DIR/usr/bin/program" "$DIR/program.c" \
+		"$TOP/tools/ebb/ebb.c" "$TOP/tools/ebb/entry.S"
+	run -0 guest --icount --core p550 --overlay "$DIR" program
+	says 'ebb_open: Operation not supported'
+}
+
 # Debian has no C library for riscv32: its headers are those of riscv64 with two empty files.
 @test "the reader and the library compile for RV32 and for soft float" {
 	local target

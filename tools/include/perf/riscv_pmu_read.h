@@ -27,6 +27,9 @@
  * own: clone() without CLONE_SETTLS gives the child that of its parent, and a read by the child
  * may then raise SIGILL.
  *
+ * The header needs functions beyond ISO C: compile with -std=gnu11 or another gnu standard (GCC's
+ * default is one), or with -D_DEFAULT_SOURCE.
+ *
  * perf_mmap__read_self() of libperf is not used: it reads the counter whatever the kernel does,
  * so it gets this SIGILL, from other threads too; it does not support RV32; it returns the
  * times of the last context switch if the event was not multiplexed; and a program would have
@@ -45,6 +48,11 @@
 
 #ifndef __riscv
 #error "the counters of RISC-V harts can be read by RISC-V programs only"
+#endif
+
+/* With -std=c11, sys/mman.h does not declare madvise(), nor unistd.h syscall(). */
+#ifndef MADV_NORMAL
+#error "riscv_pmu_read.h calls madvise(): compile with -std=gnu11 or -D_DEFAULT_SOURCE"
 #endif
 
 #ifdef __cplusplus
@@ -325,7 +333,8 @@ static inline uintptr_t riscv_pmu_thread(void)
 {
 	uintptr_t thread;
 
-	__asm__("mv %0, tp" : "=r" (thread));
+	/* A coroutine may go on in another thread, so the compiler is not to reuse a value. */
+	__asm__ volatile("mv %0, tp" : "=r" (thread));
 	return thread;
 }
 
