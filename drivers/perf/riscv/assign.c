@@ -203,25 +203,26 @@ static bool assign_is_sampled(const struct riscv_pmu_counter *counter)
  *		samples; -ENOENT if none. Sharing it loses no events
  * @other:	any other of @ctrs, or -ENOENT. Sharing it loses the events between stop and
  *		start at each overflow
- * @nr:		events of @ctrs that have the same opener as the new event
+ * @nr:		events of @ctrs
+ * @nr_opener:	those that have the same opener as the new event
  */
 struct assign_same {
 	u64		ctrs;
 	int		alike;
 	int		other;
 	unsigned int	nr;
+	unsigned int	nr_opener;
 };
 
-static unsigned int assign_count_opener(const struct riscv_pmu_counter *counter,
-					const struct pid *opener)
+static void assign_count(struct assign_same *same, const struct riscv_pmu_counter *counter,
+			 const struct pid *opener)
 {
 	const struct riscv_pmu_event *ev;
-	unsigned int nr = 0;
 
-	list_for_each_entry(ev, &counter->events, node)
-		nr += ev->opener == opener;
-
-	return nr;
+	list_for_each_entry(ev, &counter->events, node) {
+		same->nr++;
+		same->nr_opener += ev->opener == opener;
+	}
 }
 
 static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
@@ -235,7 +236,7 @@ static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
 		if (!riscv_pmu_config_is_equal(&hart->wanted.cfg[ctr], &req->cfg))
 			continue;
 		same.ctrs |= BIT_ULL(ctr);
-		same.nr += assign_count_opener(&hart->counter[ctr], ev->opener);
+		assign_count(&same, &hart->counter[ctr], ev->opener);
 		if (assign_is_sampled(&hart->counter[ctr]) == sampled)
 			same.alike = ctr;
 		else
@@ -331,6 +332,21 @@ static bool assign_prefers_own(const struct riscv_pmu *pmu, const struct riscv_p
 	return free & pmu->fixed_ctrs || (free && !(same & ~pmu->fixed_ctrs));
 }
 
+/* Whether a limit on the number of identical events does not let a new event run. */
+static bool assign_has_too_many(struct riscv_pmu_hart *hart, const struct assign_same *same,
+				struct riscv_pmu_event *ev)
+{
+	if (likely(same->nr < RISCV_PMU_MAX_IDENTICAL))
+		return false;
+	if (same->nr_opener >= riscv_pmu_max_identical(&ev->req)) {
+		assign_limit(hart, same->ctrs, ev);
+		return true;
+	}
+
+	/* None is marked as limited: while they are so many, the hart is crowded. */
+	return same->nr >= RISCV_PMU_MAX_SHARED;
+}
+
 /* Slow path: chooses a counter for a new event. */
 static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
@@ -338,12 +354,15 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	struct assign_same same = assign_find_same(hart, ev, req);
 	int ctr = same.alike;
 
-	if (unlikely(same.nr >= RISCV_PMU_MAX_IDENTICAL) &&
-	    same.nr >= riscv_pmu_max_identical(&ev->req)) {
-		assign_limit(hart, same.ctrs, ev);
+	if (assign_has_too_many(hart, &same, ev))
 		return -EAGAIN;
-	}
+
 	ev->limited = false;
+	if (riscv_pmu_event_has_kept_ctr(hart, ev))
+		return ev->ctr;
+	/* The search for an own counter visits all attached events. Here they can be thousands. */
+	if (ctr < 0 && riscv_pmu_hart_is_crowded(hart))
+		ctr = same.other;
 	if (ctr < 0 || assign_prefers_own(pmu, hart, req, same.ctrs)) {
 		int own = assign_find_own(pmu, hart, req);
 
@@ -376,8 +395,9 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * other events may be moved to make room.
  *
  * Return: 0, or -EAGAIN if there is no assignment of all configs, if every
- * counter that could hold its config has refused it on this hart, or if its owner
- * runs riscv_pmu_max_identical() of these events here.
+ * counter that could hold its config has refused it on this hart, if its owner
+ * runs riscv_pmu_max_identical() of these events here, or if all owners together run
+ * RISCV_PMU_MAX_SHARED.
  */
 int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev)

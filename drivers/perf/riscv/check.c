@@ -22,11 +22,13 @@ MODULE_PARM_DESC(check, "Check the driver's state after each change (default: ye
 #define CHECK(condition)	WARN_ONCE(!(condition), "riscv_pmu: not true: " #condition "\n")
 
 /**
- * struct check_nr - events that are not stopped
- * @irq:	those that need an overflow interrupt
- * @polled:	those whose overflow points the timer checks
+ * struct check_nr - numbers of events
+ * @attached:	all of them
+ * @irq:	those that need an overflow interrupt and are not stopped
+ * @polled:	those whose overflow points the timer checks and that are not stopped
  */
 struct check_nr {
+	unsigned int attached;
 	unsigned int irq;
 	unsigned int polled;
 };
@@ -44,6 +46,7 @@ static void check_active(const struct riscv_pmu_hart *hart, const struct riscv_p
 static void check_event(const struct riscv_pmu_hart *hart, const struct riscv_pmu_event *ev,
 			unsigned int ctr, struct check_nr *nr)
 {
+	nr->attached++;
 	CHECK(ev->hart == hart);
 	CHECK(ev->ctr == ctr && ev->counter == &hart->counter[ctr]);
 	CHECK(ev->state == RISCV_PMU_EVENT_STOPPED || ev->state == RISCV_PMU_EVENT_ACTIVE);
@@ -90,6 +93,7 @@ void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_ha
 	CHECK(!(hart->hw.armed & ~hart->hw.running));
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
 		check_counter(hart, ctr, &nr);
+	CHECK(nr.attached == hart->stats.attached - hart->stats.detached);
 	CHECK(nr.irq == hart->irq.events);
 	CHECK(nr.polled == hart->poll.events);
 	/* Otherwise an NMI could have interrupted the apply. */

@@ -76,6 +76,31 @@ static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_reque
 	return max_t(unsigned long, hweight64(req->ctrs), RISCV_PMU_MAX_IDENTICAL);
 }
 
+/*
+ * The limit on identical events on a hart, whoever has opened them. A new event is compared with
+ * each of them while the run queue is locked, and processes can pass their events on, so the limit
+ * per opener does not bound that time. Only the events of the CPU and of the running task are
+ * attached at once: 64 are four processes at their limit, or 64 monitors with an event each. A
+ * group that was validated always fits.
+ */
+#define RISCV_PMU_MAX_SHARED	64
+
+static_assert(RISCV_PMU_MAX_SHARED >= RISCV_MAX_COUNTERS);
+
+/**
+ * riscv_pmu_hart_is_crowded() - whether some counter may have as many events as it may have
+ * @hart:	this hart
+ *
+ * The statistics know the number of attached events, so a context switch has none to update for
+ * the limit.
+ *
+ * Return: true if an event must not be attached before its identical events are counted.
+ */
+static inline bool riscv_pmu_hart_is_crowded(const struct riscv_pmu_hart *hart)
+{
+	return (u32)hart->stats.attached - (u32)hart->stats.detached >= RISCV_PMU_MAX_SHARED;
+}
+
 /**
  * riscv_pmu_counter_read() - read the value of a counter from the hardware or firmware
  * @pmu:	the PMU
@@ -167,16 +192,30 @@ static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_event_can_return() - whether an event's last counter still has its config
+ * riscv_pmu_event_has_kept_ctr() - whether an event's last counter still has its config
  * @hart:	this hart
  * @ev:	an event that is not attached
  *
- * Return: true if the event can be attached to that counter without a search.
+ * Return: true if the event needs no other counter.
+ */
+static inline bool riscv_pmu_event_has_kept_ctr(const struct riscv_pmu_hart *hart,
+						const struct riscv_pmu_event *ev)
+{
+	return ev->hart == hart && ev->gen == ev->counter->gen;
+}
+
+/**
+ * riscv_pmu_event_can_return() - whether an event can be attached to its last counter at once
+ * @hart:	this hart
+ * @ev:	an event that is not attached
+ *
+ * Return: true if its last counter still has its config, and it need not be counted whether
+ * RISCV_PMU_MAX_SHARED is reached.
  */
 static inline bool riscv_pmu_event_can_return(const struct riscv_pmu_hart *hart,
 					      const struct riscv_pmu_event *ev)
 {
-	return ev->hart == hart && ev->gen == ev->counter->gen;
+	return riscv_pmu_event_has_kept_ctr(hart, ev) && !riscv_pmu_hart_is_crowded(hart);
 }
 
 /**

@@ -181,7 +181,7 @@ struct riscv_pmu_assignment {
  * @batches:	batches applied
  * @configs:	configs written
  * @attached:	events attached
- * @detached:	events detached
+ * @detached:	events detached; riscv_pmu_hart_is_crowded() uses both
  * @searched:	events for which a counter was searched; the others found their config
  *		still programmed
  * @shared:	events that were attached to a counter in use
@@ -281,6 +281,7 @@ struct riscv_pmu_hart_user {
  * @cost:	average duration of an interrupt, in eighths of a tick
  * @nmi_overhead: duration of entry and exit of an NMI, in eighths of a tick; 0: not known yet
  * @early:	consecutive interrupts that left the interrupted context next to no time
+ * @early_since: begin of the interrupt before the first of @early, in ticks of the hart's timer
  */
 struct riscv_pmu_hart_throttle {
 	u32		began;
@@ -288,6 +289,7 @@ struct riscv_pmu_hart_throttle {
 	u32		cost;
 	u32		nmi_overhead;
 	unsigned int	early;
+	u32		early_since;
 };
 
 /**

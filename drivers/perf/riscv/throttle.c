@@ -29,14 +29,18 @@ u32 riscv_pmu_throttle_max_gap __ro_after_init;
 /*
  * A few events whose long periods happen to end together are not throttled, however close their
  * interrupts are; many short periods are. So several consecutive interrupts have to be too early,
- * and the event's last sample no older than sixteen interrupts take.
+ * and the event's last sample no older than sixteen interrupts take. If there are more events than
+ * that, and their periods end one after another, it is older: then it suffices that all interrupts
+ * since that sample were too early. Durations are compared, which are right when the timer wraps.
  */
 static bool throttle_is_needed(const struct riscv_pmu_hart *hart, u32 gap)
 {
-	if (hart->throttle.early <= THROTTLE_MAX_EARLY)
+	const struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
+
+	if (throttle->early <= THROTTLE_MAX_EARLY || gap >= riscv_timebase / THROTTLE_MIN_HZ)
 		return false;
 
-	return gap < min(2 * hart->throttle.cost, (u32)(riscv_timebase / THROTTLE_MIN_HZ));
+	return gap < 2 * throttle->cost || gap <= throttle->began - throttle->early_since;
 }
 
 /**

@@ -63,6 +63,7 @@ static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 {
 	struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
 	u32 elapsed = now - throttle->ended;
+	u32 before = throttle->began;
 
 	throttle->began = now;
 	/*
@@ -73,8 +74,8 @@ static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 		   elapsed >= riscv_pmu_throttle_max_gap ||
 		   elapsed >= riscv_pmu_throttle_gap(pmu, hart, in_user)))
 		throttle->early = 0;
-	else
-		throttle->early++;
+	else if (!throttle->early++)
+		throttle->early_since = before;
 }
 
 /**

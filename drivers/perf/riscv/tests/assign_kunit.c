@@ -246,6 +246,122 @@ static void one_opener_runs_as_many_identical_events_as_counters(struct kunit *t
 	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&req), 16);
 }
 
+#define CROWD	RISCV_PMU_MAX_SHARED
+
+/* Identical events, each of another opener. One more than the hart may have is returned. */
+static struct riscv_pmu_event *switch_in_crowd(struct kunit *test)
+{
+	struct riscv_pmu_event *ev = kunit_kcalloc(test, CROWD + 1, sizeof(*ev), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ev);
+	for (i = 0; i <= CROWD; i++) {
+		init_counting(&ev[i], 5, C(3));
+		ev[i].opener = (struct pid *)&ev[i];
+	}
+	for (i = 0; i < CROWD; i++)
+		switch_in(test, test->priv, &ev[i], 0);
+
+	return ev;
+}
+
+static void switch_out_crowd(struct kunit *test, struct riscv_pmu_event *ev)
+{
+	for (int i = 0; i <= CROWD; i++)
+		switch_out(test->priv, &ev[i]);
+}
+
+static int try_add(struct fake_pmu *fake, struct riscv_pmu_event *ev)
+{
+	int err;
+
+	begin(fake);
+	err = add(fake, ev, 0);
+	finish(fake);
+	return err;
+}
+
+/* Each add compares the event with all identical ones, so their number has to be limited. */
+static void all_openers_run_at_most_64_identical_events(struct kunit *test)
+{
+	struct riscv_pmu_event *ev = switch_in_crowd(test);
+	struct fake_pmu *fake = test->priv;
+	int i;
+
+	KUNIT_EXPECT_EQ(test, try_add(fake, &ev[CROWD]), -EAGAIN);
+	fake_advance(fake, 10);
+	/* Another event fits after one was deleted, which then can not return to its counter. */
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[0]), 50);
+	switch_in(test, fake, &ev[CROWD], 0);
+	KUNIT_EXPECT_EQ(test, try_add(fake, &ev[0]), -EAGAIN);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[CROWD]), 50);
+	switch_in(test, fake, &ev[0], 0);
+	KUNIT_EXPECT_EQ(test, try_add(fake, &ev[CROWD]), -EAGAIN);
+	for (i = 1; i < CROWD; i++)
+		KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[i]), 100);
+	switch_out_crowd(test, ev);
+}
+
+/* The events of a task that was switched out do not count, but all of them may return. */
+static void events_that_return_do_not_exceed_the_limit(struct kunit *test)
+{
+	struct riscv_pmu_event *ev = switch_in_crowd(test);
+	struct fake_pmu *fake = test->priv;
+	int i, attached = 0;
+
+	for (i = 0; i < CROWD; i++)
+		switch_out(fake, &ev[i]);
+	switch_in(test, fake, &ev[CROWD], 0);
+	switch_out(fake, &ev[CROWD]);
+	for (i = 0; i <= CROWD; i++)
+		attached += !try_add(fake, &ev[i]);
+	KUNIT_EXPECT_EQ(test, attached, CROWD);
+	switch_out_crowd(test, ev);
+}
+
+/* The limit is per config. Beyond it, an event of another config returns to its counter. */
+static void other_events_run_on_a_crowded_hart(struct kunit *test)
+{
+	struct riscv_pmu_event *ev = switch_in_crowd(test);
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event other, free;
+	unsigned int batches;
+
+	init_counting(&other, 7, C(4) | C(5));
+	init_counting(&free, 8, C(4) | C(5));
+	switch_in(test, fake, &other, 0);
+	switch_in(test, fake, &free, 0);
+	KUNIT_EXPECT_NE(test, other.ctr, free.ctr);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
+	batches = fake->nr_batches;
+	switch_in(test, fake, &other, 0);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &free), 160);
+	switch_out_crowd(test, ev);
+}
+
+/* The search for a counter of its own would visit all events of the hart. */
+static void counting_event_shares_with_sampling_on_a_crowded_hart(struct kunit *test)
+{
+	struct riscv_pmu_event *ev = switch_in_crowd(test);
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event sampled, counted;
+
+	init_sampling(&sampled, 6, C(4) | C(5));
+	init_counting(&counted, 6, C(4) | C(5));
+	switch_in(test, fake, &sampled, 1000);
+	switch_in(test, fake, &counted, 0);
+	KUNIT_EXPECT_EQ(test, counted.ctr, sampled.ctr);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &counted), 60);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 60);
+	switch_out_crowd(test, ev);
+}
+
 /*
  * The counter overflows, and its sampling event is removed. When the counter is restarted for
  * the counting event, it must not start from the few events since the overflow: QEMU 10.0.2
@@ -530,6 +646,10 @@ static struct kunit_case assign_cases[] = {
 	KUNIT_CASE(events_are_merged_to_free_a_counter_by_a_chain_of_moves),
 	KUNIT_CASE(one_opener_runs_at_most_16_identical_events),
 	KUNIT_CASE(one_opener_runs_as_many_identical_events_as_counters),
+	KUNIT_CASE(all_openers_run_at_most_64_identical_events),
+	KUNIT_CASE(events_that_return_do_not_exceed_the_limit),
+	KUNIT_CASE(other_events_run_on_a_crowded_hart),
+	KUNIT_CASE(counting_event_shares_with_sampling_on_a_crowded_hart),
 	KUNIT_CASE(overflowed_counter_restarts_far_from_its_next_overflow),
 	KUNIT_CASE(counter_keeps_running_when_its_sampling_event_is_removed),
 	KUNIT_CASE(counter_overflows_at_the_nearest_overflow_point),

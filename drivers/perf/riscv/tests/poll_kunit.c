@@ -165,6 +165,78 @@ static void periods_that_end_together_are_not_extended(struct kunit *test)
 	sched_out(test, b);
 }
 
+#define STAGGERED		32
+#define STAGGERED_DISTANCE	10
+#define STAGGERED_TICKS		400
+
+/*
+ * Takes @nr interrupts. The interrupted context runs for a tick per event. Returns how many ticks
+ * it had.
+ */
+static u64 take_interrupts(struct fake_pmu *fake, unsigned int nr)
+{
+	u64 progress = 0;
+
+	while (nr--) {
+		u64 gap = fake_until_wrap(fake, 3);
+
+		timed_interrupt(fake, 3, gap, STAGGERED_TICKS);
+		progress += gap;
+	}
+
+	return progress;
+}
+
+/*
+ * The periods of many events end one after another. Each event's last sample is many interrupts
+ * old, but together they leave the interrupted context no time. It has to get a twentieth; without
+ * minimum periods it gets 10 of 410 ticks.
+ */
+static void periods_of_many_events_are_extended(struct kunit *test)
+{
+	u64 period = STAGGERED * STAGGERED_DISTANCE, progress;
+	struct fake_pmu *fake = test->priv;
+	struct state_event *s[STAGGERED];
+	const unsigned int nr = 2000;
+
+	for (int i = 0; i < STAGGERED; i++) {
+		s[i] = new_event(test, 1, C(3), period);
+		s[i]->ev.opener = (struct pid *)s[i];
+		s[i]->event.overflow_handler = summing_overflow;
+		sched_in(test, s[i]);
+		fake_advance(fake, i < STAGGERED - 1 ? STAGGERED_DISTANCE : 0);
+	}
+	/* Until the duration of an interrupt is known, and the minimum periods suffice. */
+	take_interrupts(fake, 500);
+	KUNIT_EXPECT_LT(test, 0, this_hart(fake)->stats.extended);
+
+	progress = take_interrupts(fake, nr);
+	KUNIT_EXPECT_GE(test, 20 * progress, progress + nr * STAGGERED_TICKS);
+	for (int i = 0; i < STAGGERED; i++) {
+		KUNIT_EXPECT_LT(test, 1, s[i]->samples);
+		sched_out(test, s[i]);
+	}
+}
+
+/* Long periods that end one after another, again and again, are no overload. */
+static void long_periods_that_end_in_a_row_are_not_extended(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct state_event *s[STAGGERED];
+
+	for (int i = 0; i < STAGGERED; i++) {
+		s[i] = new_event(test, 1, C(3), 10000);
+		s[i]->ev.opener = (struct pid *)s[i];
+		sched_in(test, s[i]);
+		fake_advance(fake, STAGGERED_DISTANCE);
+	}
+	take_interrupts(fake, 50 * STAGGERED);
+	KUNIT_EXPECT_EQ(test, s[0]->samples, 50);
+	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
+	for (int i = 0; i < STAGGERED; i++)
+		sched_out(test, s[i]);
+}
+
 /* --- without an interrupt ---------------------------------------------------- */
 
 static void stop_polling(void *data)
@@ -443,6 +515,8 @@ static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 	KUNIT_CASE(periods_are_extended_at_twice_the_gap_in_the_kernel),		\
 	KUNIT_CASE(periods_of_nmis_leave_time_beside_entry_and_exit),		\
 	KUNIT_CASE(periods_that_end_together_are_not_extended),				\
+	KUNIT_CASE(periods_of_many_events_are_extended),				\
+	KUNIT_CASE(long_periods_that_end_in_a_row_are_not_extended),			\
 	KUNIT_CASE(polled_event_is_sampled_at_the_first_poll_after_its_period),		\
 	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, poll_gen_params),	\
 	KUNIT_CASE(rate_is_not_measured_over_a_short_time),				\
