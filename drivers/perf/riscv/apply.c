@@ -534,10 +534,17 @@ int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, un
 {
 	struct riscv_pmu_counter *counter = &hart->counter[ctr];
 	u64 raw = counter->raw, was = raw;
+	bool latched = hart->latched;
 	int err;
 
 	apply_plan_load(pmu, hart, ctr, value);
+	/*
+	 * The counter changes meanwhile. A firmware call is a tracepoint, whose sample may read the
+	 * group of an event: it gets the count that was read last.
+	 */
+	hart->latched = true;
 	err = pmu->ops.reload(pmu, ctr, hart->batch.setup[ctr].value, &was);
+	hart->latched = latched;
 	counter->count += (was - raw) & counter->mask;
 	if (unlikely(err))
 		apply_fail(hart, BIT_ULL(ctr));

@@ -481,6 +481,11 @@ int riscv_pmu_event_init(struct perf_event *event)
 
 	ev->polled = ev->sampling && !(ev->req.ctrs & pmu->irq_ctrs);
 	event->hw.idx = -1;
+	/*
+	 * perf makes an event active before it adds it. A firmware call of the first add is a
+	 * tracepoint, whose sample may read the group of the event.
+	 */
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	ev->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
 	ev->sampling |= ev->ebb;
 	ev->special = ev->ebb;

@@ -42,17 +42,22 @@ static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 	return NULL;
 }
 
+/*
+ * On a hart without a PMU, the firmware may have enabled user access to the counters: disable it,
+ * except for the time CSR, which the vDSO reads.
+ */
+static void hotplug_hide_ctrs(void)
+{
+	riscv_pmu_csr_set_user_mask(PMU_SCOUNTEREN_TM);
+}
+
 static int hotplug_start_hart(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = hotplug_confirm(cpu);
 
 	if (!pmu) {
 		riscv_pmu_csr_branch_clear_for_guests();
-		/*
-		 * The firmware may have enabled user access to the counters: disable it, except
-		 * for the time CSR, which the vDSO reads.
-		 */
-		riscv_pmu_csr_set_user_mask(PMU_SCOUNTEREN_TM);
+		hotplug_hide_ctrs();
 		return 0;
 	}
 
@@ -95,8 +100,10 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
 	struct riscv_pmu_hart *hart;
 
-	if (!pmu)
+	if (!pmu) {
+		hotplug_hide_ctrs();
 		return NOTIFY_OK;
+	}
 
 	hart = riscv_pmu_this_hart(pmu);
 	if (hart->shut_down)

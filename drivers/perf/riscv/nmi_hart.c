@@ -125,13 +125,14 @@ void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart)
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * The firmware may have lost the registration in an idle state.
+ * The firmware may have lost the registration in an idle state. After a resume from disk it has the
+ * one of the kernel that has loaded this one, whose handler is gone.
  *
  * Context: interrupts off, before the update that follows the idle state.
  */
 void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (!hart->irq.nmi || riscv_pmu_sse_resume())
+	if (!hart->irq.nmi)
 		return;
 
 	/* sie is clear: if the firmware refuses, the update that follows enables the interrupt. */

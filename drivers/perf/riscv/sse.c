@@ -143,7 +143,7 @@ void riscv_pmu_sse_stop(void)
 }
 
 /**
- * riscv_pmu_sse_suspend() - deliver no SSE event to this hart until riscv_pmu_sse_resume()
+ * riscv_pmu_sse_suspend() - deliver no SSE event to this hart until riscv_pmu_sse_start()
  *
  * The entry code needs tp, which is not set when a hart resumes from a non-retentive idle state. A
  * kernel that has crashed does not resume: the next one must not be interrupted.
@@ -153,22 +153,6 @@ void riscv_pmu_sse_stop(void)
 void riscv_pmu_sse_suspend(void)
 {
 	sse_call(SSE_HART_MASK, 0, 0, 0);
-}
-
-/**
- * riscv_pmu_sse_resume() - deliver overflows again
- *
- * After a non-retentive idle state, the event is enabled with OpenSBI 1.6 to 1.9, but the overflow
- * interrupt is delegated to S-mode again. To disable and enable the event changes that.
- *
- * Context: interrupts off.
- * Return: whether the event is enabled, and the hart unmasked.
- */
-bool riscv_pmu_sse_resume(void)
-{
-	sse_call(SSE_DISABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
-	return !sse_call(SSE_ENABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0) &&
-	       !sse_call(SSE_HART_UNMASK, 0, 0, 0);
 }
 
 /**

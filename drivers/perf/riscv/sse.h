@@ -17,7 +17,6 @@ bool riscv_pmu_sse_is_available(void);
 int riscv_pmu_sse_start(const void *entry, void *arg);
 void riscv_pmu_sse_stop(void);
 void riscv_pmu_sse_suspend(void);
-bool riscv_pmu_sse_resume(void);
 int riscv_pmu_sse_inject(unsigned int cpu);
 void riscv_pmu_sse_clear_pending(void);
 bool riscv_pmu_sse_had_spv(void);

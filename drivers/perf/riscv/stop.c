@@ -118,8 +118,12 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	hart->dirty &= ~ctrs;
 	hart->hw.armed &= ~ctrs;
-	/* Fixed counters that can not be stopped keep running: read them before the next use. */
-	hart->hw.loaded &= ~(ctrs & pmu->fixed_ctrs);
+	/*
+	 * Fixed counters that can not be stopped keep running: read them before the next use.
+	 * Narrow ones may have overflowed: only a value clears the flag of a delegated counter,
+	 * which would keep it from interrupting again (Sscofpmf).
+	 */
+	hart->hw.loaded &= ~(ctrs & (pmu->fixed_ctrs | pmu->narrow_ctrs));
 }
 
 /**

@@ -12,6 +12,7 @@
 #include <linux/atomic.h>
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
+#include <linux/compat.h>
 #include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/math64.h>
@@ -265,7 +266,8 @@ static u32 access_counter_read(u32 insn)
 		return 0;
 	if (csr >= CSR_CYCLE && csr <= CSR_HPMCOUNTER31)
 		return BIT(csr - CSR_CYCLE);
-	if (IS_ENABLED(CONFIG_32BIT) && csr >= CSR_CYCLEH && csr <= CSR_HPMCOUNTER31H)
+	if ((IS_ENABLED(CONFIG_32BIT) || is_compat_task()) &&
+	    csr >= CSR_CYCLEH && csr <= CSR_HPMCOUNTER31H)
 		return BIT(csr - CSR_CYCLEH);
 
 	return 0;

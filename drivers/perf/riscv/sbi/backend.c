@@ -78,7 +78,8 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
 	/* Errors are ignored: the firmware returns one if a counter was not in use. */
 	riscv_pmu_sbi_stop(pmu->ctrs & ~pmu->free_running_ctrs, SBI_PMU_STOP_FLAG_RESET);
 	this_cpu_write(riscv_pmu_sbi_configs, 0);
-	if (pmu->hwirq)
+	/* If all others are delegated, only firmware counters are left: it is not their interrupt. */
+	if (pmu->hwirq && pmu->ctrs & ~pmu->fw_ctrs)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 }
 

@@ -270,6 +270,16 @@ static void sample_is_taken_after_the_event_was_switched_out(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* As the sample of a tracepoint of firmware calls does, whose group has the event. */
+static void read_on_step(struct fake_pmu *fake)
+{
+	struct state_event *s = fake->step_data;
+
+	fake->step = NULL;
+	riscv_pmu_read(&s->event);
+	fake->step = read_on_step;
+}
+
 /* As when a program maps an event whose counter another event samples. */
 static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit *test)
 {
@@ -297,6 +307,18 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 	fake->reload_gap = 7;
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, count_of(counting), 1007);
+
+	/* Nor if it is read meanwhile. */
+	begin(fake);
+	this_hart(fake)->reload |= C(3);
+	this_hart(fake)->dirty |= C(3);
+	fake->step = read_on_step;
+	fake->step_data = counting;
+	finish(fake);
+	fake->step = NULL;
+	KUNIT_EXPECT_EQ(test, count_of(counting), 1014);
+	KUNIT_EXPECT_EQ(test, count_of(sampling), 1014);
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 993);
 	sched_out(test, counting);
 	sched_out(test, sampling);
 }

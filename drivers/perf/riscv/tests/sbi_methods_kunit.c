@@ -250,6 +250,26 @@ static void unconfigurable_fixed_counter_is_used_read_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_fw_in_state(fw, FW_FREE), FW_CTRS & ~C(0));
 }
 
+/* If the other counters are delegated, the interrupt is theirs, and stays pending. */
+static void a_start_of_firmware_counters_keeps_the_interrupt_pending(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	kunit_activate_static_stub(test, riscv_pmu_csr_ack_irq, fake_fw_ack_irq);
+	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
+	fw->pmu.hwirq = 13;
+	fw->pending = true;
+	scoped_guard(irqsave)
+		riscv_pmu_sbi_ops.hart_start(&fw->pmu);
+	KUNIT_EXPECT_FALSE(test, fw->pending);
+
+	fw->pmu.ctrs &= fw->pmu.fw_ctrs;
+	fw->pending = true;
+	scoped_guard(irqsave)
+		riscv_pmu_sbi_ops.hart_start(&fw->pmu);
+	KUNIT_EXPECT_TRUE(test, fw->pending);
+}
+
 struct match_row {
 	const char	*name;
 	long		match;
@@ -478,6 +498,7 @@ static void reload_returns_the_count_and_starts_again(struct kunit *test)
 	KUNIT_CASE_PARAM(probe_tolerates_a_match_outside_the_mask, match_gen_params),	\
 	KUNIT_CASE(values_are_loaded_into_their_counters),				\
 	KUNIT_CASE(only_loaded_counters_get_a_value),					\
+	KUNIT_CASE(a_start_of_firmware_counters_keeps_the_interrupt_pending),		\
 	KUNIT_CASE(reload_returns_the_count_and_starts_again),				\
 	KUNIT_CASE(release_and_program_go_together)
 

@@ -121,6 +121,24 @@ static void unused_fixed_counter_is_read_before_its_next_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 10 * rate);
 }
 
+/* A narrow one may have its overflow flag set, which the hardware clears when it is written. */
+static void unused_narrow_counter_is_written_before_its_next_use(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event ev;
+
+	fake_set_width(fake, C(3), 32);
+	init_counting(&ev, 1, C(3));
+	switch_in(test, fake, &ev, 0);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 10);
+	riscv_pmu_hart_stop_unused(&fake->pmu, &fake->hart);
+	switch_in(test, fake, &ev, 0);
+	KUNIT_EXPECT_EQ(test, fake->log[(fake->nr_batches - 1) % FAKE_LOG_SIZE].load, C(3));
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 10);
+}
+
 /*
  * Paused counters whose events were stopped run on. A narrow one stays armed, because its
  * overflows extend its count; a wide one does not.
@@ -340,6 +358,7 @@ static struct kunit_case stop_cases[] = {
 	KUNIT_CASE(only_unused_counters_are_released),
 	KUNIT_CASE(unused_counter_is_stopped_and_not_armed),
 	KUNIT_CASE(unused_fixed_counter_is_read_before_its_next_use),
+	KUNIT_CASE(unused_narrow_counter_is_written_before_its_next_use),
 	KUNIT_CASE(resumed_counter_is_armed_if_it_is_narrow),
 	KUNIT_CASE(refused_config_fails_the_event),
 	KUNIT_CASE(refused_event_is_tried_on_another_counter),

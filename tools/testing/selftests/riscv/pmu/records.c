@@ -374,6 +374,48 @@ TEST_F_TIMEOUT(records, a_sample_has_all_counts_of_its_group_at_one_time, 120)
 		close(fd[i]);
 }
 
+#define FIRMWARE_CALL	"/sys/kernel/tracing/events/riscv/sbi_call/id"
+
+static void check_firmware_call(const struct pmu_record *record, void *arg)
+{
+	struct group *check = arg;
+
+	check->wrong += record->nr_members != 2;
+	check->decreased += record->member[1].value < check->last[1];
+	check->last[1] = record->member[1].value;
+}
+
+/*
+ * The driver calls the firmware while it adds, starts or writes a counter, and the sample of that
+ * call reads the event. After an idle state that loses the counters, the first add makes calls.
+ */
+TEST_F_TIMEOUT(records, firmware_calls_sample_the_group_of_an_event, 120)
+{
+	struct perf_event_attr member = self->attr;
+	struct group check = {};
+	int fd;
+
+	self->attr = pmu_attr(PERF_TYPE_TRACEPOINT, pmu_read_number(FIRMWARE_CALL));
+	if ((long)self->attr.config < 0)
+		SKIP(return, "no tracepoint of calls of the SBI in tracefs");
+
+	self->attr.sample_type = PERF_SAMPLE_READ;
+	self->attr.sample_period = 1;
+	self->attr.read_format = GROUP;
+	ASSERT_EQ(0, open_mapped(self));
+	member.disabled = 0;
+	fd = pmu_open_on(&member, 0, -1, self->fd);
+	ASSERT_LE(0, fd);
+	for (int i = 0; i < 5; i++) {
+		usleep(20000);
+		ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N / 10));
+	}
+	pmu_ring_records(&self->ring, &self->attr, check_firmware_call, &check);
+	EXPECT_EQ(0, check.wrong);
+	EXPECT_EQ(0, check.decreased);
+	close(fd);
+}
+
 static void check_own(const struct pmu_record *record, void *arg)
 {
 	struct group *check = arg;

@@ -433,7 +433,7 @@ static void check_stack(struct records_check *check, uint64_t pc,
 		memcpy(check->first, entries, nr * sizeof(*entries));
 		check->nr_first = nr;
 	}
-	/* An interrupt during the last handler, which comes too late without -icount, clears them. */
+	/* An interrupt during the last handler, which is too late without -icount, clears them. */
 	if (!nr && !pmu_is_exact()) {
 		check->few++;
 		return;
