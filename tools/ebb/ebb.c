@@ -35,8 +35,8 @@ void ebb_dispatch(uintptr_t *pc);
  * State of this thread: the mapped page and its device descriptor; the handler, its argument
  * and its entry point (0: none); the stack pointer at the call of the handler (0: none is running);
  * and whether EBBs are disabled, or the page will be unmapped after the handler returns. It is in
- * static TLS, because the first
- * access to another variable of a thread may allocate memory, which a handler must not do.
+ * static TLS, because the first access to another variable of a thread may allocate memory, which a
+ * handler must not do.
  */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 	volatile struct riscv_ebb_page *page;
@@ -92,8 +92,8 @@ void ebb_dispatch(uintptr_t *pc)
 }
 
 /*
- * Is the caller a handler, or called by one? A handler that was left by siglongjmp() has not
- * cleared self.stack, but then the stack does not reach as far down.
+ * Whether the caller is a handler, or was called by one. A handler that was left by siglongjmp()
+ * has not cleared self.stack, but then the stack does not reach as far down.
  */
 static bool is_inside(void)
 {

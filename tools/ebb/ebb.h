@@ -17,7 +17,7 @@
  * Each thread has its own page, handler and periods; a child inherits none of them. If a process
  * with several threads forks, its child keeps the other threads' descriptors of /dev/riscv_ebb,
  * which are of no use to it, until it ends or calls execve(). A child that a handler has created by
- * fork() must not return from the handler: it calls execve() or _exit().
+ * fork() must not return from the handler: it must call execve() or _exit().
  *
  * A handler may call the functions that a signal handler may (signal-safety(7)), and all
  * functions below except ebb_page() and ebb_open().
@@ -47,10 +47,11 @@ extern "C" {
  * interrupted instruction, with errno as it was; call ebb_abandon() if it is left by
  * siglongjmp(). A backtrace in a handler shows the callers of the interrupted instruction.
  *
- * A handler runs on the stack of the interrupted code. The library takes a call for one from the
- * handler if it is made from deeper on the stack. So a handler must not call ebb_enable(),
- * ebb_handler() or ebb_close() while it is on another stack (swapcontext(3), sigaltstack(2)); and
- * after siglongjmp(), which may lead to another stack, too, call ebb_abandon() before them.
+ * A handler runs on the stack of the interrupted code. The library treats a call as made by the
+ * handler if the stack pointer is below that of the handler's entry. So a handler must not call
+ * ebb_enable(), ebb_handler() or ebb_close() while it is on another stack (swapcontext(3),
+ * sigaltstack(2)); and after siglongjmp(), which may lead to another stack, too, call
+ * ebb_abandon() before them.
  */
 typedef void ebb_handler_fn(volatile struct riscv_ebb_page *page, void *arg);
 
@@ -73,8 +74,8 @@ volatile struct riscv_ebb_page *ebb_page(void);
  *		the event
  * @group_fd:	descriptor of the group leader, or -1
  *
- * Return: a descriptor, or -1 with errno. If all counters refuse the event, that is the first error
- * other than EINVAL (this counter cannot hold the event), if there is one.
+ * Return: a descriptor, or -1 with errno. If no counter accepts the event, errno is the first error
+ * other than EINVAL, or else EINVAL, which means that no counter can hold the event.
  */
 int ebb_open(struct perf_event_attr *attr, int group_fd);
 
@@ -127,8 +128,8 @@ int ebb_handler(ebb_handler_fn *fn, void *arg);
  * If an overflow is pending, the handler is called immediately.
  *
  * Return: 0, or -1 with errno: EBUSY if a handler was left by siglongjmp() and ebb_abandon()
- * has not been called (only if the caller is not deeper on the stack than the handler was); ENXIO
- * if the page is not mapped.
+ * has not been called (detected only if the caller's stack pointer is above that of the handler);
+ * ENXIO if the page is not mapped.
  */
 int ebb_enable(void);
 

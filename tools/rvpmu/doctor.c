@@ -127,7 +127,7 @@ static const char *find_in_log(const char *mark, char text[TEXT_SIZE])
 }
 
 /* Some cores have an overflow interrupt of their own, and the driver uses it. */
-static bool has_interrupt(const struct patient *patient)
+static bool samples_by_interrupt(const struct patient *patient)
 {
 	return !strcmp(patient->sampling, "interrupt") || !strcmp(patient->sampling, "nmi");
 }
@@ -140,7 +140,7 @@ static void check_extensions(struct patient *patient)
 		find(patient, "harts", FINDING_OK,
 		     delegated ? "Sscofpmf (interrupt, filters) and Ssccfg (delegated counters)" :
 				 "Sscofpmf: overflow interrupt and filters", "");
-	else if (has_interrupt(patient))
+	else if (samples_by_interrupt(patient))
 		find(patient, "harts", FINDING_OK,
 		     "no Sscofpmf in /proc/cpuinfo, but the driver uses the core's own overflow interrupt",
 		     "");

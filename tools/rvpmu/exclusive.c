@@ -400,14 +400,14 @@ static void stop(struct child *child, const char *why)
 }
 
 /* The terminal sends its signals to CMD, too, unless CMD has left the process group of rvpmu. */
-static bool has_signal(const struct child *child, const struct signalfd_siginfo *info)
+static bool terminal_has_sent(const struct child *child, const struct signalfd_siginfo *info)
 {
 	return info->ssi_code == SI_KERNEL && getpgid(child->pid) == getpgrp();
 }
 
 static void handle_signal(struct child *child, const struct signalfd_siginfo *info)
 {
-	if (info->ssi_signo != SIGCHLD && !has_signal(child, info))
+	if (info->ssi_signo != SIGCHLD && !terminal_has_sent(child, info))
 		kill(child->pid, info->ssi_signo);
 	if (info->ssi_signo == SIGCHLD)
 		child->ended = waitpid(child->pid, &child->status, WNOHANG) == child->pid;
@@ -469,16 +469,16 @@ static int run(char **argv, struct inherited *inherited)
 	watch(&child, signals);
 
 	/*
-	 * What came and went between two looks shows in the events. The first look here finds more
-	 * running time than the last one did, even if the event has stopped since.
+	 * A hart may have gone and come back between two looks, which stops its event. Look twice:
+	 * the first look finds the running time since the last one, even if the event has stopped.
 	 */
 	why = child.lost ? child.lost : hold.uevents >= 0 ? read_uevents() : NULL;
 	for (int look = 0; look < 2 && !why; look++)
 		why = reservation_lost();
 	if (why) {
 		report_error(child.lost ?
-			     "%s while %s ran, so the reservation was lost; rvpmu stopped %s: run it again while no hart goes online or offline" :
-			     "%s while %s ran, so the reservation was lost, but %s ended before rvpmu stopped it: run it again while no hart goes online or offline",
+			     "%s while %s ran, so the reservation was lost; rvpmu stopped %s: run it again while no hart goes online or offline and the machine is not suspended" :
+			     "%s while %s ran, so the reservation was lost, but %s ended before rvpmu stopped it: run it again while no hart goes online or offline and the machine is not suspended",
 			     why, argv[0], argv[0]);
 		return EXIT_OWN_ERROR;
 	}

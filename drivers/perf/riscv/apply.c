@@ -539,8 +539,8 @@ int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, un
 
 	apply_plan_load(pmu, hart, ctr, value);
 	/*
-	 * The counter changes meanwhile. A firmware call is a tracepoint, whose sample may read the
-	 * group of an event: it gets the count that was read last.
+	 * The backend changes the counter meanwhile. Its firmware calls hit tracepoints, and a
+	 * sample of one may read an event of this counter: let it return the latched count.
 	 */
 	hart->latched = true;
 	err = pmu->ops.reload(pmu, ctr, hart->batch.setup[ctr].value, &was);

@@ -332,7 +332,7 @@ static bool assign_prefers_own(const struct riscv_pmu *pmu, const struct riscv_p
 	return free & pmu->fixed_ctrs || (free && !(same & ~pmu->fixed_ctrs));
 }
 
-/* Whether a limit on the number of identical events does not let a new event run. */
+/* Whether a limit on identical events forbids to attach this one. */
 static bool assign_has_too_many(struct riscv_pmu_hart *hart, const struct assign_same *same,
 				struct riscv_pmu_event *ev)
 {
@@ -343,7 +343,7 @@ static bool assign_has_too_many(struct riscv_pmu_hart *hart, const struct assign
 		return true;
 	}
 
-	/* None is marked as limited: while they are so many, the hart is crowded. */
+	/* No mark is needed: on a crowded hart, riscv_pmu_event_can_return() is false. */
 	return same->nr >= RISCV_PMU_MAX_SHARED;
 }
 
@@ -395,8 +395,8 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * other events may be moved to make room.
  *
  * Return: 0, or -EAGAIN if there is no assignment of all configs, if every
- * counter that could hold its config has refused it on this hart, if its owner
- * runs riscv_pmu_max_identical() of these events here, or if all owners together run
+ * counter that could hold its config has refused it on this hart, if its opener
+ * runs riscv_pmu_max_identical() of these events here, or if all openers together run
  * RISCV_PMU_MAX_SHARED.
  */
 int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -425,7 +425,7 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (ctr < 0)
 		return ctr;
 
-	hart->stats.searched++;
+	hart->stats.searched += !riscv_pmu_event_has_kept_ctr(hart, ev);
 	ev->hart = hart;
 	ev->ctr = ctr;
 	ev->counter = &hart->counter[ctr];

@@ -482,8 +482,9 @@ int riscv_pmu_event_init(struct perf_event *event)
 	ev->polled = ev->sampling && !(ev->req.ctrs & pmu->irq_ctrs);
 	event->hw.idx = -1;
 	/*
-	 * perf makes an event active before it adds it. A firmware call of the first add is a
-	 * tracepoint, whose sample may read the group of the event.
+	 * perf sets an event active before pmu->add(). A firmware call in the first add hits a
+	 * tracepoint, whose sample may read this event, which has no hart yet: stopped events are
+	 * not read.
 	 */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	ev->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;

@@ -88,13 +88,12 @@ static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_reque
 static_assert(RISCV_PMU_MAX_SHARED >= RISCV_MAX_COUNTERS);
 
 /**
- * riscv_pmu_hart_is_crowded() - whether some counter may have as many events as it may have
+ * riscv_pmu_hart_is_crowded() - whether enough events are attached to reach RISCV_PMU_MAX_SHARED
  * @hart:	this hart
  *
- * The statistics know the number of attached events, so a context switch has none to update for
- * the limit.
+ * Uses the statistics, so that attach and detach need not maintain another counter.
  *
- * Return: true if an event must not be attached before its identical events are counted.
+ * Return: true if the identical events have to be counted before another one is attached.
  */
 static inline bool riscv_pmu_hart_is_crowded(const struct riscv_pmu_hart *hart)
 {
@@ -209,8 +208,8 @@ static inline bool riscv_pmu_event_has_kept_ctr(const struct riscv_pmu_hart *har
  * @hart:	this hart
  * @ev:	an event that is not attached
  *
- * Return: true if its last counter still has its config, and it need not be counted whether
- * RISCV_PMU_MAX_SHARED is reached.
+ * Return: true if its last counter still has its config, and so few events are attached that
+ * RISCV_PMU_MAX_SHARED cannot be exceeded.
  */
 static inline bool riscv_pmu_event_can_return(const struct riscv_pmu_hart *hart,
 					      const struct riscv_pmu_event *ev)

@@ -125,8 +125,9 @@ void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart)
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * The firmware may have lost the registration in an idle state. After a resume from disk it has the
- * one of the kernel that has loaded this one, whose handler is gone.
+ * The firmware may have lost the registration in an idle state. After a resume from disk, the SSE
+ * event is registered with the handler of the kernel that loaded the image; that kernel is gone. So
+ * the event is registered again in both cases.
  *
  * Context: interrupts off, before the update that follows the idle state.
  */

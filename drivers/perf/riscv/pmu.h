@@ -281,7 +281,7 @@ struct riscv_pmu_hart_user {
  * @cost:	average duration of an interrupt, in eighths of a tick
  * @nmi_overhead: duration of entry and exit of an NMI, in eighths of a tick; 0: not known yet
  * @early:	consecutive interrupts that left the interrupted context next to no time
- * @early_since: begin of the interrupt before the first of @early, in ticks of the hart's timer
+ * @early_since: start of the interrupt before the first of @early, in ticks of the hart's timer
  */
 struct riscv_pmu_hart_throttle {
 	u32		began;

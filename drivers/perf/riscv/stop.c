@@ -120,8 +120,9 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	hart->hw.armed &= ~ctrs;
 	/*
 	 * Fixed counters that can not be stopped keep running: read them before the next use.
-	 * Narrow ones may have overflowed: only a value clears the flag of a delegated counter,
-	 * which would keep it from interrupting again (Sscofpmf).
+	 * Narrow ones may have overflowed: the overflow flag of a delegated counter is cleared only
+	 * when the counter is written, and while it is set, the counter does not interrupt
+	 * (Sscofpmf).
 	 */
 	hart->hw.loaded &= ~(ctrs & (pmu->fixed_ctrs | pmu->narrow_ctrs));
 }

@@ -29,9 +29,9 @@ u32 riscv_pmu_throttle_max_gap __ro_after_init;
 /*
  * A few events whose long periods happen to end together are not throttled, however close their
  * interrupts are; many short periods are. So several consecutive interrupts have to be too early,
- * and the event's last sample no older than sixteen interrupts take. If there are more events than
- * that, and their periods end one after another, it is older: then it suffices that all interrupts
- * since that sample were too early. Durations are compared, which are right when the timer wraps.
+ * and the event's last sample less than sixteen interrupt durations old. With more than sixteen
+ * events whose periods end one after another, that sample is older. Then it is enough that all
+ * interrupts since it were too early. Differences of time are compared, so a wrap does no harm.
  */
 static bool throttle_is_needed(const struct riscv_pmu_hart *hart, u32 gap)
 {

@@ -248,6 +248,6 @@ has_metrics()
 	run -0 "$TOP/rig/kernel/patches" "$TREE"
 	diff -r "$BATS_TEST_TMPDIR/patches" "$BUILD/patches"
 	rm "$TREE/drivers/perf/riscv/compat.h"
-	cat "$TOP"/kernel/series/{no-compat,maintainers,bindings}.patch | patch -d "$TREE" -p1 -s
+	cat "$TOP"/kernel/series/{no-compat,maintainers,bindings}.patch | patch -d "$TREE" -p1 -s --no-backup-if-mismatch
 	diff -r -x .riscv-pmu-graft "$TREE" "$BATS_TEST_TMPDIR/patched"
 }

@@ -303,7 +303,7 @@ static void all_openers_run_at_most_64_identical_events(struct kunit *test)
 	switch_out_crowd(test, ev);
 }
 
-/* The events of a task that was switched out do not count, but all of them may return. */
+/* Events that are switched out take no place under the limit, but cannot exceed it on return. */
 static void events_that_return_do_not_exceed_the_limit(struct kunit *test)
 {
 	struct riscv_pmu_event *ev = switch_in_crowd(test);

@@ -270,7 +270,7 @@ static void sample_is_taken_after_the_event_was_switched_out(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* As the sample of a tracepoint of firmware calls does, whose group has the event. */
+/* Reads the event during a firmware call, as a sample of its tracepoint does. */
 static void read_on_step(struct fake_pmu *fake)
 {
 	struct state_event *s = fake->step_data;
@@ -308,7 +308,7 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, count_of(counting), 1007);
 
-	/* Nor if it is read meanwhile. */
+	/* Nor are events lost or counted twice if the event is read meanwhile. */
 	begin(fake);
 	this_hart(fake)->reload |= C(3);
 	this_hart(fake)->dirty |= C(3);

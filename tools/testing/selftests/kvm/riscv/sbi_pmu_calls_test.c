@@ -377,7 +377,10 @@ static void guest_more_events_than_counters(void)
 	GUEST_DONE();
 }
 
-/* The host resets the vcpu, which a kernel with DEBUG_ATOMIC_SLEEP reports if it must not sleep. */
+/*
+ * The host resets the vcpu. If it sleeps while atomic, a kernel with DEBUG_ATOMIC_SLEEP reports
+ * that.
+ */
 static void guest_reset_while_counting(void)
 {
 	configure(BIT(INSTRET), SBI_PMU_CFG_FLAG_AUTO_START, INSTRUCTIONS);

@@ -433,7 +433,10 @@ static void check_stack(struct records_check *check, uint64_t pc,
 		memcpy(check->first, entries, nr * sizeof(*entries));
 		check->nr_first = nr;
 	}
-	/* An interrupt during the last handler, which is too late without -icount, clears them. */
+	/*
+	 * Without -icount, an overflow interrupt may arrive late, during the last handler, and
+	 * clear the records.
+	 */
 	if (!nr && !pmu_is_exact()) {
 		check->few++;
 		return;
