@@ -17,7 +17,7 @@
 /* Their pages are four times what KASAN may keep of 1 GiB after it is freed. */
 #define LEAK_CALLS	32768
 #define READS		1000
-#define TURNS		30
+#define TURNS		300
 /*
  * 2^61 events before the overflow: KVM uses a counting event for this distance, and the host's
  * driver writes such a value on QEMU, too (at most 2^62).
@@ -360,7 +360,8 @@ static void guest_more_events_than_counters(void)
 	for (int i = 0; i < TURNS; i++) {
 		expect_error(start_at(INSTRET, 1, 0), 0);
 		last = 0;
-		for (int j = 0; j < READS; j++) {
+		/* Less than the millisecond after which KVM estimates */
+		for (int j = 0; j < READS / 10; j++) {
 			work(1000);
 			now = csr_read(CSR_INSTRET);
 			__GUEST_ASSERT(now >= last, "%ld after %ld", now, last);
@@ -370,10 +371,10 @@ static void guest_more_events_than_counters(void)
 		sum += csr_read(CSR_INSTRET);
 	}
 	/* A third of this is executed while its event has the counter. */
-	__GUEST_ASSERT(sum > TURNS * READS * 100, "%ld instructions", sum);
+	__GUEST_ASSERT(sum > TURNS * READS * 10, "%ld instructions", sum);
 	expect_error(stop(supervisor, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
 	now = READ_ONCE(shmem->ctr_values[0]);
-	__GUEST_ASSERT(now > TURNS * READS * 1000, "%ld instructions", now);
+	__GUEST_ASSERT(now > TURNS * READS * 100, "%ld instructions", now);
 	GUEST_DONE();
 }
 
