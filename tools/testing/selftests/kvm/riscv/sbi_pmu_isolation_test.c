@@ -778,7 +778,7 @@ static const struct {
 	{ "samples_of_guest_and_host", test_samples_of_both },
 	{ "two_guests_on_one_hart", test_two_guests, .exact = true },
 	{ "host_and_guest_events_are_multiplexed", test_multiplexing, .exact = true },
-	{ "cpu_wide_host_events_do_not_stop_a_guest", test_beside_events_of_the_cpu, .exact = true },
+	{ "cpu_wide_events_do_not_stop_a_guest", test_beside_events_of_the_cpu, .exact = true },
 	{ "a_migrated_vcpu_loses_no_counts", test_migration, .cpus = 2 },
 	{ "a_killed_guest_leaves_no_event", test_killed, .cpus = 2, .debugfs = true },
 };
