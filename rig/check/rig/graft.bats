@@ -234,7 +234,7 @@ has_metrics()
 	cp -a "$BUILD/patches" "$BATS_TEST_TMPDIR/patches"
 	grep -q '^sample/1 ' "$BUILD/patches/driver/0000-cover-letter.patch"
 	# checkpatch wants the lines of a message to have at most 75 characters.
-	run -0 awk 'FNR == 1 { body = 0 } !NF { body = 1 } /^---$/ { nextfile } body && length > 75 { print FILENAME ": " $0 }' \
+	run -0 awk 'FNR == 1 { body = 0 } !NF { body = 1 } /^---$/ { nextfile } body && length > 75 { print FILENAME, FNR }' \
 		"$BUILD"/patches/*/*[1-9]-*.patch "$BUILD"/patches/*/*0-[!c]*.patch
 	[ -z "$output" ]
 	"${git[@]}" init -q
