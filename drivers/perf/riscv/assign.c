@@ -203,7 +203,7 @@ static bool assign_is_sampled(const struct riscv_pmu_counter *counter)
  *		samples; -ENOENT if none. Sharing it loses no events
  * @other:	any other of @ctrs, or -ENOENT. Sharing it loses the events between stop and
  *		start at each overflow
- * @nr:		events of @ctrs
+ * @nr:		events of @ctrs, counted up to RISCV_PMU_MAX_SHARED
  * @nr_opener:	those that have the same opener as the new event
  */
 struct assign_same {
@@ -220,6 +220,8 @@ static void assign_count(struct assign_same *same, const struct riscv_pmu_counte
 	const struct riscv_pmu_event *ev;
 
 	list_for_each_entry(ev, &counter->events, node) {
+		if (same->nr >= RISCV_PMU_MAX_SHARED)
+			return;
 		same->nr++;
 		same->nr_opener += ev->opener == opener;
 	}
@@ -237,6 +239,8 @@ static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
 			continue;
 		same.ctrs |= BIT_ULL(ctr);
 		assign_count(&same, &hart->counter[ctr], ev->opener);
+		if (unlikely(same.nr >= RISCV_PMU_MAX_SHARED))
+			return same;
 		if (assign_is_sampled(&hart->counter[ctr]) == sampled)
 			same.alike = ctr;
 		else
@@ -343,7 +347,6 @@ static bool assign_has_too_many(struct riscv_pmu_hart *hart, const struct assign
 		return true;
 	}
 
-	/* No mark is needed: on a crowded hart, riscv_pmu_event_can_return() is false. */
 	return same->nr >= RISCV_PMU_MAX_SHARED;
 }
 
