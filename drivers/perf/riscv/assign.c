@@ -361,8 +361,6 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return -EAGAIN;
 
 	ev->limited = false;
-	if (riscv_pmu_event_has_kept_ctr(hart, ev))
-		return ev->ctr;
 	/* The search for an own counter visits all attached events. Here they can be thousands. */
 	if (ctr < 0 && riscv_pmu_hart_is_crowded(hart))
 		ctr = same.other;
@@ -428,7 +426,7 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (ctr < 0)
 		return ctr;
 
-	hart->stats.searched += !riscv_pmu_event_has_kept_ctr(hart, ev);
+	hart->stats.searched++;
 	ev->hart = hart;
 	ev->ctr = ctr;
 	ev->counter = &hart->counter[ctr];

@@ -191,32 +191,19 @@ static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_event_has_kept_ctr() - whether an event's last counter still has its config
- * @hart:	this hart
- * @ev:	an event that is not attached
- *
- * Return: true if the event needs no other counter.
- */
-static inline bool riscv_pmu_event_has_kept_ctr(const struct riscv_pmu_hart *hart,
-						const struct riscv_pmu_event *ev)
-{
-	return ev->hart == hart && ev->gen == ev->counter->gen;
-}
-
-/**
- * riscv_pmu_event_can_return() - whether an event can be attached to its last counter at once
+ * riscv_pmu_event_can_return() - whether an event's last counter still has its config
  * @hart:	this hart
  * @ev:	an event that is not attached
  *
  * RISCV_PMU_MAX_SHARED is not checked: no list is searched for an event that returns, and a check
  * would cost each context switch five instructions per event.
  *
- * Return: true if its last counter still has its config.
+ * Return: true if the event can be attached to that counter without a search.
  */
 static inline bool riscv_pmu_event_can_return(const struct riscv_pmu_hart *hart,
 					      const struct riscv_pmu_event *ev)
 {
-	return riscv_pmu_event_has_kept_ctr(hart, ev);
+	return ev->hart == hart && ev->gen == ev->counter->gen;
 }
 
 /**
