@@ -16,12 +16,14 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -328,12 +330,40 @@ static double pong(int rounds)
 }
 
 /*
+ * Start a process that is always runnable. It does not run while the measuring processes, which are
+ * SCHED_FIFO, are runnable.
+ */
+static pid_t start_waiter(void)
+{
+	const pid_t parent = getpid();
+	pid_t pid = fork();
+
+	if (pid < 0)
+		fail("cannot start a process: %s", strerror(errno));
+	if (pid)
+		return pid;
+	/* End with the parent, so that a failed measurement does not disturb the next ones. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	for (;;)
+		asm volatile("");
+}
+
+/*
  * Use SCHED_FIFO: the decisions of the fair scheduler depend on how long tasks have run, so a
  * few instructions more or less here would change its costs by dozens of instructions.
  */
 static double run_switch(void)
 {
 	const struct sched_param param = { .sched_priority = 1 };
+	/*
+	 * At each wakeup the scheduler dequeues the SCHED_FIFO tasks and enqueues them again. If
+	 * the number of runnable tasks thereby rises from below two to two or more, the hart is
+	 * marked as overloaded, which takes 28 instructions per round trip. Without the waiters,
+	 * this would depend on whether kworkers are runnable.
+	 */
+	const pid_t waiters[] = { start_waiter(), start_waiter() };
 	double result;
 	long calls;
 	pid_t pid;
@@ -354,6 +384,10 @@ static double run_switch(void)
 	verify_events();
 	close(there[1]);
 	waitpid(pid, NULL, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(waiters); i++) {
+		kill(waiters[i], SIGKILL);
+		waitpid(waiters[i], NULL, 0);
+	}
 	return result;
 }
 
