@@ -44,10 +44,14 @@ static void core_enable_type(struct pmu *p)
  */
 static __always_inline u64 core_reload(struct perf_event *event, struct riscv_pmu_event *ev)
 {
-	if (!local64_read(&event->hw.period_left))
-		local64_set(&event->hw.period_left, riscv_pmu_event_period(event));
+	s64 left = local64_read(&event->hw.period_left);
 
-	return riscv_pmu_event_limit_period(ev, local64_read(&event->hw.period_left));
+	if (!left) {
+		left = riscv_pmu_event_period(event);
+		local64_set(&event->hw.period_left, left);
+	}
+
+	return riscv_pmu_event_limit_period(ev, left);
 }
 
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,

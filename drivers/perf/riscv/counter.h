@@ -321,8 +321,11 @@ static inline bool riscv_pmu_event_needs_irq(const struct riscv_pmu_event *ev)
 static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_event *ev, u64 left)
 {
+	/* With -fno-strict-aliasing, the compiler would load ev->ctr again after each store. */
+	u64 bit = BIT_ULL(ev->ctr);
+
 	ev->state = RISCV_PMU_EVENT_PENDING;
-	hart->pending |= BIT_ULL(ev->ctr);
+	hart->pending |= bit;
 	if (!ev->sampling)
 		return;
 
@@ -333,7 +336,7 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 		return;
 	}
 	hart->irq.events++;
-	hart->pending_irq |= BIT_ULL(ev->ctr);
+	hart->pending_irq |= bit;
 }
 
 /**
