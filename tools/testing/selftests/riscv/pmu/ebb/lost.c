@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* No overflow is lost, of a million. */
+/*
+ * No overflow is lost: of a million if the counters are delegated; of a hundred thousand if each
+ * EBB calls the firmware, because QEMU takes half a minute for a million; of ten thousand without
+ * -icount.
+ */
 
 TEST_F_TIMEOUT(ebb, lost_exception, 120)
 {
-	long times = self->exact ? 1000000 : 10000, period = 500;
+	long times = pmu_is_delegated() ? 1000000 : 100000, period = 500;
 	int fd = open_ebb(&self->attr, period);
 	int64_t count;
 
+	if (!self->exact)
+		times = 10000;
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, run(fd, pmu_loop, times * period));
 	count = pmu_read(fd);
