@@ -452,6 +452,8 @@ TEST_F(sampling, an_event_is_throttled_until_the_next_tick)
 	EXPECT_LT(0, self->ring.samples);
 	if (!self->exact)
 		return;
+	if (pmu_read_number("/proc/sys/kernel/perf_event_max_sample_rate") != 5000)
+		SKIP(return, "samples take so long that perf has lowered their rate");
 
 	EXPECT_LE(ticks - 1, self->ring.throttled);
 	EXPECT_GE(ticks + 2, self->ring.throttled);
