@@ -539,8 +539,8 @@ int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, un
 
 	apply_plan_load(pmu, hart, ctr, value);
 	/*
-	 * The backend changes the counter meanwhile. Its firmware calls hit tracepoints, and a
-	 * sample of one may read an event of this counter: let it return the latched count.
+	 * While the backend writes the counter, the tracepoint of its firmware calls may take a
+	 * sample that reads an event of this counter. Let that read return the latched count.
 	 */
 	hart->latched = true;
 	err = pmu->ops.reload(pmu, ctr, hart->batch.setup[ctr].value, &was);

@@ -198,7 +198,8 @@ static bool assign_is_sampled(const struct riscv_pmu_counter *counter)
 
 /**
  * struct assign_same - counters in use that hold the config of a new event
- * @ctrs:	all such counters
+ * @ctrs:	all such counters; once @nr has reached its limit, the search ends, and those that
+ *		follow are missing, also from @alike and @other
  * @alike:	one whose events all count if the new event counts, or that samples if it
  *		samples; -ENOENT if none. Sharing it loses no events
  * @other:	any other of @ctrs, or -ENOENT. Sharing it loses the events between stop and
@@ -336,7 +337,7 @@ static bool assign_prefers_own(const struct riscv_pmu *pmu, const struct riscv_p
 	return free & pmu->fixed_ctrs || (free && !(same & ~pmu->fixed_ctrs));
 }
 
-/* Whether a limit on identical events forbids to attach this one. */
+/* Whether a limit on identical events does not allow this one to be attached. */
 static bool assign_has_too_many(struct riscv_pmu_hart *hart, const struct assign_same *same,
 				struct riscv_pmu_event *ev)
 {
@@ -361,7 +362,7 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return -EAGAIN;
 
 	ev->limited = false;
-	/* The search for an own counter visits all attached events. Here they can be thousands. */
+	/* assign_find_own() visits all attached events, which can be thousands on such a hart. */
 	if (ctr < 0 && riscv_pmu_hart_is_crowded(hart))
 		ctr = same.other;
 	if (ctr < 0 || assign_prefers_own(pmu, hart, req, same.ctrs)) {

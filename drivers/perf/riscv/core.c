@@ -486,9 +486,9 @@ int riscv_pmu_event_init(struct perf_event *event)
 	ev->polled = ev->sampling && !(ev->req.ctrs & pmu->irq_ctrs);
 	event->hw.idx = -1;
 	/*
-	 * perf sets an event active before pmu->add(). A firmware call in the first add hits a
-	 * tracepoint, whose sample may read this event, which has no hart yet: stopped events are
-	 * not read.
+	 * perf marks an event as active before it calls pmu->add(). Firmware calls of the first
+	 * add() have a tracepoint, and a sample of it may read this event, which has no hart yet.
+	 * riscv_pmu_read() ignores stopped events, so the event begins stopped.
 	 */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	ev->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;

@@ -61,7 +61,7 @@ int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, un
 #define RISCV_PMU_MAX_IDENTICAL	16
 
 /**
- * riscv_pmu_max_identical() - the limit on identical events of one owner on a hart
+ * riscv_pmu_max_identical() - the limit on identical events of one opener on a hart
  * @req:	config and constraint of the events
  *
  * All of them could share one counter. But some programs, such as LTP's perf_event_open02,
@@ -77,11 +77,12 @@ static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_reque
 }
 
 /*
- * The limit on identical events on a hart, whoever has opened them. A new event is compared with
- * each of them while the run queue is locked, and processes can pass their events on, so the limit
- * per opener does not bound that time. Only the events of the CPU and of the running task are
- * attached at once: 64 are four processes at their limit, or 64 monitors with an event each. A
- * group that was validated always fits.
+ * While so many identical events are attached to a hart, no counter is searched for another one,
+ * whoever has opened it. A search compares the event with each of them while the run queue is
+ * locked. Any number of processes can open events for one task, so the limit per opener does not
+ * bound that time. Only CPU-wide events and those of the running task are attached: 64 are four
+ * processes at their limit, or 64 monitors with an event each. A group that was validated fits if
+ * no other identical events are attached.
  */
 #define RISCV_PMU_MAX_SHARED	64
 
@@ -93,7 +94,8 @@ static_assert(RISCV_PMU_MAX_SHARED >= RISCV_MAX_COUNTERS);
  *
  * Uses the statistics, so that attach and detach need not maintain another counter.
  *
- * Return: true if a search should visit no more events than it has to.
+ * Return: true if at least RISCV_PMU_MAX_SHARED events of any config are attached. Then a search
+ * should visit as few of them as possible.
  */
 static inline bool riscv_pmu_hart_is_crowded(const struct riscv_pmu_hart *hart)
 {
@@ -195,8 +197,8 @@ static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
  * @hart:	this hart
  * @ev:	an event that is not attached
  *
- * RISCV_PMU_MAX_SHARED is not checked: no list is searched for an event that returns, and a check
- * would cost each context switch five instructions per event.
+ * RISCV_PMU_MAX_SHARED is not checked: an event that returns is not compared with others, and the
+ * check would take five instructions for each event of a context switch.
  *
  * Return: true if the event can be attached to that counter without a search.
  */

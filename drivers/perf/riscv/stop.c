@@ -119,10 +119,10 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	hart->dirty &= ~ctrs;
 	hart->hw.armed &= ~ctrs;
 	/*
-	 * Fixed counters that can not be stopped keep running: read them before the next use.
-	 * Narrow ones may have overflowed: the overflow flag of a delegated counter is cleared only
-	 * when the counter is written, and while it is set, the counter does not interrupt
-	 * (Sscofpmf).
+	 * Fixed counters that cannot be stopped keep running, so they are read before their next
+	 * use. Narrow counters are written before it, because they may have overflowed: a delegated
+	 * counter does not interrupt while its overflow flag is set (Sscofpmf), and the flag is
+	 * cleared only when the counter is written.
 	 */
 	hart->hw.loaded &= ~(ctrs & (pmu->fixed_ctrs | pmu->narrow_ctrs));
 }

@@ -29,9 +29,10 @@ u32 riscv_pmu_throttle_max_gap __ro_after_init;
 /*
  * A few events whose long periods happen to end together are not throttled, however close their
  * interrupts are; many short periods are. So several consecutive interrupts have to be too early,
- * and the event's last sample less than sixteen interrupt durations old. With more than sixteen
- * events whose periods end one after another, that sample is older. Then it is enough that all
- * interrupts since it were too early. Differences of time are compared, so a wrap does no harm.
+ * and the event's last sample has to be less than sixteen interrupt durations old. With more than
+ * sixteen events whose periods end one after another, each event's last sample is older. So it also
+ * suffices that all interrupts after that sample were too early. Times are compared by their
+ * differences, so the clock may wrap.
  */
 static bool throttle_is_needed(const struct riscv_pmu_hart *hart, u32 gap)
 {

@@ -78,7 +78,10 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
 	/* Errors are ignored: the firmware returns one if a counter was not in use. */
 	riscv_pmu_sbi_stop(pmu->ctrs & ~pmu->free_running_ctrs, SBI_PMU_STOP_FLAG_RESET);
 	this_cpu_write(riscv_pmu_sbi_configs, 0);
-	/* Firmware counters do not interrupt: without others, delegated ones have done so. */
+	/*
+	 * Firmware counters raise no interrupt. If this backend has no others, a pending interrupt
+	 * is that of a delegated counter, which must not be lost.
+	 */
 	if (pmu->hwirq && pmu->ctrs & ~pmu->fw_ctrs)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 }

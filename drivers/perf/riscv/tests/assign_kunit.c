@@ -248,7 +248,10 @@ static void one_opener_runs_as_many_identical_events_as_counters(struct kunit *t
 
 #define CROWD	RISCV_PMU_MAX_SHARED
 
-/* Identical events, each of another opener. One more than the hart may have is returned. */
+/*
+ * Switches in as many identical events as a hart may have, each with another opener. The array that
+ * is returned has one more, which is not switched in.
+ */
 static struct riscv_pmu_event *switch_in_crowd(struct kunit *test)
 {
 	struct riscv_pmu_event *ev = kunit_kcalloc(test, CROWD + 1, sizeof(*ev), GFP_KERNEL);
@@ -290,7 +293,7 @@ static void all_openers_run_at_most_64_identical_events(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, try_add(fake, &ev[CROWD]), -EAGAIN);
 	fake_advance(fake, 10);
-	/* Another event fits after one was deleted. */
+	/* The other event fits once one was switched out. */
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[0]), 50);
 	switch_in(test, fake, &ev[CROWD], 0);
 	fake_advance(fake, 10);
@@ -300,7 +303,7 @@ static void all_openers_run_at_most_64_identical_events(struct kunit *test)
 	switch_out_crowd(test, ev);
 }
 
-/* The limit is per config. Beyond it, an event of another config returns to its counter. */
+/* The limit is per config: on a hart that has reached it, an event of another config still runs. */
 static void other_events_run_on_a_crowded_hart(struct kunit *test)
 {
 	struct riscv_pmu_event *ev = switch_in_crowd(test);
