@@ -92,8 +92,9 @@ void ebb_dispatch(uintptr_t *pc)
 }
 
 /*
- * Whether the caller is a handler, or was called by one. A handler that was left by siglongjmp()
- * has not cleared self.stack, but then the stack does not reach as far down.
+ * Whether the caller is a handler, or was called by one: its stack pointer is below that at the
+ * handler's entry. A handler that was left by siglongjmp() has not cleared self.stack. This is
+ * noticed unless the program has meanwhile called functions to the same depth; see ebb_handler_fn.
  */
 static bool is_inside(void)
 {

@@ -34,7 +34,7 @@
 #define PATH_SIZE	512
 #define LOOK_MS		1000
 #define GRACE_MS	5000
-/* The least time between two looks: longer than a tick of a clock of 1 MHz. */
+/* The wait before each look, so that the running time grows even with a timebase of 1 MHz. */
 #define MIN_LOOK_US	1000
 
 /* Marks a process that holds the counters: a link of this name in its /proc/PID/fd. */
@@ -148,7 +148,10 @@ static void raise_file_limit(struct rlimit *before)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Is the event on the PMU? It is not if it is in error state or was removed with its hart. */
+/*
+ * Whether the event has run since the last look. It has not if it is in error state, was disabled,
+ * or was removed with its hart; if that happened after the last look, the next look finds it.
+ */
 static bool is_held(struct hart *hart)
 {
 	struct {
@@ -251,7 +254,7 @@ static bool reserve_all(void)
 	/* A hart may have come or gone meanwhile. */
 	why = reservation_lost();
 	if (why)
-		report_error("%s: try again while no hart goes online or offline", why);
+		report_error("%s: try again while no hart goes online or offline and the machine is not suspended", why);
 	return !why;
 }
 

@@ -184,8 +184,9 @@ static int run(const struct command *command, int argc, char **argv)
 }
 
 /*
- * If stdin, stdout or stderr is closed, the next file that rvpmu opens would take its place. A read
- * or write of the substitute fails, as without it, and the programs that rvpmu runs do not get it.
+ * If stdin, stdout or stderr is closed, open /dev/null in its place, so that no other file gets its
+ * number. It is opened for the opposite direction, so that reads and writes fail as with a closed
+ * file, and the programs that rvpmu runs do not get it.
  */
 static void fill_standard_files(void)
 {

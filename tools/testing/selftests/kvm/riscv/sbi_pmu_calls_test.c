@@ -336,7 +336,7 @@ static void guest_replaced_page(void)
 
 	for (int i = 0; i < LEAK_CALLS; i++)
 		expect_error(set_shmem(SHMEM_ADDRESS), 0);
-	/* After an address without memory there is either the earlier page or none. */
+	/* After a failed SET_SHMEM there may be the earlier page or none: STOP handles both. */
 	expect_error(set_shmem(NO_MEMORY), SBI_ERR_INVALID_ADDRESS);
 	configure(BIT(INSTRET), SBI_PMU_CFG_FLAG_AUTO_START, INSTRUCTIONS);
 	error = stop(INSTRET, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT).error;
@@ -360,7 +360,7 @@ static void guest_more_events_than_counters(void)
 	for (int i = 0; i < TURNS; i++) {
 		expect_error(start_at(INSTRET, 1, 0), 0);
 		last = 0;
-		/* Less than the millisecond after which KVM estimates */
+		/* Each turn is shorter than the millisecond that KVM needs for an estimate. */
 		for (int j = 0; j < READS / 10; j++) {
 			work(1000);
 			now = csr_read(CSR_INSTRET);
@@ -370,7 +370,7 @@ static void guest_more_events_than_counters(void)
 		expect_error(stop(INSTRET, 1, 0), 0);
 		sum += csr_read(CSR_INSTRET);
 	}
-	/* A third of this is executed while its event has the counter. */
+	/* INSTRET counts only while its event has a counter; this bound is far below that part. */
 	__GUEST_ASSERT(sum > TURNS * READS * 10, "%ld instructions", sum);
 	expect_error(stop(supervisor, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT), 0);
 	now = READ_ONCE(shmem->ctr_values[0]);

@@ -254,7 +254,7 @@ static void run_pending(struct __test_metadata *_metadata, int fd)
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* Without -icount the overflow may come outside the loop: then there is another one. */
+/* Without -icount the overflow may come outside the loop: then the run is repeated. */
 TEST_F(ebb, a_pending_overflow_has_the_records_of_its_time)
 {
 	struct records_check check = records_check_init();
