@@ -64,22 +64,44 @@ u64 riscv_pmu_user_access_ctrs(const struct riscv_pmu *pmu)
 	}
 }
 
+/**
+ * struct page_samplers - the processes whose overflow points a counter's value depends on
+ * @any:	there is at least one
+ * @many:	there are several
+ * @opener:	the last one that was found
+ */
+struct page_samplers {
+	bool			any;
+	bool			many;
+	const struct pid	*opener;
+};
+
+/* Once for each counter: it may have thousands of mapped events. */
+static struct page_samplers page_find_samplers(const struct riscv_pmu_counter *counter)
+{
+	struct page_samplers samplers = {};
+	const struct riscv_pmu_event *ev;
+
+	list_for_each_entry(ev, &counter->events, node) {
+		if (!riscv_pmu_event_needs_irq(ev) || ev->state == RISCV_PMU_EVENT_STOPPED)
+			continue;
+		samplers.many |= samplers.any && samplers.opener != ev->opener;
+		samplers.any = true;
+		samplers.opener = ev->opener;
+	}
+
+	return samplers;
+}
+
 /*
  * Whether the counter's value depends on the overflow point of another process: then it must not
  * be shown, because it reveals the distance to that overflow point.
  */
-static bool page_is_disturbed(const struct riscv_pmu_event *ev)
+static bool page_is_disturbed(const struct riscv_pmu_event *ev,
+			      const struct page_samplers *samplers)
 {
-	const struct pid *process = task_tgid(ev->event->hw.target);
-	const struct riscv_pmu_event *other;
-
-	list_for_each_entry(other, &ev->counter->events, node) {
-		if (other->sampling && !other->polled && other->state != RISCV_PMU_EVENT_STOPPED &&
-		    other->opener != process)
-			return true;
-	}
-
-	return false;
+	return samplers->many ||
+	       (samplers->any && samplers->opener != task_tgid(ev->event->hw.target));
 }
 
 /*
@@ -160,9 +182,10 @@ void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event 
  * A counter that was written for the overflow point of another process has to be written again
  * before it is shown.
  */
-static void page_check_clean(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+static void page_check_clean(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
+			     const struct page_samplers *samplers)
 {
-	if (page_is_disturbed(ev))
+	if (page_is_disturbed(ev, samplers))
 		ev->clean = false;
 	else if (!ev->clean)
 		riscv_pmu_user_restart(hart, ev);
@@ -208,13 +231,14 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	}
 
 	for_each_ctr(ctr, hart->wanted.sched.used) {
+		struct page_samplers samplers = page_find_samplers(&hart->counter[ctr]);
 		struct riscv_pmu_event *ev;
 
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 			/* ->mm and ->task are read after ->user. */
 			if (!smp_load_acquire(&ev->user))
 				continue;
-			page_check_clean(hart, ev);
+			page_check_clean(hart, ev, &samplers);
 			mask |= page_show_event(pmu, ev);
 			shown = true;
 		}

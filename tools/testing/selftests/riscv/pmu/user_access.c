@@ -415,17 +415,27 @@ static void sampler_stop(struct sampler *sampler)
 	close(sampler->fd);
 }
 
+/* Opens a sampling event of this process, with twice the period of the other process. */
+static int open_own_sampler(const struct perf_event_attr *like)
+{
+	struct perf_event_attr attr = *like;
+
+	attr.sample_period = 2 * sampler_period();
+	return pmu_open(&attr);
+}
+
 /*
  * While the other process samples, the index has to be 0. After its event was disabled, the
- * index is not 0, and the counter must have been restarted.
+ * index is not 0, and the counter must have been restarted. This process may sample, too, if
+ * @samples is set: its own overflow points need not be hidden.
  */
 static void expect_period_hidden(struct __test_metadata *_metadata,
-				 const struct perf_event_attr *like, pid_t target)
+				 const struct perf_event_attr *like, pid_t target, bool samples)
 {
 	struct perf_event_attr attr = *like;
 	struct perf_event_mmap_page *page;
 	struct sampler sampler;
-	int fd;
+	int fd, own = -1;
 
 	if (!pmu_samples_by_interrupt())
 		SKIP(return, "no overflow interrupt (caps/sampling)");
@@ -438,6 +448,10 @@ static void expect_period_hidden(struct __test_metadata *_metadata,
 	attr.config2 = 0xfffffff8;
 	ASSERT_EQ(0, pin_to(0));
 	ASSERT_TRUE(sampler_start(&sampler, target));
+	if (samples) {
+		own = open_own_sampler(&attr);
+		ASSERT_LE(0, own);
+	}
 	fd = pmu_open(&attr);
 	page = map(fd);
 	ASSERT_NE(NULL, page);
@@ -450,6 +464,8 @@ static void expect_period_hidden(struct __test_metadata *_metadata,
 	sampler_stop(&sampler);
 	unmap(page);
 	close(fd);
+	if (samples)
+		close(own);
 }
 
 TEST_F(user_access, period_of_a_cpu_wide_sampling_event_is_hidden)
@@ -458,7 +474,7 @@ TEST_F(user_access, period_of_a_cpu_wide_sampling_event_is_hidden)
 	self->page = NULL;
 	close(self->fd);
 	self->fd = -1;
-	expect_period_hidden(_metadata, &self->attr, -1);
+	expect_period_hidden(_metadata, &self->attr, -1, false);
 	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
@@ -468,7 +484,17 @@ TEST_F(user_access, period_of_a_sampling_event_of_the_task_is_hidden)
 	self->page = NULL;
 	close(self->fd);
 	self->fd = -1;
-	expect_period_hidden(_metadata, &self->attr, getpid());
+	expect_period_hidden(_metadata, &self->attr, getpid(), false);
+	sched_setaffinity(0, sizeof(self->all), &self->all);
+}
+
+TEST_F(user_access, period_is_hidden_from_a_process_that_samples_too)
+{
+	unmap(self->page);
+	self->page = NULL;
+	close(self->fd);
+	self->fd = -1;
+	expect_period_hidden(_metadata, &self->attr, -1, true);
 	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
