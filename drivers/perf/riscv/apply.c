@@ -533,21 +533,21 @@ int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, un
 			  u64 value)
 {
 	struct riscv_pmu_counter *counter = &hart->counter[ctr];
-	u64 raw = counter->raw, was = raw;
-	bool latched = hart->latched;
+	u64 bit = BIT_ULL(ctr), raw = counter->raw, was = raw;
 	int err;
 
 	apply_plan_load(pmu, hart, ctr, value);
 	/*
 	 * While the backend writes the counter, the tracepoint of its firmware calls may take a
-	 * sample that reads an event of this counter. Let that read return the latched count.
+	 * sample that reads an event of this counter. As if the counter were stopped, that read
+	 * returns the count so far.
 	 */
-	hart->latched = true;
+	hart->hw.running &= ~bit;
 	err = pmu->ops.reload(pmu, ctr, hart->batch.setup[ctr].value, &was);
-	hart->latched = latched;
+	hart->hw.running |= bit;
 	counter->count += (was - raw) & counter->mask;
 	if (unlikely(err))
-		apply_fail(hart, BIT_ULL(ctr));
+		apply_fail(hart, bit);
 	return err;
 }
 

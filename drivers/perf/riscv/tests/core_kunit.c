@@ -270,13 +270,14 @@ static void sample_is_taken_after_the_event_was_switched_out(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Reads the event during a firmware call, as a sample of its tracepoint does. */
+/* Reads two events during a firmware call, as a sample of its tracepoint does. */
 static void read_on_step(struct fake_pmu *fake)
 {
-	struct state_event *s = fake->step_data;
+	struct state_event **s = fake->step_data;
 
 	fake->step = NULL;
-	riscv_pmu_read(&s->event);
+	riscv_pmu_read(&s[0]->event);
+	riscv_pmu_read(&s[1]->event);
 	fake->step = read_on_step;
 }
 
@@ -285,10 +286,13 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 {
 	struct state_event *sampling = new_event(test, 1, C(3), 1000);
 	struct state_event *counting = new_event(test, 1, C(3), 0);
+	struct state_event *other = new_event(test, 2, C(4), 0);
+	struct state_event *read[] = { counting, other };
 	struct fake_pmu *fake = test->priv;
 
 	sched_in(test, sampling);
 	sched_in(test, counting);
+	sched_in(test, other);
 	fake_advance(fake, 400);
 	begin(fake);
 	this_hart(fake)->reload |= C(3);
@@ -313,12 +317,15 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 	this_hart(fake)->reload |= C(3);
 	this_hart(fake)->dirty |= C(3);
 	fake->step = read_on_step;
-	fake->step_data = counting;
+	fake->step_data = read;
 	finish(fake);
 	fake->step = NULL;
+	/* The other counter, which counts two per tick, is read as it is at that time. */
+	KUNIT_EXPECT_EQ(test, local64_read(&other->event.count), 2028);
 	KUNIT_EXPECT_EQ(test, count_of(counting), 1014);
 	KUNIT_EXPECT_EQ(test, count_of(sampling), 1014);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 993);
+	sched_out(test, other);
 	sched_out(test, counting);
 	sched_out(test, sampling);
 }

@@ -411,6 +411,8 @@ TEST_F_TIMEOUT(records, firmware_calls_sample_the_group_of_an_event, 120)
 		ASSERT_EQ(0, pmu_run(self->fd, 0, pmu_loop, N / 10));
 	}
 	pmu_ring_records(&self->ring, &self->attr, check_firmware_call, &check);
+	if (pmu_idle_loses_ctrs())
+		EXPECT_LT(0, self->ring.samples);
 	EXPECT_EQ(0, check.wrong);
 	EXPECT_EQ(0, check.decreased);
 	close(fd);
