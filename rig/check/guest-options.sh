@@ -21,7 +21,8 @@ guest_options()
 	# Two tests run for RISCV_PMU_FUZZ_SECONDS each. The host has the row's kernel.
 	@nested-fuzz) GUEST_OPTIONS=(--nested-kernel riscv-pmu --nested-append "RISCV_PMU_FUZZ_SECONDS=150 KSELFTEST_TIMEOUT=1500") ;;
 	@nested-perf) GUEST_OPTIONS=(--nested-run "check-kvm perf" --icount --timeout 600) ;;
-	@idle) GUEST_OPTIONS=(--icount --idle) ;;
+	# As for @ebb.
+	@idle) GUEST_OPTIONS=(--icount --idle --qemu -icount --qemu sleep=on) ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
 	@raw-two) GUEST_OPTIONS=(--raw-events 0x30) ;;
 	@core-*) GUEST_OPTIONS=(--icount --core "${1#@core-}") ;;
