@@ -74,6 +74,8 @@ FIXTURE_SETUP(branch)
 	self->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK;
 	self->attr.branch_sample_type = B_USER | B_ANY;
 	self->attr.sample_period = PERIOD;
+	/* Linux 7.2 limits branch records, too, by default to kernel.perf_event_max_stack. */
+	self->attr.sample_max_stack = self->depth;
 }
 
 FIXTURE_TEARDOWN(branch)

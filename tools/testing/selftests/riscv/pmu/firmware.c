@@ -286,32 +286,45 @@ TEST_F(machine_mode, counting_and_sampling_events_have_equal_counts)
 }
 
 /*
+ * Returns the least count of three runs: ticks, and tasks that run after them, only add to it.
+ * INT64_MAX if the event cannot be opened.
+ */
+static int64_t least_count(const struct perf_event_attr *attr)
+{
+	int fd = pmu_open(attr);
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; fd >= 0 && i < 3; i++) {
+		int64_t count = pmu_count_net(fd, pmu_illegal_loop, TRAPS);
+
+		least = count < least ? count : least;
+	}
+	close(fd);
+	return least;
+}
+
+/*
  * The count must not depend on the counter that an event has: in the second run, another event uses
- * the counter that the event has in the first run. Each run includes some ticks of some thousand
- * instructions.
+ * the counter that the event has in the first run.
  */
 TEST_F(machine_mode, another_event_does_not_change_the_count)
 {
 	struct perf_event_attr user = pmu_attr_user(PERF_TYPE_HARDWARE,
 						    PERF_COUNT_HW_INSTRUCTIONS);
 	int64_t alone, beside;
-	int fd, other;
+	int other;
 
 	if (!pmu_uses_fixed_ctrs() || pmu_try(&user))
 		SKIP(return, "only one counter can count the event");
 
-	fd = pmu_open(&self->attr);
-	ASSERT_LE(0, fd);
-	alone = pmu_count_net(fd, pmu_illegal_loop, TRAPS);
-	close(fd);
+	alone = least_count(&self->attr);
+	ASSERT_NE(INT64_MAX, alone);
 
 	user.disabled = 0;
 	other = pmu_open(&user);
 	ASSERT_LE(0, other);
-	fd = pmu_open(&self->attr);
-	ASSERT_LE(0, fd);
-	beside = pmu_count_net(fd, pmu_illegal_loop, TRAPS);
-	close(fd);
+	beside = least_count(&self->attr);
+	ASSERT_NE(INT64_MAX, beside);
 	close(other);
 	EXPECT_GT(TRAPS * MIN_TRAP_INSNS, llabs(alone - beside)) {
 		TH_LOG("alone %lld, beside another event %lld", (long long)alone,
