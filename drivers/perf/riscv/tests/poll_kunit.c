@@ -57,6 +57,7 @@ static void periods_are_extended_under_load_and_restored(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 10);
 	struct fake_pmu *fake = test->priv;
+	const u32 gap = fake->pmu.one_call ? 400 : 300;
 	u64 last = 10;
 
 	s->event.overflow_handler = summing_overflow;
@@ -67,15 +68,14 @@ static void periods_are_extended_under_load_and_restored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->samples, 100);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 
-	/* The minimum gap is three eighths of the duration: 300. */
-	timed_interrupt(fake, 3, 301, 800);
+	timed_interrupt(fake, 3, gap + 1, 800);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 	/* Three interrupts with a smaller gap are not throttled. */
 	for (int i = 0; i < 3; i++)
-		timed_interrupt(fake, 3, 290, 800);
+		timed_interrupt(fake, 3, gap - 10, 800);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 10);
 	for (int i = 0; i < 8; i++) {
-		timed_interrupt(fake, 3, 290, 800);
+		timed_interrupt(fake, 3, gap - 10, 800);
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 2 * last);
 		last *= 2;
 	}
@@ -89,6 +89,23 @@ static void periods_are_extended_under_load_and_restored(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* In user mode; in the kernel the gap is twice as long. */
+static void gap_depends_on_the_firmware_calls(struct kunit *test)
+{
+	struct riscv_pmu *pmu = &((struct fake_pmu *)test->priv)->pmu;
+	struct riscv_pmu_hart *hart = this_hart(test->priv);
+
+	hart->throttle.cost = 8 * 800;
+	pmu->one_call = false;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_throttle_gap(pmu, hart, true), 300);
+	pmu->one_call = true;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_throttle_gap(pmu, hart, true), 400);
+	pmu->no_calls = true;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_throttle_gap(pmu, hart, true), 600);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_throttle_gap(pmu, hart, false), 1200);
+	pmu->no_calls = false;
+}
+
 /*
  * If the kernel is interrupted, it may still be at the end of the last interrupt. So the minimum
  * gap is twice as long.
@@ -97,20 +114,20 @@ static void periods_are_extended_at_twice_the_gap_in_the_kernel(struct kunit *te
 {
 	struct state_event *s = new_event(test, 1, C(3), 10);
 	struct fake_pmu *fake = test->priv;
+	const u32 gap = fake->pmu.one_call ? 400 : 300;
 
 	sched_in(test, s);
 	for (int i = 0; i < 100; i++)
 		timed_interrupt(fake, 3, 10000, 400);
-	/* Three eighths of the duration are 150, three quarters 300. */
 	for (int i = 0; i < 10; i++)
-		timed_interrupt(fake, 3, 290, 400);
+		timed_interrupt(fake, 3, gap - 10, 400);
 	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
 	fake->mode = RISCV_PMU_INH_S;
 	for (int i = 0; i < 10; i++)
-		timed_interrupt(fake, 3, 301, 400);
+		timed_interrupt(fake, 3, gap + 1, 400);
 	KUNIT_EXPECT_EQ(test, this_hart(fake)->stats.extended, 0);
 	for (int i = 0; i < 10; i++)
-		timed_interrupt(fake, 3, 290, 400);
+		timed_interrupt(fake, 3, gap - 10, 400);
 	KUNIT_EXPECT_LT(test, 0, this_hart(fake)->stats.extended);
 	sched_out(test, s);
 }
@@ -512,6 +529,7 @@ static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 #define POLL_CASES									\
 	KUNIT_CASE(shared_counting_event_counts_during_the_interrupt),			\
 	KUNIT_CASE(periods_are_extended_under_load_and_restored),			\
+	KUNIT_CASE(gap_depends_on_the_firmware_calls),					\
 	KUNIT_CASE(periods_are_extended_at_twice_the_gap_in_the_kernel),		\
 	KUNIT_CASE(periods_of_nmis_leave_time_beside_entry_and_exit),		\
 	KUNIT_CASE(periods_that_end_together_are_not_extended),				\

@@ -496,6 +496,36 @@ TEST_F_TIMEOUT(throttling, a_period_of_1_with_the_kernel_and_no_limits_leaves_ti
 	EXPECT_USABLE_UNDER_LOAD();
 }
 
+/*
+ * The driver leaves the interrupted code at least a twentieth of the hart, half of which the
+ * spinner of begin_load() takes: n instructions take at most 40 n. The first loop is for the driver
+ * to extend the period.
+ */
+TEST_F_TIMEOUT(throttling, a_period_of_1_leaves_a_twentieth_of_the_hart, 120)
+{
+	const long n = 1000000;
+
+	if (!pmu_is_exact())
+		SKIP(return, "needs one instruction per nanosecond (-icount and one hart)");
+
+	for (int user_only = 0; user_only <= pmu_can_filter(); user_only++) {
+		double began, took;
+
+		self->attr.exclude_kernel = user_only;
+		self->attr.exclude_hv = user_only;
+		ASSERT_EQ(0, begin_load(self));
+		pmu_loop(n / 10);
+		began = now();
+		pmu_loop(n);
+		took = (now() - began) * 1e9 / n;
+		TH_LOG("%.1f instructions for each of the loop", took);
+		EXPECT_GE(40, took);
+		EXPECT_SAMPLES_ON_ALL_HARTS();
+		end_load(self);
+	}
+	EXPECT_SAMPLING_AS_BEFORE();
+}
+
 PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
 
 TEST_HARNESS_MAIN
