@@ -26,10 +26,11 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
 
 /*
  * The time from one interrupt to the next that leaves the interrupted context at least a twentieth
- * of the hart, in eighths of an interrupt's duration: 3; 4 if a batch takes one firmware call; 6
- * without calls. Exit and entry take as long in each case: on Linux 7.2, 2, 3 and 4 eighths. Those
- * of an NMI take longer, and how long depends on the firmware: each hart measures it, and an eighth
- * of the handler's duration is added.
+ * of the hart, in eighths of an interrupt's duration: three, four if a batch takes one firmware
+ * call, or six if there are no calls. Exit and entry take the same time in all three cases, but the
+ * interrupt does not: on Linux 7.2 they are two, three and four eighths of it. Those of an NMI take
+ * longer, and how long depends on the firmware: each hart measures it, and an eighth of the
+ * handler's duration is added.
  *
  * In kernel mode the interrupted code can be the softirqs at the end of the last interrupt, which
  * need as long again before they make progress, so the time is twice as long there.

@@ -498,8 +498,8 @@ TEST_F_TIMEOUT(throttling, a_period_of_1_with_the_kernel_and_no_limits_leaves_ti
 
 /*
  * The driver leaves the interrupted code at least a twentieth of the hart, half of which the
- * spinner of begin_load() takes: n instructions take at most 40 n. The first loop is for the driver
- * to extend the period.
+ * spinner of begin_load() takes: n instructions take at most 40 n. During the first loop the driver
+ * extends the period.
  */
 TEST_F_TIMEOUT(throttling, a_period_of_1_leaves_a_twentieth_of_the_hart, 120)
 {

@@ -415,12 +415,12 @@ static void sampler_stop(struct sampler *sampler)
 	close(sampler->fd);
 }
 
-/* Opens a sampling event of this process, with twice the period of the other process. */
+/* Opens a sampling event of this process, with a much longer period than that of the other. */
 static int open_own_sampler(const struct perf_event_attr *like)
 {
 	struct perf_event_attr attr = *like;
 
-	attr.sample_period = 2 * sampler_period();
+	attr.sample_period = 64 * sampler_period();
 	return pmu_open(&attr);
 }
 

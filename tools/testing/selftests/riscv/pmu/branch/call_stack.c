@@ -54,7 +54,7 @@ static void ask_for_stacks(struct perf_event_attr *attr)
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	attr->exclude_callchain_kernel = 1;
 	attr->branch_sample_type = B_USER | B_CALL_STACK;
-	/* kernel.perf_event_max_stack, which call chains must not exceed. */
+	/* 0 stands for kernel.perf_event_max_stack, which call chains must not exceed. */
 	attr->sample_max_stack = 0;
 }
 
