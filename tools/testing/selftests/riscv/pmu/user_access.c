@@ -430,9 +430,9 @@ static int open_own_sampler(const struct perf_event_attr *like)
  * @samples is set: its own overflow points need not be hidden.
  */
 static void expect_period_hidden(struct __test_metadata *_metadata,
-				 const struct perf_event_attr *like, pid_t target, bool samples)
+				 FIXTURE_DATA(user_access) *self, pid_t target, bool samples)
 {
-	struct perf_event_attr attr = *like;
+	struct perf_event_attr attr = self->attr;
 	struct perf_event_mmap_page *page;
 	struct sampler sampler;
 	int fd, own = -1;
@@ -440,6 +440,11 @@ static void expect_period_hidden(struct __test_metadata *_metadata,
 	if (!pmu_samples_by_interrupt())
 		SKIP(return, "no overflow interrupt (caps/sampling)");
 
+	/* The fixture's own event would hold the counter. */
+	unmap(self->page);
+	self->page = NULL;
+	close(self->fd);
+	self->fd = -1;
 	/*
 	 * The sampling event is opened first, and config2 does not allow cycle and instret. So
 	 * the event has to share the counter of the sampling event, because QEMU counts an event
@@ -466,36 +471,22 @@ static void expect_period_hidden(struct __test_metadata *_metadata,
 	close(fd);
 	if (samples)
 		close(own);
+	sched_setaffinity(0, sizeof(self->all), &self->all);
 }
 
 TEST_F(user_access, period_of_a_cpu_wide_sampling_event_is_hidden)
 {
-	unmap(self->page);
-	self->page = NULL;
-	close(self->fd);
-	self->fd = -1;
-	expect_period_hidden(_metadata, &self->attr, -1, false);
-	sched_setaffinity(0, sizeof(self->all), &self->all);
+	expect_period_hidden(_metadata, self, -1, false);
 }
 
 TEST_F(user_access, period_of_a_sampling_event_of_the_task_is_hidden)
 {
-	unmap(self->page);
-	self->page = NULL;
-	close(self->fd);
-	self->fd = -1;
-	expect_period_hidden(_metadata, &self->attr, getpid(), false);
-	sched_setaffinity(0, sizeof(self->all), &self->all);
+	expect_period_hidden(_metadata, self, getpid(), false);
 }
 
 TEST_F(user_access, period_is_hidden_from_a_process_that_samples_too)
 {
-	unmap(self->page);
-	self->page = NULL;
-	close(self->fd);
-	self->fd = -1;
-	expect_period_hidden(_metadata, &self->attr, -1, true);
-	sched_setaffinity(0, sizeof(self->all), &self->all);
+	expect_period_hidden(_metadata, self, -1, true);
 }
 
 PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
