@@ -393,7 +393,7 @@ static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart
 	    hart->pending_irq & ~hart->hw.armed)
 		return false;
 
-	hart->latched = false;
+	hart->latched = 0;
 	for_each_ctr(ctr, joined) {
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
 		if (hart->pending_irq & BIT_ULL(ctr) &&
@@ -411,7 +411,7 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 {
 	u64 joined, timed, dirty, failed = 0;
 
-	hart->latched = false;
+	hart->latched = 0;
 	joined = hart->pending & hart->hw.running & ~(hart->dirty | hart->stale);
 	timed = joined & (hart->pending_irq | hart->reload);
 	if (timed) {
@@ -560,7 +560,7 @@ static noinline u64 apply_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 
 	/* The distance to the overflow point is from here. */
 	riscv_pmu_counter_update(pmu, counter, ctr);
-	hart->latched = false;
+	hart->latched = 0;
 	hart->dirty = 0;
 	hart->pending = 0;
 	hart->pending_irq = 0;

@@ -134,8 +134,7 @@ static void assign_move_event(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 static void assign_move_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				unsigned int from, unsigned int to)
 {
-	u64 now = hart->latched ? hart->counter[from].count :
-				  riscv_pmu_counter_count(pmu, hart, from);
+	u64 now = riscv_pmu_hart_count(pmu, hart, from);
 	struct riscv_pmu_event *ev;
 
 	list_for_each_entry(ev, &hart->counter[from].events, node)

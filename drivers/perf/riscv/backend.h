@@ -218,6 +218,7 @@ struct riscv_pmu_ops {
  * @firmware:	name of the SBI implementation, for the boot message; may be empty
  * @ctrs:	counters that exist
  * @fw_ctrs:	those of @ctrs that the firmware counts in software
+ * @direct_ctrs: those of @ctrs whose reads take neither a firmware call nor an exit of a guest
  * @fixed_ctrs:	those of @ctrs that can count one event only
  * @free_running_ctrs: those of @fixed_ctrs that the firmware announces but refuses to
  *		configure: they always run and are read-only
@@ -263,6 +264,7 @@ struct riscv_pmu {
 	char				firmware[32];
 	u64				ctrs;
 	u64				fw_ctrs;
+	u64				direct_ctrs;
 	u64				fixed_ctrs;
 	u64				free_running_ctrs;
 	u64				irq_ctrs;

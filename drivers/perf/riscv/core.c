@@ -272,7 +272,7 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (core_only_records(ev) && hart->latched && ev->state == RISCV_PMU_EVENT_ACTIVE) {
+	if (core_only_records(ev) && riscv_pmu_event_is_latched(hart, ev)) {
 		riscv_pmu_branch_del(hart, ev);
 		core_del_latched(hart, event);
 		return;
@@ -296,7 +296,7 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * @event:	an event that has been added on this hart
  * @flags:	none are defined
  *
- * If several events are removed together, only the first one reads the hardware: it latches
+ * If several events are removed together, mostly only the first one reads the hardware: it latches
  * all counts.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
@@ -306,7 +306,7 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	struct riscv_pmu_hart *hart = ev->hart;
 
-	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE || ev->slow_stop))
+	if (!riscv_pmu_event_is_latched(hart, ev) || unlikely(ev->slow_stop))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
 
 	core_del_latched(hart, event);

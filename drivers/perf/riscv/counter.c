@@ -110,15 +110,19 @@ u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 }
 
 /**
- * riscv_pmu_hart_latch() - latch the counts of all counters in use
+ * riscv_pmu_hart_latch() - latch the counts of counters
  * @pmu:	the PMU
  * @hart:	this hart
+ * @ctrs:	the counters; those that are latched already are ignored
  *
  * Until &riscv_pmu_hart.latched is cleared, every event that is read, stopped or started uses
- * these counts, so that the members of a group have run equally long. The counters run on.
+ * these counts, so that the members of a group have run equally long. The counters run on. All
+ * other counters in use are latched, too, but not those whose reads take a firmware call or an
+ * exit of a guest: they may be other people's.
  */
-void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	riscv_pmu_hart_update_counts(pmu, hart, hart->wanted.sched.used & hart->hw.running);
-	hart->latched = true;
+	ctrs = (ctrs | (hart->wanted.sched.used & pmu->direct_ctrs)) & ~hart->latched;
+	riscv_pmu_hart_update_counts(pmu, hart, ctrs & hart->hw.running);
+	hart->latched |= ctrs;
 }

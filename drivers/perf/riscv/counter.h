@@ -16,7 +16,7 @@
 /* counter.c */
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed);
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 bool riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter);
@@ -154,6 +154,21 @@ static inline u64 riscv_pmu_counter_count(struct riscv_pmu *pmu, struct riscv_pm
 }
 
 /**
+ * riscv_pmu_hart_count() - get a counter's count, as latched if it is
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctr:	number of the counter
+ *
+ * Return: the count.
+ */
+static inline u64 riscv_pmu_hart_count(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				       unsigned int ctr)
+{
+	return hart->latched & BIT_ULL(ctr) ? hart->counter[ctr].count :
+					      riscv_pmu_counter_count(pmu, hart, ctr);
+}
+
+/**
  * riscv_pmu_counter_holds() - whether a counter holds a config
  * @hart:	this hart
  * @ctr:	number of the counter
@@ -186,7 +201,7 @@ static inline void riscv_pmu_counter_invalidate(struct riscv_pmu_hart *hart, uns
  */
 static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
 {
-	hart->latched = false;
+	hart->latched = 0;
 	/* Until here an NMI waits. */
 	barrier();
 	WRITE_ONCE(hart->latch_on_read, false);
@@ -272,13 +287,26 @@ static inline u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
 }
 
 /**
+ * riscv_pmu_event_is_latched() - whether an active event's count is latched
+ * @hart:	this hart
+ * @ev:	an attached event
+ *
+ * Return: true if it is.
+ */
+static __always_inline bool riscv_pmu_event_is_latched(const struct riscv_pmu_hart *hart,
+						       const struct riscv_pmu_event *ev)
+{
+	return hart->latched & BIT_ULL(ev->ctr) && ev->state == RISCV_PMU_EVENT_ACTIVE;
+}
+
+/**
  * riscv_pmu_event_read_delta() - read an event's counter, and get its delta
  * @pmu:	the PMU
  * @hart:	this hart
  * @ev:	an attached event
  *
- * During an update, or while a group is read, the first read latches the counts of all
- * counters in use. The others are then as of the same instant.
+ * During an update, or while a group is read, the first read latches the counts of all counters
+ * in use whose reads are cheap. The others are then as of the same instant.
  *
  * Return: events since the last call, or since the event was started.
  */
@@ -288,19 +316,12 @@ static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return riscv_pmu_event_take_pending_delta(ev);
 
-	if (hart->latched)
-		return riscv_pmu_event_take_delta(ev, ev->counter->count);
+	if (!hart->latch_on_read)
+		return riscv_pmu_event_take_delta(ev, riscv_pmu_hart_count(pmu, hart, ev->ctr));
 
-	if (hart->latch_on_read) {
-		if (hart->wanted.sched.used != BIT_ULL(ev->ctr)) {
-			riscv_pmu_hart_latch(pmu, hart);
-			return riscv_pmu_event_take_delta(ev, ev->counter->count);
-		}
-		/* No other counter is in use, so no other has to be latched. */
-		hart->latched = true;
-	}
-
-	return riscv_pmu_event_take_delta(ev, riscv_pmu_counter_count(pmu, hart, ev->ctr));
+	if (!(hart->latched & BIT_ULL(ev->ctr)))
+		riscv_pmu_hart_latch(pmu, hart, BIT_ULL(ev->ctr));
+	return riscv_pmu_event_take_delta(ev, ev->counter->count);
 }
 
 /**

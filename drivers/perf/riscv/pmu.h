@@ -325,10 +325,10 @@ struct riscv_pmu_hart_branch {
  * @reload:	counters that the next apply has to write, so that their values do not depend on
  *		other tasks, or to start a new period; none after it
  * @gen:	source of &riscv_pmu_counter.gen
- * @latched:	the counts of all counters in use are those of the time at which this was set
+ * @latched:	counters whose counts are those of the time at which the first of them was read
  * @txn:	PERF_PMU_TXN_* of the transaction in progress
  * @updating:	changes are only noted; pmu_enable will apply them. NMIs wait
- * @latch_on_read: the first event that is read latches the counts of all counters
+ * @latch_on_read: an event that is read latches the counts of its group
  * @needs_start: the hart has slept: its counters are in an unknown state until hart_start
  * @shut_down:	the machine is being shut down: changes are not applied any more
  * @irq:	the overflow interrupt
@@ -352,9 +352,9 @@ struct riscv_pmu_hart {
 	u64			pending;
 	u64			pending_irq;
 	u64			reload;
+	u64			latched;
 	u64			gen;
 	unsigned int		txn;
-	bool			latched;
 	bool			updating;
 	bool			latch_on_read;
 	bool			needs_start;

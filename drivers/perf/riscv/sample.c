@@ -80,7 +80,7 @@ static void sample_prepare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return;
 
 	if (type & PERF_SAMPLE_READ || pauses)
-		riscv_pmu_hart_latch(pmu, hart);
+		riscv_pmu_event_latch(pmu, hart, event);
 	if (pauses)
 		sample_pause_group(hart, event);
 	if (type & SAMPLE_REGS && in_nmi())
@@ -99,7 +99,7 @@ static void sample_save_ebb_branches(struct riscv_pmu *pmu, struct riscv_pmu_har
 static void sample_take_ebb(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev)
 {
-	hart->latched = false;
+	hart->latched = 0;
 	if (riscv_pmu_ebb_overflow(ev->event, hart->throttle.began)) {
 		hart->irq.ebb_taken = true;
 		sample_save_ebb_branches(pmu, hart);
@@ -151,7 +151,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	regs = sample_regs(event, regs);
 	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
 	stop = regs && perf_event_overflow(event, data, regs);
-	hart->latched = false;
+	hart->latched = 0;
 	/* The next sample stands for the one that can not be shown. */
 	if (!regs)
 		ev->period_count += data->period;
@@ -183,7 +183,7 @@ void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	if (!sample_pauses_group(ev))
 		return;
 
-	riscv_pmu_hart_latch(pmu, hart);
+	riscv_pmu_event_latch(pmu, hart, ev->event);
 	sample_pause_group(hart, ev->event);
-	hart->latched = false;
+	hart->latched = 0;
 }

@@ -123,7 +123,7 @@ void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return;
 
 	/* If the event is in a group, its members have stopped at the latched counts. */
-	now = hart->latched ? ev->counter->count : riscv_pmu_counter_count(pmu, hart, ev->ctr);
+	now = riscv_pmu_hart_count(pmu, hart, ev->ctr);
 	left = ev->overflow_point - now;
 	riscv_pmu_event_add_delta(ev->event, ev, riscv_pmu_event_take_delta(ev, now));
 	if (!(hart->hw.running & BIT_ULL(ev->ctr)))

@@ -18,6 +18,43 @@
 #include "print.h"
 #include "update.h"
 
+static u64 update_find_ctrs(const struct riscv_pmu_event *ev)
+{
+	u64 ctrs = 0;
+
+	if (ev->state == RISCV_PMU_EVENT_ACTIVE)
+		ctrs |= BIT_ULL(ev->ctr);
+	if (ev->split && ev->split->state == RISCV_PMU_EVENT_ACTIVE)
+		ctrs |= BIT_ULL(ev->split->ctr);
+	return ctrs;
+}
+
+/**
+ * riscv_pmu_event_latch() - latch the counts of an event's group
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @event:	an event that has been added on this hart
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader, *sibling;
+	u64 ctrs = 0;
+
+	if (riscv_pmu_event_is_latched(hart, to_riscv_pmu_event(event)))
+		return;
+
+	if (leader->pmu == event->pmu)
+		ctrs |= update_find_ctrs(to_riscv_pmu_event(leader));
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->pmu == event->pmu)
+			ctrs |= update_find_ctrs(to_riscv_pmu_event(sibling));
+	}
+	riscv_pmu_hart_latch(pmu, hart, ctrs);
+}
+
 /**
  * riscv_pmu_event_update() - bring an event's count up to date
  * @event:	an event that has been added on this hart

@@ -15,6 +15,8 @@ void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_disable(struct pmu *p);
 void riscv_pmu_enable(struct pmu *p);
+void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   const struct perf_event *event);
 void riscv_pmu_event_update(struct perf_event *event);
 void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg);
@@ -163,8 +165,11 @@ static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
 						       struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-	u64 delta = riscv_pmu_event_read_delta(pmu, hart, ev);
+	u64 delta;
 
+	if (hart->latch_on_read && hart->wanted.sched.used & ~pmu->direct_ctrs)
+		riscv_pmu_event_latch(pmu, hart, event);
+	delta = riscv_pmu_event_read_delta(pmu, hart, ev);
 	riscv_pmu_event_add_delta(event, ev, delta);
 	if (ev->sampling && unlikely(ev->split))
 		riscv_pmu_event_add_delta(event, ev->split,

@@ -150,6 +150,14 @@ static inline struct state_event *new_event(struct kunit *test, u64 selector, u6
 	return s;
 }
 
+/* perf adds an event to the leader's list after event_init. */
+static inline void join_group(struct state_event *leader, struct state_event *member)
+{
+	member->event.group_leader = &leader->event;
+	list_add_tail(&member->event.sibling_list, &leader->event.sibling_list);
+	leader->event.nr_siblings++;
+}
+
 static inline int add(struct state_event *s, int flags)
 {
 	guard(irqsave)();

@@ -316,6 +316,7 @@ static u64 fake_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
 	u64 value;
 
 	fake->nr_reads++;
+	fake->nr_fw_reads += !!(pmu->fw_ctrs & BIT_ULL(ctr));
 	if (!(pmu->ctrs & BIT_ULL(ctr))) {
 		fake_report(fake, ctr, "a counter that does not exist is read");
 		return 0;
@@ -378,6 +379,7 @@ static int fake_probe(struct riscv_pmu *pmu)
 	pmu->ctrs = FAKE_CTRS;
 	pmu->fixed_ctrs = FAKE_FIXED;
 	pmu->fw_ctrs = FAKE_FW;
+	pmu->direct_ctrs = FAKE_CTRS & ~FAKE_FW;
 	pmu->irq_ctrs = FAKE_CONFIG;
 	pmu->raw_bits = 48;
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {

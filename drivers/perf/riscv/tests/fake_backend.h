@@ -70,6 +70,7 @@ struct fake_batch {
  * @log:	the last batches; the next one is written to @nr_batches modulo its size
  * @nr_batches:	number of batches
  * @nr_reads:	number of counter reads
+ * @nr_fw_reads: those of firmware counters
  * @violation:	description of the first violation of the ops' specification, or NULL
  * @violation_ctr: the counter of that violation, or -1
  */
@@ -89,6 +90,7 @@ struct fake_pmu {
 	struct fake_batch	log[FAKE_LOG_SIZE];
 	unsigned int		nr_batches;
 	unsigned int		nr_reads;
+	unsigned int		nr_fw_reads;
 	const char		*violation;
 	int			violation_ctr;
 };

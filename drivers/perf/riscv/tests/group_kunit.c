@@ -17,14 +17,6 @@ static struct state_event *new_leader(struct kunit *test, u64 selector, u64 ctrs
 	return leader;
 }
 
-static void join_group(struct state_event *leader, struct state_event *member)
-{
-	member->event.group_leader = &leader->event;
-	list_add_tail(&member->event.sibling_list, &leader->event.sibling_list);
-	leader->event.nr_siblings++;
-}
-
-/* perf adds an event to the leader's list after event_init. */
 static int validate(struct state_event *leader, struct state_event *member)
 {
 	guard(mutex)(&leader->event.ctx->mutex);
@@ -95,11 +87,110 @@ static void group_is_read_at_one_instant(struct kunit *test)
 	sched_out(test, leader);
 }
 
+/* Other people's firmware events are attached to this hart, CPU-wide ones for example. */
+static void other_firmware_counters_are_not_read(struct kunit *test)
+{
+	struct state_event *leader = new_event(test, 1, C(3), 100);
+	struct state_event *member = new_event(test, 2, C(4), 0);
+	struct state_event *others[] = {
+		new_event(test, 3, C(40), 0), new_event(test, 4, C(41), 0),
+	};
+	struct fake_pmu *fake = test->priv;
+	unsigned int reads;
+
+	leader->event.attr.sample_type = PERF_SAMPLE_READ;
+	join_group(leader, member);
+	sched_in(test, others[0]);
+	sched_in(test, others[1]);
+	sched_in(test, leader);
+	sched_in(test, member);
+	reads = fake->nr_fw_reads;
+	fake_advance(fake, 100);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, leader->samples, 1);
+	fake_advance(fake, 10);
+	scoped_guard(irqsave) {
+		riscv_pmu_start_txn(&fake->pmu.pmu, PERF_PMU_TXN_READ);
+		riscv_pmu_read(&leader->event);
+		riscv_pmu_read(&member->event);
+		riscv_pmu_commit_txn(&fake->pmu.pmu);
+	}
+	begin(fake);
+	del(leader);
+	fake_advance(fake, 10);
+	del(member);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->nr_fw_reads, reads);
+	KUNIT_EXPECT_EQ(test, local64_read(&leader->event.count), 110);
+	KUNIT_EXPECT_EQ(test, local64_read(&member->event.count), 220);
+	KUNIT_EXPECT_EQ(test, count_of(others[0]), 3 * 120);
+	KUNIT_EXPECT_EQ(test, count_of(others[1]), 4 * 120);
+	sched_out(test, others[0]);
+	sched_out(test, others[1]);
+}
+
+/* The first read latches the counts of the whole group, whatever they cost. */
+static void firmware_counters_of_the_group_are_latched(struct kunit *test)
+{
+	struct state_event *leader = new_event(test, 1, C(3), 0);
+	struct state_event *member = new_event(test, 2, C(40), 0);
+	struct state_event *other = new_event(test, 3, C(41), 0);
+	struct fake_pmu *fake = test->priv;
+	unsigned int reads;
+
+	join_group(leader, member);
+	sched_in(test, leader);
+	sched_in(test, member);
+	sched_in(test, other);
+	reads = fake->nr_fw_reads;
+	fake_advance(fake, 100);
+	begin(fake);
+	del(leader);
+	fake_advance(fake, 10);
+	del(member);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, local64_read(&leader->event.count), 100);
+	KUNIT_EXPECT_EQ(test, local64_read(&member->event.count), 200);
+	KUNIT_EXPECT_EQ(test, fake->nr_fw_reads, reads + 1);
+	sched_out(test, other);
+}
+
+/* Each read of a counter is an exit to the host. */
+static void a_guest_reads_only_what_it_needs(struct kunit *test)
+{
+	struct state_event *leader = new_event(test, 1, C(3), 0);
+	struct state_event *member = new_event(test, 2, C(4), 0);
+	struct state_event *other = new_event(test, 3, C(5), 0);
+	struct fake_pmu *fake = test->priv;
+	unsigned int reads;
+
+	fake->pmu.direct_ctrs = 0;
+	join_group(leader, member);
+	sched_in(test, leader);
+	sched_in(test, member);
+	sched_in(test, other);
+	fake_advance(fake, 100);
+	reads = fake->nr_reads;
+	begin(fake);
+	del(leader);
+	fake_advance(fake, 10);
+	del(member);
+	finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->nr_reads, reads + 2);
+	KUNIT_EXPECT_EQ(test, local64_read(&leader->event.count), 100);
+	KUNIT_EXPECT_EQ(test, local64_read(&member->event.count), 200);
+	KUNIT_EXPECT_EQ(test, count_of(other), 330);
+	sched_out(test, other);
+}
+
 #define GROUP_CASES							\
 	KUNIT_CASE(group_with_more_events_than_counters_is_refused),	\
 	KUNIT_CASE(shared_counter_moves_only_if_all_its_events_can),	\
 	KUNIT_CASE(group_with_more_than_16_identical_events_is_refused),	\
-	KUNIT_CASE(group_is_read_at_one_instant)
+	KUNIT_CASE(group_is_read_at_one_instant),			\
+	KUNIT_CASE(other_firmware_counters_are_not_read),		\
+	KUNIT_CASE(firmware_counters_of_the_group_are_latched),		\
+	KUNIT_CASE(a_guest_reads_only_what_it_needs)
 
 static struct kunit_case group_cases[] = {
 	GROUP_CASES,

@@ -471,11 +471,8 @@ static void group_is_paused_while_its_sample_is_taken(struct kunit *test)
 	struct fake_pmu *fake = test->priv;
 
 	leader->event.overflow_handler = busy_overflow;
-	member->event.group_leader = &leader->event;
-	same->event.group_leader = &leader->event;
-	list_add_tail(&member->event.sibling_list, &leader->event.sibling_list);
-	list_add_tail(&same->event.sibling_list, &leader->event.sibling_list);
-	leader->event.nr_siblings = 2;
+	join_group(leader, member);
+	join_group(leader, same);
 	sched_in(test, leader);
 	sched_in(test, member);
 	sched_in(test, same);
