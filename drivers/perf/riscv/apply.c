@@ -382,6 +382,27 @@ static u64 apply_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
 }
 
 /*
+ * Whether pending events can join running counters, of which those with an overflow point need not
+ * be written; those are read.
+ */
+static __always_inline bool apply_can_join(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					  u64 joined)
+{
+	u64 timed = joined & hart->pending_irq;
+
+	if (joined & (~hart->hw.running | hart->stale | hart->reload) || timed & ~hart->hw.armed)
+		return false;
+
+	for_each_ctr(ctr, timed) {
+		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
+		if (!apply_counter_can_continue(&hart->counter[ctr]))
+			return false;
+	}
+
+	return true;
+}
+
+/*
  * The usual end of a context switch: the counters of all pending events run already.
  * Does nothing if there is more to do than to read them.
  */
@@ -389,18 +410,11 @@ static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart
 {
 	u64 joined = hart->pending;
 
-	if (joined & (~hart->hw.running | hart->stale | hart->reload) ||
-	    hart->pending_irq & ~hart->hw.armed)
+	if (!apply_can_join(pmu, hart, joined))
 		return false;
 
 	hart->latched = 0;
-	for_each_ctr(ctr, joined) {
-		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
-		if (hart->pending_irq & BIT_ULL(ctr) &&
-		    !apply_counter_can_continue(&hart->counter[ctr]))
-			return false;
-	}
-
+	riscv_pmu_hart_update_counts(pmu, hart, joined & ~hart->pending_irq);
 	hart->pending = 0;
 	hart->pending_irq = 0;
 	apply_activate_pending(hart, joined);
@@ -436,16 +450,15 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 
 /*
  * The usual end of an overflow: one counter was stopped, which holds its config and only needs
- * the next overflow point. The counting members of its group are pending on running counters.
+ * the next overflow point.
  */
-static bool apply_can_rearm(const struct riscv_pmu_hart *hart, u64 dirty)
+static bool apply_can_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 dirty)
 {
 	if (dirty & (dirty - 1) || dirty & (hart->hw.running | hart->stale))
 		return false;
-	if (hart->pending_irq || hart->pending & (~hart->hw.running | hart->stale | hart->reload))
-		return false;
 
-	return dirty & hart->hw.armed & hart->wanted.sched.used;
+	return dirty & hart->hw.armed & hart->wanted.sched.used &&
+	       apply_can_join(pmu, hart, hart->pending);
 }
 
 static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -459,6 +472,7 @@ static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 
 	hart->dirty = 0;
 	hart->pending = 0;
+	hart->pending_irq = 0;
 	hart->batch.stop = hart->hw.paused;
 	hart->batch.release = 0;
 	hart->batch.program = 0;
@@ -483,20 +497,15 @@ static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
  * The overflow of a counter that counting events share: it has kept running, and is reloaded in
  * one step, to keep the gap in their counts short.
  */
-static bool apply_can_reload(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
-			     u64 dirty)
+static bool apply_can_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 dirty)
 {
-	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->hw.paused)
-		return false;
-	if ((hart->pending_irq | hart->reload) & ~dirty)
-		return false;
-	if (hart->pending & (~hart->hw.running | hart->stale))
+	if (dirty & (dirty - 1) || !pmu->ops.reload || hart->hw.paused || hart->reload & ~dirty)
 		return false;
 	/* Only counters that interrupt are shared with sampling events. */
-	if (dirty & ~pmu->irq_ctrs)
+	if (!(dirty & pmu->irq_ctrs & hart->hw.running & hart->wanted.sched.used & ~hart->stale))
 		return false;
 
-	return dirty & hart->reload & hart->hw.running & hart->wanted.sched.used & ~hart->stale;
+	return apply_can_join(pmu, hart, hart->pending & ~dirty);
 }
 
 /* The value from which it overflows at the nearest overflow point, or late if it has none. */
@@ -607,7 +616,7 @@ static __always_inline u64 apply_changes(struct riscv_pmu *pmu, struct riscv_pmu
 	if (unlikely(hart->reload) && apply_can_reload(pmu, hart, dirty))
 		return apply_reload(pmu, hart, __ffs64(dirty));
 
-	return apply_can_rearm(hart, dirty) ? apply_rearm(pmu, hart, __ffs64(dirty)) :
+	return apply_can_rearm(pmu, hart, dirty) ? apply_rearm(pmu, hart, __ffs64(dirty)) :
 					      apply_unusual(pmu, hart);
 }
 

@@ -383,6 +383,22 @@ static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
 }
 
 /**
+ * riscv_pmu_event_pause() - stop an event until the next apply
+ * @hart:	this hart
+ * @ev:	an active event, whose delta was just taken
+ *
+ * It will be as far from its overflow point as now.
+ */
+static inline void riscv_pmu_event_pause(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+{
+	ev->period_left = ev->overflow_point - ev->prev_count;
+	ev->state = RISCV_PMU_EVENT_PENDING;
+	hart->pending |= BIT_ULL(ev->ctr);
+	if (riscv_pmu_event_needs_irq(ev))
+		hart->pending_irq |= BIT_ULL(ev->ctr);
+}
+
+/**
  * riscv_pmu_event_has_overflowed() - whether an event has reached its overflow point
  * @ev:	an attached event
  * @now:	the present count of its counter

@@ -71,20 +71,9 @@ static u64 irq_find_shared(const struct riscv_pmu_hart *hart, u64 ctrs)
 }
 
 /*
- * A sampling event does not count its own interrupt although the shared counter keeps
- * running: it is updated and stopped, and starts again with the next apply.
+ * The counter keeps running for its counting events. The sampling ones are paused, so that they do
+ * not count their own interrupt. Another member of its group may have paused one before.
  */
-static void irq_pause_sampling(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
-			       u64 now)
-{
-	u64 left = ev->overflow_point - now;
-
-	riscv_pmu_event_add_delta(ev->event, ev, riscv_pmu_event_take_delta(ev, now));
-	riscv_pmu_event_stop(hart, ev);
-	riscv_pmu_event_start(hart, ev, left);
-}
-
-/* The counter keeps running for its counting events; the sampling ones are paused. */
 static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      struct riscv_pmu_counter *counter, struct pt_regs *regs)
 {
@@ -92,12 +81,14 @@ static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	u64 now = counter->count;
 
 	list_for_each_entry_safe(ev, next, &counter->events, node) {
-		bool due = riscv_pmu_event_has_overflowed(ev, now);
-
-		if (!riscv_pmu_event_needs_irq(ev) || ev->state != RISCV_PMU_EVENT_ACTIVE)
+		if (!riscv_pmu_event_needs_irq(ev) || ev->state == RISCV_PMU_EVENT_STOPPED)
 			continue;
-		irq_pause_sampling(hart, ev, now);
-		if (due)
+		if (ev->state == RISCV_PMU_EVENT_ACTIVE) {
+			riscv_pmu_event_add_delta(ev->event, ev,
+						  riscv_pmu_event_take_delta(ev, now));
+			riscv_pmu_event_pause(hart, ev);
+		}
+		if ((s64)ev->period_left <= 0)
 			riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
 		else
 			riscv_pmu_event_pause_group(pmu, hart, ev);

@@ -117,20 +117,16 @@ void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev)
 {
-	u64 now, left;
+	u64 now;
 
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 
 	/* If the event is in a group, its members have stopped at the latched counts. */
 	now = riscv_pmu_hart_count(pmu, hart, ev->ctr);
-	left = ev->overflow_point - now;
 	riscv_pmu_event_add_delta(ev->event, ev, riscv_pmu_event_take_delta(ev, now));
-	if (!(hart->hw.running & BIT_ULL(ev->ctr)))
-		return;
-
-	riscv_pmu_event_stop(hart, ev);
-	riscv_pmu_event_start(hart, ev, left);
+	if (hart->hw.running & BIT_ULL(ev->ctr))
+		riscv_pmu_event_pause(hart, ev);
 }
 
 /* What both parts of a split event have counted since their last samples. */

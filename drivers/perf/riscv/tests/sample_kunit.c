@@ -491,6 +491,86 @@ static void group_is_paused_while_its_sample_is_taken(struct kunit *test)
 	sched_out(test, leader);
 }
 
+/* Members that sample stand still as those that count, and keep their distance. */
+static void sampling_members_are_paused_while_a_sample_is_taken(struct kunit *test)
+{
+	struct state_event *leader = new_event(test, 1, C(3), 100);
+	struct state_event *member = new_event(test, 2, C(4), 1000);
+	struct fake_pmu *fake = test->priv;
+
+	leader->event.overflow_handler = busy_overflow;
+	join_group(leader, member);
+	sched_in(test, leader);
+	sched_in(test, member);
+	for (int i = 1; i <= 4; i++) {
+		fake_advance(fake, 100);
+		interrupt(fake);
+		KUNIT_EXPECT_EQ(test, count_of(leader), 100 * i);
+		KUNIT_EXPECT_EQ(test, count_of(member), 200 * i);
+		KUNIT_EXPECT_EQ(test, member->ev.overflow_point - member->ev.prev_count,
+				1000 - 200 * i);
+	}
+	/* Both end with the same tick. */
+	fake_advance(fake, 100);
+	interrupt(fake);
+	KUNIT_EXPECT_EQ(test, leader->samples, 5);
+	KUNIT_EXPECT_EQ(test, member->samples, 1);
+	KUNIT_EXPECT_EQ(test, member->last_period, 1000);
+	KUNIT_EXPECT_EQ(test, count_of(leader), 500);
+	KUNIT_EXPECT_EQ(test, count_of(member), 1000);
+	sched_out(test, member);
+	sched_out(test, leader);
+}
+
+/* The member's counter keeps running for a counting event, and overflows with the leader's. */
+static void a_due_member_on_a_shared_counter_is_sampled_in_the_same_interrupt(struct kunit *test)
+{
+	struct state_event *leader = new_event(test, 1, C(3), 100);
+	struct state_event *member = new_event(test, 2, C(4), 200);
+	struct state_event *other = new_event(test, 2, C(4), 0);
+	struct fake_pmu *fake = test->priv;
+
+	leader->event.overflow_handler = busy_overflow;
+	join_group(leader, member);
+	sched_in(test, leader);
+	sched_in(test, member);
+	sched_in(test, other);
+	for (int i = 1; i <= 5; i++) {
+		fake_advance(fake, 100);
+		interrupt(fake);
+		KUNIT_EXPECT_EQ(test, leader->samples, i);
+		KUNIT_EXPECT_EQ(test, member->samples, i);
+		KUNIT_EXPECT_EQ(test, count_of(leader), 100 * i);
+		KUNIT_EXPECT_EQ(test, count_of(member), 200 * i);
+		KUNIT_EXPECT_EQ(test, count_of(other), (200 + 2 * 77) * i);
+	}
+	sched_out(test, other);
+	sched_out(test, member);
+	sched_out(test, leader);
+}
+
+/* The leader's counter stands still in the kernel anyway; its member's does not. */
+static void members_are_paused_if_the_sampled_event_excludes_the_kernel(struct kunit *test)
+{
+	struct state_event *leader = new_event(test, 1, C(3), 100);
+	struct state_event *member = new_event(test, 2, C(4), 0);
+	struct fake_pmu *fake = test->priv;
+
+	leader->event.overflow_handler = busy_overflow;
+	leader->event.attr.exclude_kernel = 1;
+	join_group(leader, member);
+	sched_in(test, leader);
+	sched_in(test, member);
+	for (int i = 1; i <= 5; i++) {
+		fake_advance(fake, 100);
+		interrupt_of(fake, 0);
+		KUNIT_EXPECT_EQ(test, count_of(leader), 100 * i);
+		KUNIT_EXPECT_EQ(test, count_of(member), 200 * i);
+	}
+	sched_out(test, member);
+	sched_out(test, leader);
+}
+
 /* --- one call for a batch ------------------------------------------------ */
 
 static void overflow_takes_one_batch(struct kunit *test)
@@ -569,7 +649,10 @@ static void paused_counter_can_be_reprogrammed(struct kunit *test)
 	KUNIT_CASE(two_counters_overflow_at_once),						\
 	KUNIT_CASE(late_sample_includes_all_periods_that_ended),				\
 	KUNIT_CASE(period_of_a_dropped_sample_is_added_to_the_next),				\
-	KUNIT_CASE(group_is_paused_while_its_sample_is_taken)
+	KUNIT_CASE(group_is_paused_while_its_sample_is_taken),		\
+	KUNIT_CASE(sampling_members_are_paused_while_a_sample_is_taken),	\
+	KUNIT_CASE(a_due_member_on_a_shared_counter_is_sampled_in_the_same_interrupt),	\
+	KUNIT_CASE(members_are_paused_if_the_sampled_event_excludes_the_kernel)
 
 static struct kunit_case sample_cases[] = {
 	SAMPLE_CASES,
