@@ -217,7 +217,8 @@ static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 		riscv_pmu_counter_invalidate(hart, ctr);
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 			if (ev->state == RISCV_PMU_EVENT_ACTIVE)
-				ev->pending_delta = hart->counter[ctr].count - ev->prev_count;
+				ev->pending_delta = riscv_pmu_event_take_delta(ev,
+								       hart->counter[ctr].count);
 			riscv_pmu_event_exclude_ctr(ev, ctr);
 			riscv_pmu_event_stop(hart, ev);
 		}

@@ -125,7 +125,7 @@ static void assign_move_event(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 
-	ev->pending_delta = now - ev->prev_count;
+	ev->pending_delta = riscv_pmu_event_take_delta(ev, now);
 	ev->period_left = ev->overflow_point - now;
 	ev->state = RISCV_PMU_EVENT_PENDING;
 }

@@ -37,16 +37,15 @@ static void core_enable_type(struct pmu *p)
 }
 
 /*
- * Events until the overflow point of an event that starts. A period_left of 0 is
- * perf's request for a new period. If it is negative, the period ended while
- * interrupts were off, just before the event was stopped: its sample is still
- * due, at once.
+ * Events until the overflow point of an event that starts. A period_left of 0 is perf's request for
+ * a new period, unless the event has counted to the end of its period. In that case, and if it is
+ * negative, because the period ended while interrupts were off, the sample is still due, at once.
  */
 static __always_inline u64 core_reload(struct perf_event *event, struct riscv_pmu_event *ev)
 {
 	s64 left = local64_read(&event->hw.period_left);
 
-	if (!left) {
+	if (unlikely(!left) && !riscv_pmu_event_is_at_overflow_point(ev)) {
 		left = riscv_pmu_event_period(event);
 		local64_set(&event->hw.period_left, left);
 	}
@@ -67,7 +66,8 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 
 	if (unlikely(ev->split))
 		riscv_pmu_split_start(hart, ev->split,
-				      flags & PERF_EF_RELOAD && !local64_read(ev->left));
+				      flags & PERF_EF_RELOAD && !local64_read(ev->left) &&
+				      !riscv_pmu_event_is_at_overflow_point(ev));
 	if (ev->sampling)
 		left = flags & PERF_EF_RELOAD ? core_reload(event, ev) :
 						riscv_pmu_event_period_left(ev);

@@ -32,6 +32,8 @@ struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
 	ev->ctr = -1;
 	ev->sampling = is_sampling_event(event);
 	ev->left = &event->hw.period_left;
+	/* It has not reached an overflow point. */
+	ev->overflow_point = 1;
 	return ev;
 }
 
@@ -97,7 +99,8 @@ void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 	s64 left = local64_read(part->left);
 
 	/* perf does the same with the first part if the frequency needs a much shorter period. */
-	if (renew || !left || left / 8 > (s64)period)
+	if (renew || left / 8 > (s64)period ||
+	    (!left && !riscv_pmu_event_is_at_overflow_point(part)))
 		local64_set(part->left, period);
 	riscv_pmu_event_start(hart, part, riscv_pmu_event_period_left(part));
 }

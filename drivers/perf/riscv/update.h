@@ -133,22 +133,35 @@ static inline void riscv_pmu_event_add_whole_delta(struct perf_event *event,
  * @ev:		a sampling event
  * @left:	events until the end of its period; 0 or less: it has ended
  *
- * Return: at least 1, and at least the event's minimum period.
+ * Return: at least the event's minimum period; 0: the overflow point is here.
  */
 static inline u64 riscv_pmu_event_limit_period(const struct riscv_pmu_event *ev, s64 left)
 {
-	return max3(left, (s64)ev->min_period, 1LL);
+	return max3(left, (s64)ev->min_period, 0LL);
 }
 
 /**
  * riscv_pmu_event_period_left() - events until a sampling event's next overflow point
  * @ev:		the event, its count up to date
  *
- * Return: at least 1, and at least the event's minimum period.
+ * Return: at least the event's minimum period; 0: the overflow point is here.
  */
 static inline u64 riscv_pmu_event_period_left(const struct riscv_pmu_event *ev)
 {
 	return riscv_pmu_event_limit_period(ev, local64_read(ev->left));
+}
+
+/**
+ * riscv_pmu_event_is_at_overflow_point() - whether an event was stopped when its period had ended
+ * @ev:		a stopped sampling event
+ *
+ * If so, a period_left of 0 is not perf's request for a new period.
+ *
+ * Return: true if the event had reached its overflow point.
+ */
+static inline bool riscv_pmu_event_is_at_overflow_point(const struct riscv_pmu_event *ev)
+{
+	return (s64)(ev->prev_count - ev->overflow_point) >= 0;
 }
 
 /**
@@ -214,6 +227,8 @@ static inline bool riscv_pmu_event_set_period(struct riscv_pmu_event *ev)
 	if (unlikely(over >= period))
 		div64_u64_rem(over, period, &over);
 	local64_set(ev->left, period - over);
+	/* The overflow handler may restart the event: it is not at an overflow point any more. */
+	ev->overflow_point = ev->prev_count + period - over;
 	hwc->last_period = ev->period_count - over;
 	ev->period_count = over;
 	return true;

@@ -54,14 +54,40 @@ static void new_period_begins_when_the_last_one_has_ended(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->ev), (u64)row->next);
 }
 
-static void period_left_is_at_least_one(struct kunit *test)
+static void period_left_is_not_negative(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 1000);
 
 	local64_set(&s->event.hw.period_left, 0);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->ev), 1);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->ev), 0);
 	local64_set(&s->event.hw.period_left, -5);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->ev), 1);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_period_left(&s->ev), 0);
+}
+
+/* The period ends just before the event is removed, while interrupts are off. */
+static void a_sample_that_is_due_survives_the_switch(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, s);
+	for (int i = 1; i <= 5; i++) {
+		fake_advance(fake, i == 1 ? 100 : 99);
+		sched_out(test, s);
+		interrupt(fake);
+		KUNIT_EXPECT_EQ(test, s->samples, i - 1);
+		/* It runs, but the event does not occur. */
+		sched_in(test, s);
+		sched_out(test, s);
+		sched_in(test, s);
+		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1);
+		fake_advance(fake, 1);
+		interrupt(fake);
+		KUNIT_EXPECT_EQ(test, s->samples, i);
+		KUNIT_EXPECT_EQ(test, s->last_period, 100);
+		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 99);
+	}
+	sched_out(test, s);
 }
 
 /* With a sampling frequency, perf changes the period while it is in progress. */
@@ -630,7 +656,8 @@ static void paused_counter_can_be_reprogrammed(struct kunit *test)
 
 #define SAMPLE_CASES										\
 	KUNIT_CASE_PARAM(new_period_begins_when_the_last_one_has_ended, period_gen_params),	\
-	KUNIT_CASE(period_left_is_at_least_one),						\
+	KUNIT_CASE(period_left_is_not_negative),						\
+	KUNIT_CASE(a_sample_that_is_due_survives_the_switch),			\
 	KUNIT_CASE(sample_of_a_changed_period_includes_all_its_events),				\
 	KUNIT_CASE(period_is_bounded),								\
 	KUNIT_CASE(event_is_sampled_at_its_overflow_point),					\
