@@ -17,6 +17,7 @@
 #include "entries.h"
 #include "event.h"
 #include "nmi_block.h"
+#include "throttle.h"
 #include "update.h"
 
 /* perf disables all PMUs of a task's events, on whatever hart it runs. */
@@ -48,9 +49,10 @@ static __always_inline u64 core_reload(struct perf_event *event, struct riscv_pm
 	if (unlikely(!left) && !riscv_pmu_event_is_at_overflow_point(ev)) {
 		left = riscv_pmu_event_period(event);
 		local64_set(&event->hw.period_left, left);
+		ev->min_period = 0;
 	}
 
-	return riscv_pmu_event_limit_period(ev, left);
+	return likely(left >= (s64)ev->min_period) ? left : riscv_pmu_throttle_restart(ev, left);
 }
 
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,

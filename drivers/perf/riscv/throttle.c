@@ -10,6 +10,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
+#include <linux/timex.h>
 
 #include <asm/delay.h>
 
@@ -65,6 +66,27 @@ void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 	} else if (ev->min_period) {
 		ev->min_period -= DIV_ROUND_UP(ev->min_period, 8);
 	}
+}
+
+/**
+ * riscv_pmu_throttle_restart() - extend the distance of an event that starts to the minimum period
+ * @ev:		a sampling event
+ * @left:	events until the end of its period; 0 or less: it has ended
+ *
+ * If the last sample is 4 ms old, samples do not come too early any more, so the minimum period is
+ * over. An event that was disabled for that long begins without one.
+ *
+ * Context: interrupts off.
+ * Return: at least 0.
+ */
+u64 riscv_pmu_throttle_restart(struct riscv_pmu_event *ev, s64 left)
+{
+	u32 max_gap = riscv_timebase / THROTTLE_MIN_HZ;
+
+	if (ev->min_period && (u32)get_cycles() - ev->last_sample >= max_gap)
+		ev->min_period = 0;
+
+	return riscv_pmu_event_limit_period(ev, left);
 }
 
 /**

@@ -53,6 +53,36 @@ static void shared_counting_event_counts_during_the_interrupt(struct kunit *test
 	sched_out(test, sampled);
 }
 
+/* Neither a new period nor an event that was disabled for a while is throttled. */
+static void a_minimum_period_ends_with_its_reason(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 10);
+	u32 max_gap = riscv_timebase / 250;
+	u64 left = 20;
+
+	sched_in(test, s);
+	s->ev.min_period = 1000;
+	s->ev.last_sample = get_cycles();
+	restart_with_period(s, 20);
+	KUNIT_EXPECT_EQ(test, s->ev.min_period, 0);
+	KUNIT_EXPECT_EQ(test, s->ev.overflow_point - s->ev.prev_count, 20);
+	sched_out(test, s);
+
+	/* A slow machine may take 4 ms here, but not each time. */
+	for (int i = 0; i < 1000 && left == 20; i++) {
+		s->ev.min_period = 1 << 20;
+		s->ev.last_sample = get_cycles();
+		left = riscv_pmu_throttle_restart(&s->ev, 20);
+	}
+	KUNIT_EXPECT_EQ(test, left, 1 << 20);
+
+	s->ev.last_sample = get_cycles() - max_gap;
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, s->ev.min_period, 0);
+	KUNIT_EXPECT_EQ(test, s->ev.overflow_point - s->ev.prev_count, 20);
+	sched_out(test, s);
+}
+
 static void periods_are_extended_under_load_and_restored(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 10);
@@ -529,6 +559,7 @@ static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 #define POLL_CASES									\
 	KUNIT_CASE(shared_counting_event_counts_during_the_interrupt),			\
 	KUNIT_CASE(periods_are_extended_under_load_and_restored),			\
+	KUNIT_CASE(a_minimum_period_ends_with_its_reason),			\
 	KUNIT_CASE(gap_depends_on_the_firmware_calls),					\
 	KUNIT_CASE(periods_are_extended_at_twice_the_gap_in_the_kernel),		\
 	KUNIT_CASE(periods_of_nmis_leave_time_beside_entry_and_exit),		\
