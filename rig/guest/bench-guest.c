@@ -64,6 +64,7 @@ enum kind {
 	COUNT,
 	SHARED,		/* four counter configurations, each used by several events */
 	FIRMWARE,	/* firmware events of the SBI */
+	RAW,		/* an event that two counters can hold (rig/guest/boot --raw-events) and that never occurs */
 };
 
 /* A measurement, and how its events are opened. */
@@ -76,6 +77,8 @@ struct bench {
 	int sizes[5];			/* numbers of events */
 	bool ungrouped;			/* events are not in a group */
 	bool disabled;
+	bool both;			/* this process has an event, too, with a tenth of the period */
+	bool beside;			/* others have opened firmware events on this hart */
 	__u64 period;			/* of all events if ungrouped, otherwise of the leader */
 };
 
@@ -175,6 +178,8 @@ static struct event event_at(int i)
 		return distinct[i % 4];
 	case FIRMWARE:
 		return (struct event){ PERF_TYPE_RAW, 2ULL << 62 | i };
+	case RAW:
+		return (struct event){ PERF_TYPE_RAW, 0x5a000 };
 	case DUMMY:
 		return (struct event){ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY };
 	case COUNT:
@@ -185,7 +190,7 @@ static struct event event_at(int i)
 	return distinct[is_sbi && i >= fits ? i - fits : i];
 }
 
-static int event_open(const struct bench *how, struct event event, pid_t pid, int leader)
+static int event_open_on(const struct bench *how, struct event event, pid_t pid, int cpu, int leader)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -203,7 +208,12 @@ static int event_open(const struct bench *how, struct event event, pid_t pid, in
 		attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				   PERF_SAMPLE_PERIOD;
 	}
-	return syscall(SYS_perf_event_open, &attr, pid, -1, leader, 0);
+	return syscall(SYS_perf_event_open, &attr, pid, cpu, leader, 0);
+}
+
+static int event_open(const struct bench *how, struct event event, pid_t pid, int leader)
+{
+	return event_open_on(how, event, pid, -1, leader);
 }
 
 /* If an event has a fixed counter, a group can have it twice. */
@@ -232,6 +242,31 @@ static int must_open(int i, pid_t pid, int leader)
 		fail("event %d (type %u, config 0x%llx) does not open: %s", i, event.type,
 		     event.config, strerror(errno));
 	return fd;
+}
+
+/* A monitor of this hart. If the firmware supports fewer events, some are counted twice. */
+static void open_others(void)
+{
+	const struct bench counting = {};
+	int opened = 0;
+
+	for (int i = 0; opened < 16 && i < 64; i++) {
+		struct event event = { PERF_TYPE_RAW, 2ULL << 62 | i % 22 };
+
+		opened += event_open_on(&counting, event, -1, 0, -1) >= 0;
+	}
+	if (opened < 16)
+		fail("only %d firmware events open", opened);
+}
+
+/* An event of this process, which takes turns with the other one on this hart. */
+static void open_own(void)
+{
+	struct bench own = *bench;
+
+	own.period /= 10;
+	if (event_open(&own, event_at(0), 0, -1) < 0)
+		fail("an event of this process does not open: %s", strerror(errno));
 }
 
 static void open_events(pid_t pid)
@@ -373,6 +408,10 @@ static double run_switch(void)
 	pid = start_pong();
 	pong(bench->rounds / 2);
 	open_events(pid);
+	if (bench->both)
+		open_own();
+	if (bench->beside)
+		open_others();
 	pong(bench->rounds / 2);
 
 	calls = ecalls();
@@ -491,6 +530,10 @@ static const struct bench benches[] = {
 	{ "switch/count-shared/%d", run_switch, pong, 1000, SHARED, { 8 } },
 	{ "switch/dummy-ungrouped/%d", run_switch, pong, 1000, DUMMY, SIZES, .ungrouped = true },
 	{ "switch/sample/%d", run_switch, pong, 1000, COUNT, SIZES, .ungrouped = true, .period = 1000000 },
+	{ "switch/count-beside/%d", run_switch, pong, 1000, COUNT, { 1 }, .beside = true },
+	{ "switch/dummy-both/%d", run_switch, pong, 1000, DUMMY, { 1 }, .both = true, .ungrouped = true },
+	{ "switch/sample-both/%d", run_switch, pong, 1000, COUNT, { 1 }, .both = true, .ungrouped = true, .period = 1000000 },
+	{ "switch/sample-both-raw/%d", run_switch, pong, 1000, RAW, { 1 }, .both = true, .ungrouped = true, .period = 1000000 },
 	{ "ioctl-dummy/%d", run_calls, enable_disable, 1000, DUMMY, { 1, 5 }, .disabled = true },
 	{ "ioctl/%d", run_calls, enable_disable, 1000, COUNT, { 1, 5 }, .disabled = true },
 	{ "read-dummy/%d", run_calls, read_group, 10000, DUMMY, { 1, 5 } },

@@ -64,19 +64,6 @@ static u64 apply_start_value(const struct riscv_pmu_counter *counter, u64 left)
 	return -min3(left, counter->mask >> 1, (u64)S64_MAX / 2) & counter->mask;
 }
 
-/*
- * Whether a counter need not be written for an overflow point @left events away. If it overflows
- * early, its interrupt writes it; that costs more than the call that is saved here. So accept
- * only counters that overflow after at least half of the distance.
- */
-static __always_inline bool apply_counter_suits(const struct riscv_pmu_counter *counter, u64 left)
-{
-	u64 until = -counter->raw & counter->mask;
-
-	return riscv_pmu_counter_is_in_time(counter, left) &&
-	       until >= min(left, counter->mask >> 1) / 2;
-}
-
 /* Adds to the batch that @ctr has to be stopped or released before it is written. */
 static void apply_plan_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    unsigned int ctr)
@@ -164,6 +151,25 @@ static bool apply_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 ra
 	return ((raw - *start) & mask) < room;
 }
 
+/*
+ * Notes for which event a counter is written. If it was written for another one, the events of two
+ * tasks take turns, and each would have it written at each switch. If there is a counter that
+ * nobody waits for, this event searches for it when it is added next.
+ */
+static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	const struct riscv_pmu_event *last = hart->sampler[ctr];
+	struct riscv_pmu_event *ev;
+
+	if (!list_is_singular(&hart->counter[ctr].events))
+		return;
+
+	ev = list_first_entry(&hart->counter[ctr].events, struct riscv_pmu_event, node);
+	hart->sampler[ctr] = ev;
+	if (last && last != ev && ev->candidates & ~(hart->wanted.sched.used | hart->hw.armed))
+		ev->gen = 0;
+}
+
 /* Adds the start of a counter to the batch, from a value that overflows at its overflow point. */
 static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     unsigned int ctr)
@@ -185,6 +191,7 @@ static void apply_plan_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		u64 value = apply_start_value(counter, goal.left);
 
 		hart->hw.armed |= bit;
+		apply_note_sampler(hart, ctr);
 		if (!loaded || (counter->raw & counter->mask) != value)
 			apply_plan_load(pmu, hart, ctr, value);
 	} else if (pmu->fixed_ctrs & ~(pmu->irq_ctrs | hart->reload) & bit) {
@@ -344,7 +351,7 @@ static __always_inline bool apply_counter_can_continue(const struct riscv_pmu_co
 {
 	u64 left = riscv_pmu_counter_distance(counter);
 
-	return left == U64_MAX || apply_counter_suits(counter, left);
+	return left == U64_MAX || riscv_pmu_counter_suits(counter, left);
 }
 
 /* The same for a counter that may not be armed, or that has to be written anyway. */

@@ -71,24 +71,61 @@ void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int
 	assign->cfg[to] = assign->cfg[from];
 }
 
+#define ASSIGN_NR_PREFERRED	5
+
+/* Free counters that hold the config of a new event. */
+static u64 assign_find_holders(const struct riscv_pmu_hart *hart,
+			       const struct riscv_pmu_request *req)
+{
+	u64 holders = 0;
+
+	for_each_ctr(ctr, req->ctrs & hart->hw.programmed & ~hart->wanted.sched.used) {
+		if (riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, &req->cfg))
+			holders |= BIT_ULL(ctr);
+	}
+
+	return holders;
+}
+
+/* Those of @armed that need not be written for a new event. */
+static u64 assign_find_suited(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 armed,
+			      s64 left)
+{
+	u64 suited = 0;
+
+	for_each_ctr(ctr, left > 0 ? armed & hart->hw.running : 0) {
+		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
+		if (riscv_pmu_counter_suits(&hart->counter[ctr], left))
+			suited |= BIT_ULL(ctr);
+	}
+
+	return suited;
+}
+
 /*
  * Free counters in the order of preference for a new event: those that it prefers, or else those
  * that hold its config; fixed ones, to keep the programmable ones for events that need them; those
  * without a config.
+ *
+ * A free counter that is armed waits for the overflow point of another task's event, which returns
+ * to it. An event that samples takes such a counter only if it need not be written, or if there is
+ * no other. Otherwise both events would have it written each time that they are added.
  */
-#define ASSIGN_NR_PREFERRED	3
-
-static void assign_preferred(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart,
+static void assign_preferred(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			     const struct riscv_pmu_event *ev,
 			     const struct riscv_pmu_request *req, u64 prefer[ASSIGN_NR_PREFERRED])
 {
-	prefer[0] = 0;
-	prefer[1] = pmu->fixed_ctrs;
-	prefer[2] = ~hart->hw.programmed;
+	u64 holders = assign_find_holders(hart, req), awaited = 0;
 
-	for_each_ctr(ctr, req->ctrs & hart->hw.programmed & ~hart->wanted.sched.used) {
-		if (riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, &req->cfg))
-			prefer[0] |= BIT_ULL(ctr);
+	if (riscv_pmu_event_needs_irq(ev)) {
+		awaited = holders & hart->hw.armed;
+		awaited &= ~assign_find_suited(pmu, hart, awaited, local64_read(ev->left));
 	}
+	prefer[0] = holders & ~awaited;
+	prefer[1] = pmu->fixed_ctrs & ~awaited;
+	prefer[2] = ~hart->hw.programmed;
+	prefer[3] = ~hart->hw.armed;
+	prefer[4] = awaited;
 	if (unlikely(req->prefer & ~hart->wanted.sched.used))
 		prefer[0] = req->prefer;
 }
@@ -252,13 +289,13 @@ static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
 
 /* Finds a counter that no other event uses; others may be moved to make room. */
 static int assign_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   const struct riscv_pmu_request *req)
+			   const struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
 {
 	struct riscv_pmu_sched_path path;
 	u64 prefer[ASSIGN_NR_PREFERRED];
 
 	assign_update_constraints(hart);
-	assign_preferred(pmu, hart, req, prefer);
+	assign_preferred(pmu, hart, ev, req, prefer);
 	if (!riscv_pmu_sched_find(&hart->wanted.sched, req->ctrs, prefer, ARRAY_SIZE(prefer),
 				  &path))
 		return -EAGAIN;
@@ -365,7 +402,7 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (ctr < 0 && riscv_pmu_hart_is_crowded(hart))
 		ctr = same.other;
 	if (ctr < 0 || assign_prefers_own(pmu, hart, req, same.ctrs)) {
-		int own = assign_find_own(pmu, hart, req);
+		int own = assign_find_own(pmu, hart, ev, req);
 
 		if (own >= 0)
 			return own;
@@ -378,7 +415,7 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	}
 
 	while (assign_merge(pmu, hart, req->ctrs)) {
-		ctr = assign_find_own(pmu, hart, req);
+		ctr = assign_find_own(pmu, hart, ev, req);
 		if (ctr >= 0)
 			return ctr;
 	}

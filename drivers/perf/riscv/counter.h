@@ -481,4 +481,23 @@ riscv_pmu_counter_is_in_time(const struct riscv_pmu_counter *counter, u64 left)
 	return until && until <= min(left, counter->mask >> 1);
 }
 
+/**
+ * riscv_pmu_counter_suits() - whether a counter need not be written for an overflow point
+ * @counter:	the counter, which was just read
+ * @left:	the distance to the overflow point, as a number of events
+ *
+ * If the counter overflows early, its interrupt writes it; that costs more than the call that is
+ * saved here. So accept only counters that overflow after at least half of the distance.
+ *
+ * Return: true if it need not be written.
+ */
+static __always_inline bool riscv_pmu_counter_suits(const struct riscv_pmu_counter *counter,
+						    u64 left)
+{
+	u64 until = -counter->raw & counter->mask;
+
+	return riscv_pmu_counter_is_in_time(counter, left) &&
+	       until >= min(left, counter->mask >> 1) / 2;
+}
+
 #endif /* _RISCV_PMU_COUNTER_H */

@@ -338,6 +338,8 @@ struct riscv_pmu_hart_branch {
  * @branch:	branch records
  * @stats:	for debugfs
  * @counter:	the counters
+ * @sampler:	the event for whose overflow point a counter was written last; only compared, since
+ *		it may have been freed
  * @batch:	the batch of the apply in progress
  * @sample:	the sample that is being taken
  *
@@ -366,6 +368,7 @@ struct riscv_pmu_hart {
 	struct riscv_pmu_hart_branch branch;
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_counter counter[RISCV_MAX_COUNTERS];
+	const struct riscv_pmu_event *sampler[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_batch	batch;
 	struct perf_sample_data	sample;
 };

@@ -439,6 +439,74 @@ static void passed_overflow_point_is_armed_one_event_ahead(struct kunit *test)
 	switch_out(fake, &b);
 }
 
+/* Two tasks take turns on a hart, each with an event whose period is @left. */
+static unsigned int batches_of_two_tasks(struct kunit *test, struct riscv_pmu_event *a,
+					 struct riscv_pmu_event *b, u64 left[2])
+{
+	struct fake_pmu *fake = test->priv;
+	unsigned int batches = fake->nr_batches;
+
+	for (int i = 0; i < 8; i++) {
+		struct riscv_pmu_event *ev = i % 2 ? b : a;
+
+		local64_set(ev->left, left[i % 2]);
+		switch_in(test, fake, ev, left[i % 2]);
+		fake_advance(fake, 10);
+		left[i % 2] -= switch_out(fake, ev);
+	}
+
+	return fake->nr_batches - batches;
+}
+
+/* If a counter is left, each task keeps its own, and none is written again. */
+static void sampling_tasks_do_not_write_one_counter_by_turns(struct kunit *test)
+{
+	u64 left[] = { 1000000, 100000 };
+	struct riscv_pmu_event a, b;
+
+	init_sampling(&a, 1, C(3) | C(4));
+	init_sampling(&b, 1, C(3) | C(4));
+	/* Each is programmed and started once. */
+	KUNIT_EXPECT_LE(test, batches_of_two_tasks(test, &a, &b, left), 4);
+	KUNIT_EXPECT_NE(test, a.ctr, b.ctr);
+	KUNIT_EXPECT_EQ(test, batches_of_two_tasks(test, &a, &b, left), 0);
+}
+
+/* With like periods they share a counter, until one period changes. */
+static void sampling_tasks_part_when_their_periods_differ(struct kunit *test)
+{
+	u64 left[] = { 1000000, 1000000 };
+	struct riscv_pmu_event a, b;
+
+	init_sampling(&a, 1, C(3) | C(4));
+	init_sampling(&b, 1, C(3) | C(4));
+	batches_of_two_tasks(test, &a, &b, left);
+	KUNIT_EXPECT_EQ(test, a.ctr, b.ctr);
+	KUNIT_EXPECT_EQ(test, batches_of_two_tasks(test, &a, &b, left), 0);
+	left[1] = 100000;
+	batches_of_two_tasks(test, &a, &b, left);
+	KUNIT_EXPECT_NE(test, a.ctr, b.ctr);
+	KUNIT_EXPECT_EQ(test, batches_of_two_tasks(test, &a, &b, left), 0);
+}
+
+/* An event that only counts takes the counter of its config, which another task samples. */
+static void a_counting_event_uses_a_sampled_counter(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event a, b;
+	unsigned int batches;
+
+	init_sampling(&a, 1, C(3) | C(4));
+	init_counting(&b, 1, C(3) | C(4));
+	switch_in(test, fake, &a, 1000);
+	switch_out(fake, &a);
+	batches = fake->nr_batches;
+	switch_in(test, fake, &b, 0);
+	KUNIT_EXPECT_EQ(test, a.ctr, b.ctr);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
+	switch_out(fake, &b);
+}
+
 /* --- moving ------------------------------------------------------------------ */
 
 static void a_move_loses_no_count(struct kunit *test)
@@ -636,6 +704,9 @@ static struct kunit_case assign_cases[] = {
 	KUNIT_CASE(counter_keeps_running_when_its_sampling_event_is_removed),
 	KUNIT_CASE(counter_overflows_at_the_nearest_overflow_point),
 	KUNIT_CASE(passed_overflow_point_is_armed_one_event_ahead),
+	KUNIT_CASE(sampling_tasks_do_not_write_one_counter_by_turns),
+	KUNIT_CASE(sampling_tasks_part_when_their_periods_differ),
+	KUNIT_CASE(a_counting_event_uses_a_sampled_counter),
 	KUNIT_CASE(a_move_loses_no_count),
 	KUNIT_CASE(a_move_keeps_the_overflow_point),
 	KUNIT_CASE(a_chain_of_moves_loses_no_count),

@@ -474,6 +474,7 @@ void fake_event_init(struct riscv_pmu_event *ev, struct riscv_pmu_config cfg, u6
 		.req = { .cfg = cfg, .ctrs = ctrs },
 		.candidates = ctrs,
 		.ctr = -1,
+		.left = &ev->own_left,
 		.overflow_point = 1,
 	};
 }
