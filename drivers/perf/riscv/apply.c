@@ -24,7 +24,8 @@ struct apply_goal {
 static void apply_activate_event(const struct riscv_pmu_counter *counter,
 				 struct riscv_pmu_event *ev)
 {
-	ev->gen = counter->gen;
+	if (ev->gen != RISCV_PMU_GEN_NONE)
+		ev->gen = counter->gen;
 	ev->prev_count = counter->count - ev->pending_delta;
 	ev->pending_delta = 0;
 	ev->overflow_point = counter->count + ev->period_left;
@@ -167,7 +168,7 @@ static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
 	ev = list_first_entry(&hart->counter[ctr].events, struct riscv_pmu_event, node);
 	hart->sampler[ctr] = ev;
 	if (last && last != ev && ev->candidates & ~(hart->wanted.sched.used | hart->hw.armed))
-		ev->gen = 0;
+		ev->gen = RISCV_PMU_GEN_NONE;
 }
 
 /* Adds the start of a counter to the batch, from a value that overflows at its overflow point. */

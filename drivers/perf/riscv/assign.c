@@ -343,19 +343,15 @@ static bool assign_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	return false;
 }
 
-/* Marks the identical events of this opener, so that the limit is checked for each of them. */
-static void assign_limit(struct riscv_pmu_hart *hart, u64 ctrs, struct riscv_pmu_event *ev)
+/* Has the identical events of this opener search next time, so that each checks the limit. */
+static void assign_limit(struct riscv_pmu_hart *hart, u64 ctrs, const struct riscv_pmu_event *ev)
 {
 	struct riscv_pmu_event *other;
 
-	ev->limited = true;
-	ev->special = true;
 	for_each_ctr(ctr, ctrs) {
 		list_for_each_entry(other, &hart->counter[ctr].events, node) {
-			if (other->opener != ev->opener)
-				continue;
-			other->limited = true;
-			other->special = true;
+			if (other->opener == ev->opener)
+				other->gen = RISCV_PMU_GEN_NONE;
 		}
 	}
 }
@@ -375,7 +371,7 @@ static bool assign_prefers_own(const struct riscv_pmu *pmu, const struct riscv_p
 
 /* Whether a limit on identical events does not allow this one to be attached. */
 static bool assign_has_too_many(struct riscv_pmu_hart *hart, const struct assign_same *same,
-				struct riscv_pmu_event *ev)
+				const struct riscv_pmu_event *ev)
 {
 	if (likely(same->nr < RISCV_PMU_MAX_IDENTICAL))
 		return false;
@@ -397,7 +393,6 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (assign_has_too_many(hart, &same, ev))
 		return -EAGAIN;
 
-	ev->limited = false;
 	/* assign_find_own() visits all attached events, which can be thousands on such a hart. */
 	if (ctr < 0 && riscv_pmu_hart_is_crowded(hart))
 		ctr = same.other;
@@ -444,7 +439,7 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	struct riscv_pmu_request narrowed;
 	int ctr;
 
-	if (riscv_pmu_event_can_return(hart, ev) && !ev->limited) {
+	if (riscv_pmu_event_can_return(hart, ev)) {
 		riscv_pmu_event_attach(hart, ev);
 		return 0;
 	}
@@ -469,7 +464,7 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	ev->counter = &hart->counter[ctr];
 	riscv_pmu_assignment_add(&hart->wanted, ctr, req);
 	assign_check_stale(hart, ctr);
-	ev->gen = hart->stale & BIT_ULL(ctr) ? 0 : ev->counter->gen;
+	ev->gen = hart->stale & BIT_ULL(ctr) ? RISCV_PMU_GEN_NEXT : ev->counter->gen;
 	riscv_pmu_event_attach(hart, ev);
 	return 0;
 }

@@ -195,7 +195,7 @@ static __always_inline int core_add_again(struct riscv_pmu_hart *hart, struct pe
 /* What makes the event special is that it has branch records, and nothing else. */
 static bool core_only_records(const struct riscv_pmu_event *ev)
 {
-	return ev->branch && !(ev->user || ev->user_idx || ev->ebb || ev->limited || ev->split);
+	return ev->branch && !(ev->user || ev->user_idx || ev->ebb || ev->split);
 }
 
 static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -208,7 +208,7 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		return riscv_pmu_branch_add(hart, ev) ?: core_add_again(hart, event);
 	if (ev->ebb && !riscv_pmu_ebb_is_alone(hart))
 		return -EAGAIN;
-	if (riscv_pmu_event_can_return(hart, ev) && !ev->limited)
+	if (riscv_pmu_event_can_return(hart, ev))
 		riscv_pmu_event_attach(hart, ev);
 	else
 		err = core_attach(pmu, hart, event);

@@ -37,12 +37,17 @@ enum riscv_pmu_event_state {
 	RISCV_PMU_EVENT_ACTIVE,
 };
 
+/* The event searches for a counter when it is added next; @gen is set by the next apply. */
+#define RISCV_PMU_GEN_NONE	0
+#define RISCV_PMU_GEN_NEXT	U64_MAX
+
 /**
  * struct riscv_pmu_event - what the driver knows of a perf event
  * @node:	on &riscv_pmu_counter.events while the event is attached
  * @hart:	the hart of @counter; NULL before the first one
  * @counter:	the counter; the last one if the event is not attached
- * @gen:	&riscv_pmu_counter.gen at the time when the counter held the event's config
+ * @gen:	&riscv_pmu_counter.gen at the time when the counter held the event's config, or
+ *		RISCV_PMU_GEN_*
  * @prev_count:	the counter's count at the last update of the event
  * @ctr:	the counter's number, -1 before the first one
  * @state:	enum riscv_pmu_event_state
@@ -55,9 +60,8 @@ enum riscv_pmu_event_state {
  * @clean:	the counter holds nothing that other tasks have counted
  * @maps:	how often it is mapped by its own process
  * @ebb:	its overflows cause event-based branches, see ebb.c
- * @special:	@user, @ebb, @limited, @split or @branch: riscv_pmu_add() takes its slow path
- * @limited:	its opener has reached the limit on identical events: riscv_pmu_add() has to
- *		check the limit again
+ * @special:	@user, @ebb, @split or @branch: riscv_pmu_add() takes its slow path. Changed in process
+ *		context only
  * @pending_delta: counted on counters that it was moved away from, and not yet added to
  *		the perf event; 0 while it is active
  * @overflow_point: the counter's count at which its period ends
@@ -111,7 +115,6 @@ struct riscv_pmu_event {
 	bool			clean;
 	bool			ebb;
 	bool			special;
-	bool			limited;
 	u64			pending_delta;
 	u64			overflow_point;
 	u64			period_left;

@@ -73,7 +73,7 @@ int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_re
 int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *part)
 {
-	if (riscv_pmu_event_can_return(hart, part) && !part->limited) {
+	if (riscv_pmu_event_can_return(hart, part)) {
 		riscv_pmu_event_attach(hart, part);
 		return 0;
 	}

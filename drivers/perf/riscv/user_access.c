@@ -204,7 +204,7 @@ static void access_drop(struct perf_event *event)
 	 * An event that moves to another hart now may be shown there once more, to its own
 	 * task, until the task leaves that hart.
 	 */
-	WRITE_ONCE(ev->special, ev->ebb || ev->limited || ev->split || ev->branch);
+	WRITE_ONCE(ev->special, ev->ebb || ev->split || ev->branch);
 	WRITE_ONCE(ev->user, false);
 	ev->maps = 0;
 	ev->mm = NULL;

@@ -515,6 +515,38 @@ static void event_that_failed_to_start_is_tried_again(struct kunit *test)
 	sched_out(test, s);
 }
 
+/*
+ * The opener has as many identical events as it may have, and one more waits. Each of them checks
+ * the limit when it returns, whatever its owner maps or unmaps meanwhile.
+ */
+static void an_event_checks_the_limit_when_it_returns(struct kunit *test)
+{
+	struct state_event *s[RISCV_PMU_MAX_IDENTICAL + 1];
+	struct fake_pmu *fake = test->priv;
+	int last = ARRAY_SIZE(s) - 1;
+
+	for (int i = 0; i <= last; i++)
+		s[i] = new_event(test, 5, C(3), 0);
+	for (int i = 0; i < last; i++)
+		sched_in(test, s[i]);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(s[last], PERF_EF_START), -EAGAIN);
+	finish(fake);
+	sched_out(test, s[0]);
+	sched_in(test, s[last]);
+	/* As when its page is unmapped. */
+	s[0]->ev.special = false;
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(s[0], PERF_EF_START), -EAGAIN);
+	finish(fake);
+	sched_out(test, s[1]);
+	sched_in(test, s[0]);
+	for (int i = 0; i <= last; i++) {
+		if (i != 1)
+			sched_out(test, s[i]);
+	}
+}
+
 #define CORE_CASES								\
 	KUNIT_CASE(add_without_start_leaves_the_event_stopped),			\
 	KUNIT_CASE(add_without_start_is_add_and_stop),				\
@@ -536,6 +568,7 @@ static void event_that_failed_to_start_is_tried_again(struct kunit *test)
 	KUNIT_CASE(started_event_is_stopped_if_its_config_is_refused),		\
 	KUNIT_CASE(add_tries_all_counters),					\
 	KUNIT_CASE(event_that_failed_to_start_is_tried_again),			\
+	KUNIT_CASE(an_event_checks_the_limit_when_it_returns),			\
 	KUNIT_CASE(hart_starts_its_counters_for_the_first_event_after_idle),	\
 	KUNIT_CASE(nothing_is_programmed_after_shutdown)
 
