@@ -423,7 +423,8 @@ static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart
 		return false;
 
 	hart->latched = 0;
-	riscv_pmu_hart_update_counts(pmu, hart, joined & ~hart->pending_irq);
+	for_each_ctr(ctr, joined & ~hart->pending_irq)
+		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
 	hart->pending = 0;
 	hart->pending_irq = 0;
 	apply_activate_pending(hart, joined);

@@ -294,7 +294,9 @@ static int assign_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	struct riscv_pmu_sched_path path;
 	u64 prefer[ASSIGN_NR_PREFERRED];
 
-	assign_update_constraints(hart);
+	/* Without a free counter of its own, others have to move. */
+	if (!(req->ctrs & ~hart->wanted.sched.used))
+		assign_update_constraints(hart);
 	assign_preferred(pmu, hart, ev, req, prefer);
 	if (!riscv_pmu_sched_find(&hart->wanted.sched, req->ctrs, prefer, ARRAY_SIZE(prefer),
 				  &path))

@@ -182,12 +182,13 @@ static int core_attach_rest(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /* Attaches an event to its last counter, and starts it. */
-static __always_inline int core_add_again(struct riscv_pmu_hart *hart, struct perf_event *event)
+static __always_inline int core_add_again(struct riscv_pmu_hart *hart, struct perf_event *event,
+					  u64 left)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	riscv_pmu_event_attach(hart, ev);
-	riscv_pmu_event_start(hart, ev, ev->sampling ? core_reload(event, ev) : 0);
+	riscv_pmu_event_start(hart, ev, left);
 	event->hw.state = 0;
 	return 0;
 }
@@ -205,7 +206,8 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	int err = 0;
 
 	if (core_only_records(ev) && riscv_pmu_event_can_return(hart, ev) && flags & PERF_EF_START)
-		return riscv_pmu_branch_add(hart, ev) ?: core_add_again(hart, event);
+		return riscv_pmu_branch_add(hart, ev) ?:
+		       core_add_again(hart, event, ev->sampling ? core_reload(event, ev) : 0);
 	if (ev->ebb && !riscv_pmu_ebb_is_alone(hart))
 		return -EAGAIN;
 	if (riscv_pmu_event_can_return(hart, ev))
@@ -243,12 +245,19 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+	s64 left = 0;
 
 	if (unlikely(!riscv_pmu_event_can_return(hart, ev) || !(flags & PERF_EF_START) ||
 		     ev->special))
 		return core_add(pmu, hart, event, flags);
+	if (ev->sampling) {
+		left = local64_read(&event->hw.period_left);
+		/* Its period has ended, a new one is wanted, or it is throttled. */
+		if (unlikely(left <= (s64)ev->min_period))
+			return core_add(pmu, hart, event, flags);
+	}
 
-	return core_add_again(hart, event);
+	return core_add_again(hart, event, left);
 }
 
 /* The end of del(), after the event's count was updated. */
@@ -274,7 +283,8 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (core_only_records(ev) && riscv_pmu_event_is_latched(hart, ev)) {
+	if (core_only_records(ev) && !ev->indirect && hart->latched &&
+	    ev->state == RISCV_PMU_EVENT_ACTIVE) {
 		riscv_pmu_branch_del(hart, ev);
 		core_del_latched(hart, event);
 		return;
@@ -293,6 +303,26 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	core_detach(hart, event);
 }
 
+/*
+ * Removes an event whose counter is latched only for its group: mostly one of a firmware event that
+ * has no group.
+ */
+static noinline void core_del_indirect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				       struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+	u64 now;
+
+	if (ev->special || ev->sampling || ev->user_idx || event->group_leader->nr_siblings ||
+	    ev->state != RISCV_PMU_EVENT_ACTIVE)
+		return core_del(pmu, hart, event);
+
+	now = riscv_pmu_counter_count(pmu, hart, ev->ctr);
+	local64_add(riscv_pmu_event_take_delta(ev, now), &event->count);
+	ev->state = RISCV_PMU_EVENT_STOPPED;
+	core_detach(hart, event);
+}
+
 /**
  * riscv_pmu_del() - detach an event from its counter
  * @event:	an event that has been added on this hart
@@ -308,8 +338,9 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	struct riscv_pmu_hart *hart = ev->hart;
 
-	if (!riscv_pmu_event_is_latched(hart, ev) || unlikely(ev->slow_stop))
-		return core_del(to_riscv_pmu(event->pmu), hart, event);
+	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE || ev->slow_stop))
+		return ev->indirect ? core_del_indirect(to_riscv_pmu(event->pmu), hart, event) :
+				      core_del(to_riscv_pmu(event->pmu), hart, event);
 
 	core_del_latched(hart, event);
 }
@@ -496,6 +527,8 @@ int riscv_pmu_event_init(struct perf_event *event)
 	ev->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
 	ev->sampling |= ev->ebb;
 	ev->special = ev->ebb;
+	ev->indirect = !(ev->req.ctrs & pmu->direct_ctrs);
+	ev->slow_stop = ev->indirect;
 	if (req[1].ctrs) {
 		err = riscv_pmu_split_create(ev, &req[1]);
 		if (err)

@@ -123,6 +123,7 @@ u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	ctrs = (ctrs | (hart->wanted.sched.used & pmu->direct_ctrs)) & ~hart->latched;
-	riscv_pmu_hart_update_counts(pmu, hart, ctrs & hart->hw.running);
 	hart->latched |= ctrs;
+	for_each_ctr(ctr, ctrs & hart->hw.running)
+		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
 }

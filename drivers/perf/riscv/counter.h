@@ -287,19 +287,6 @@ static inline u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
 }
 
 /**
- * riscv_pmu_event_is_latched() - whether an active event's count is latched
- * @hart:	this hart
- * @ev:	an attached event
- *
- * Return: true if it is.
- */
-static __always_inline bool riscv_pmu_event_is_latched(const struct riscv_pmu_hart *hart,
-						       const struct riscv_pmu_event *ev)
-{
-	return hart->latched & BIT_ULL(ev->ctr) && ev->state == RISCV_PMU_EVENT_ACTIVE;
-}
-
-/**
  * riscv_pmu_event_read_delta() - read an event's counter, and get its delta
  * @pmu:	the PMU
  * @hart:	this hart
@@ -313,15 +300,24 @@ static __always_inline bool riscv_pmu_event_is_latched(const struct riscv_pmu_ha
 static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					     struct riscv_pmu_event *ev)
 {
+	u64 bit = BIT_ULL(ev->ctr);
+
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return riscv_pmu_event_take_pending_delta(ev);
 
-	if (!hart->latch_on_read)
-		return riscv_pmu_event_take_delta(ev, riscv_pmu_hart_count(pmu, hart, ev->ctr));
+	if (hart->latched & bit)
+		return riscv_pmu_event_take_delta(ev, ev->counter->count);
 
-	if (!(hart->latched & BIT_ULL(ev->ctr)))
-		riscv_pmu_hart_latch(pmu, hart, BIT_ULL(ev->ctr));
-	return riscv_pmu_event_take_delta(ev, ev->counter->count);
+	if (hart->latch_on_read) {
+		if (hart->wanted.sched.used & pmu->direct_ctrs & ~bit) {
+			riscv_pmu_hart_latch(pmu, hart, bit);
+			return riscv_pmu_event_take_delta(ev, ev->counter->count);
+		}
+		/* There is no other counter that would be latched. */
+		hart->latched |= bit;
+	}
+
+	return riscv_pmu_event_take_delta(ev, riscv_pmu_counter_count(pmu, hart, ev->ctr));
 }
 
 /**
@@ -391,11 +387,16 @@ static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
  */
 static inline void riscv_pmu_event_pause(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	ev->period_left = ev->overflow_point - ev->prev_count;
+	u64 bit = BIT_ULL(ev->ctr);
+
 	ev->state = RISCV_PMU_EVENT_PENDING;
-	hart->pending |= BIT_ULL(ev->ctr);
-	if (riscv_pmu_event_needs_irq(ev))
-		hart->pending_irq |= BIT_ULL(ev->ctr);
+	hart->pending |= bit;
+	if (!ev->sampling)
+		return;
+
+	ev->period_left = ev->overflow_point - ev->prev_count;
+	if (!ev->polled)
+		hart->pending_irq |= bit;
 }
 
 /**

@@ -55,8 +55,10 @@ enum riscv_pmu_event_state {
  * @polled:	no counter can interrupt for it, so a timer checks the overflow point
  * @user:	its own process has mapped it and may read the counter (user_page.c)
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
- * @slow_stop:	to stop or detach it takes more than its counter: @user_idx is not 0, or @split or
- *		@branch is set
+ * @slow_stop:	to stop or detach it takes more than its counter: @user_idx is not 0, or @split,
+ *		@branch or @indirect is set
+ * @indirect:	its counter is read by a firmware call or an exit of a guest, and is latched only for
+ *		its own group
  * @clean:	the counter holds nothing that other tasks have counted
  * @maps:	how often it is mapped by its own process
  * @ebb:	its overflows cause event-based branches, see ebb.c
@@ -115,6 +117,7 @@ struct riscv_pmu_event {
 	bool			clean;
 	bool			ebb;
 	bool			special;
+	bool			indirect;
 	u64			pending_delta;
 	u64			overflow_point;
 	u64			period_left;

@@ -30,33 +30,30 @@ static struct pt_regs *sample_regs(const struct perf_event *event, struct pt_reg
 
 /*
  * While the counter of a sampling event is stopped, the other members of its group must not count
- * either, or they would count this interrupt. The next apply starts all of them together. If a
- * member's own counter does not run, this interrupt handles its overflow, too.
+ * either, or they would count this interrupt. The next apply starts all of them together. If the
+ * counter of a sampling member does not run, this interrupt handles its overflow, too.
  */
-static void sample_pause_event(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			       struct perf_event *event)
+static void sample_pause_event(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE || event->attr.exclude_kernel ||
-	    !(hart->hw.running & BIT_ULL(ev->ctr)))
+	    (ev->sampling && !(hart->hw.running & BIT_ULL(ev->ctr))))
 		return;
 
-	riscv_pmu_event_latch(pmu, hart, event);
 	riscv_pmu_event_add_delta(event, ev, riscv_pmu_event_take_delta(ev, ev->counter->count));
 	riscv_pmu_event_pause(hart, ev);
 }
 
-static void sample_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			       struct perf_event *event)
+static void sample_pause_group(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
 	if (leader->pmu == event->pmu)
-		sample_pause_event(pmu, hart, leader);
+		sample_pause_event(hart, leader);
 	for_each_sibling_event(sibling, leader) {
 		if (sibling->pmu == event->pmu)
-			sample_pause_event(pmu, hart, sibling);
+			sample_pause_event(hart, sibling);
 	}
 }
 
@@ -82,10 +79,10 @@ static void sample_prepare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (!(type & (PERF_SAMPLE_READ | SAMPLE_REGS)) && !pauses)
 		return;
 
-	if (type & PERF_SAMPLE_READ)
+	if (type & PERF_SAMPLE_READ || pauses)
 		riscv_pmu_event_latch(pmu, hart, event);
 	if (pauses)
-		sample_pause_group(pmu, hart, event);
+		sample_pause_group(hart, event);
 	if (type & SAMPLE_REGS && in_nmi())
 		riscv_pmu_sse_read_regs(regs);
 }
@@ -186,6 +183,7 @@ void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	if (!sample_pauses_group(ev))
 		return;
 
-	sample_pause_group(pmu, hart, ev->event);
+	riscv_pmu_event_latch(pmu, hart, ev->event);
+	sample_pause_group(hart, ev->event);
 	hart->latched = 0;
 }

@@ -29,6 +29,22 @@ static u64 update_find_ctrs(const struct riscv_pmu_event *ev)
 	return ctrs;
 }
 
+/* The counters of an event's group. */
+static u64 update_find_group(const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader, *sibling;
+	u64 ctrs = 0;
+
+	if (leader->pmu == event->pmu)
+		ctrs |= update_find_ctrs(to_riscv_pmu_event(leader));
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->pmu == event->pmu)
+			ctrs |= update_find_ctrs(to_riscv_pmu_event(sibling));
+	}
+
+	return ctrs;
+}
+
 /**
  * riscv_pmu_event_latch() - latch the counts of an event's group
  * @pmu:	the PMU
@@ -40,18 +56,11 @@ static u64 update_find_ctrs(const struct riscv_pmu_event *ev)
 void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   const struct perf_event *event)
 {
-	const struct perf_event *leader = event->group_leader, *sibling;
 	u64 ctrs = 0;
 
-	if (riscv_pmu_event_is_latched(hart, to_riscv_pmu_event(event)))
-		return;
-
-	if (leader->pmu == event->pmu)
-		ctrs |= update_find_ctrs(to_riscv_pmu_event(leader));
-	for_each_sibling_event(sibling, leader) {
-		if (sibling->pmu == event->pmu)
-			ctrs |= update_find_ctrs(to_riscv_pmu_event(sibling));
-	}
+	/* Usually all counters in use are latched anyway. */
+	if (unlikely(hart->wanted.sched.used & ~pmu->direct_ctrs))
+		ctrs = update_find_group(event);
 	riscv_pmu_hart_latch(pmu, hart, ctrs);
 }
 

@@ -180,7 +180,8 @@ static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	u64 delta;
 
-	if (hart->latch_on_read && hart->wanted.sched.used & ~pmu->direct_ctrs)
+	if (unlikely(hart->wanted.sched.used & ~pmu->direct_ctrs) && hart->latch_on_read &&
+	    event->group_leader->nr_siblings)
 		riscv_pmu_event_latch(pmu, hart, event);
 	delta = riscv_pmu_event_read_delta(pmu, hart, ev);
 	riscv_pmu_event_add_delta(event, ev, delta);

@@ -201,7 +201,7 @@ static u32 page_show_event(const struct riscv_pmu *pmu, struct riscv_pmu_event *
 	if (idx != ev->user_idx || (idx && prev != local64_read(&event->hw.prev_count))) {
 		local64_set(&event->hw.prev_count, prev);
 		ev->user_idx = idx;
-		ev->slow_stop = idx || ev->split || ev->branch;
+		ev->slow_stop = idx || ev->split || ev->branch || ev->indirect;
 		perf_event_update_userpage(event);
 	}
 	if (!idx)
@@ -261,7 +261,7 @@ void riscv_pmu_user_hide(struct perf_event *event)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	ev->user_idx = 0;
-	ev->slow_stop = ev->split || ev->branch;
+	ev->slow_stop = ev->split || ev->branch || ev->indirect;
 	perf_event_update_userpage(event);
 }
 

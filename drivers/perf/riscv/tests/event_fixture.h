@@ -132,6 +132,8 @@ static inline struct state_event *new_event(struct kunit *test, u64 selector, u6
 	s->ev.event = &s->event;
 	s->ev.left = &s->event.hw.period_left;
 	s->ev.sampling = period;
+	s->ev.indirect = !(ctrs & fake->pmu.direct_ctrs);
+	s->ev.slow_stop = s->ev.indirect;
 	INIT_LIST_HEAD(&s->event.sibling_list);
 	s->event.group_leader = &s->event;
 	s->event.pmu = &fake->pmu.pmu;

@@ -158,13 +158,14 @@ static void firmware_counters_of_the_group_are_latched(struct kunit *test)
 /* Each read of a counter is an exit to the host. */
 static void a_guest_reads_only_what_it_needs(struct kunit *test)
 {
-	struct state_event *leader = new_event(test, 1, C(3), 0);
-	struct state_event *member = new_event(test, 2, C(4), 0);
-	struct state_event *other = new_event(test, 3, C(5), 0);
+	struct state_event *leader, *member, *other;
 	struct fake_pmu *fake = test->priv;
 	unsigned int reads;
 
 	fake->pmu.direct_ctrs = 0;
+	leader = new_event(test, 1, C(3), 0);
+	member = new_event(test, 2, C(4), 0);
+	other = new_event(test, 3, C(5), 0);
 	join_group(leader, member);
 	sched_in(test, leader);
 	sched_in(test, member);
