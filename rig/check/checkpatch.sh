@@ -11,6 +11,13 @@
 #  LINUX_VERSION_CODE              one source is for 6.12 to 7.2 (compat.h)
 #  ENOSYS                          the EBB return is an unknown system call while no handler runs
 CHECKPATCH_IGNORE=COMPLEX_MACRO,MACRO_ARG_REUSE,SPLIT_STRING,INCLUDE_LINUX,LINUX_VERSION_CODE,ENOSYS
+# In firmware only:
+#  SPDX_LICENSE_TAG  OpenSBI has it in a block comment
+#  MULTISTATEMENT_MACRO_USE_DO_WHILE  one that is used as a table of statements
+#  PREFER_DEFINED_ATTRIBUTE_MACRO  OpenSBI does not have the kernel's macros
+#  CAMELCASE  _Static_assert()
+#  SPACING, LINE_SPACING  a pointer to a macro's type; a variable in a register
+CHECKPATCH_IGNORE_FIRMWARE=$CHECKPATCH_IGNORE,SPDX_LICENSE_TAG,MULTISTATEMENT_MACRO_USE_DO_WHILE,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,SPACING,LINE_SPACING
 # In user space only:
 #  BRACES    EXPECT_*() of the harness are loops and need braces before an else
 #  SPACING   checkpatch mistakes FIXTURE_DATA() and 1e-9 for arithmetic

@@ -191,7 +191,7 @@ fresh_qemu()
 		says "${what% *}.*unpacking.*: failed; the disk of build is full (.* left): free some space, then run it again"
 		# An incomplete tree has another name, and the next build starts again.
 		[ "$(grep -c -e '^linux' -e '^opensbi' <<<"$output")" = 1 ]
-		says '^\(linux-mainline\|opensbi\).part$'
+		says '^\(linux-mainline\|opensbi-old\).part$'
 	done
 }
 

@@ -216,8 +216,8 @@ static void page_without_memory_faults(void)
 	EXPECT_OK(batch_set_shmem(ALL_ONES, ALL_ONES, 0));
 }
 
-#define NEEDS		NEEDS_BATCH
-#define EXACT		(NEEDS_BATCH | NEEDS_ICOUNT)
+#define NEEDS		NEEDS_MAP
+#define EXACT		(NEEDS_MAP | NEEDS_ICOUNT)
 
 const struct test_case batch_map_cases[] = {
 	{ "MAP_EVENTS maps an event, which then counts", mapped_event_counts, EXACT },

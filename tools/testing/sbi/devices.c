@@ -112,7 +112,7 @@ static void counters_stop_if_the_page_faults(void)
 	counters_stop_if_the_page_at(ADDRESS_NOTHING);
 }
 
-/* With Smepmp OpenSBI maps the page by a PMP entry, which can not hold this address. */
+/* With Smepmp OpenSBI maps the page by a PMP entry, which cannot hold this address. */
 static void counters_stop_if_the_page_is_beyond_pmp(void)
 {
 	counters_stop_if_the_page_at((ulong)ADDRESS_BEYOND_PMP);
@@ -323,7 +323,7 @@ const struct test_case device_cases[] = {
 	  NEEDS_BATCH },
 	{ "APPLY stops the counters of start_mask if the page faults",
 	  counters_stop_if_the_page_faults, NEEDS_BATCH },
-	{ "APPLY stops the counters of start_mask if PMP can not hold the page's address",
+	{ "APPLY stops the counters of start_mask if PMP cannot hold the page's address",
 	  counters_stop_if_the_page_is_beyond_pmp, NEEDS_BATCH | NEEDS_RV64 },
 	{ "APPLY stops the counters of each mask if the page faults",
 	  counters_of_each_mask_stop_if_the_page_faults, NEEDS_BATCH },

@@ -15,6 +15,7 @@
  * -append takes
  *   icount             counts are exact (as with -icount shift=0)
  *   batch              fail if the firmware has no PMU batch extension
+ *   map                fail if it has no MAP_EVENTS
  *   cost.slack=N       APPLY may take N instructions more (0)
  *   fuzz               only the random calls, which must not be run with icount
  *   fuzz.count=N       number of random calls (1000000)
@@ -94,6 +95,8 @@ static u64 what_there_is(void)
 		have |= NEEDS_SNAPSHOT;
 	if (sbi_call(SBI_EXT_BASE, SBI_BASE_PROBE_EXTENSION, SBI_EXT_PMU_BATCH, 0, 0).value)
 		have |= NEEDS_BATCH;
+	if (batch_version() >= SBI_PMU_BATCH_VERSION_0_10)
+		have |= NEEDS_MAP;
 	return have;
 }
 

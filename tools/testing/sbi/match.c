@@ -410,7 +410,7 @@ const struct test_case match_cases[] = {
 	  skip_match_refuses_a_counter_never_configured, 0 },
 	{ "SKIP_MATCH changes what a firmware counter counts",
 	  skip_match_changes_a_firmware_event, 0 },
-	{ "SKIP_MATCH refuses an event that the counter can not count",
+	{ "SKIP_MATCH refuses an event that the counter cannot count",
 	  skip_match_refuses_what_can_not_be_counted, 0 },
 	{ "a match refuses flags that are reserved", unknown_flags_are_refused, 0 },
 	CASES_END

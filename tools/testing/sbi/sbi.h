@@ -216,6 +216,12 @@ static inline struct sbiret batch_apply(u64 stop, u64 program, u64 start)
 #endif
 }
 
+/* 0 if there is no such extension. */
+static inline ulong batch_version(void)
+{
+	return sbi_call(SBI_EXT_PMU_BATCH, SBI_PMU_BATCH_GET_VERSION, 0, 0, 0).value;
+}
+
 static inline struct sbiret batch_resolve(ulong event, u64 data)
 {
 	return sbi_call(SBI_EXT_PMU_BATCH, SBI_PMU_BATCH_RESOLVE, event, data, high_half(data));

@@ -20,6 +20,7 @@
 #define NEEDS_SSCCFG		BIT(11)	/* counters delegated to S-mode */
 #define NEEDS_FIXED		BIT(12)	/* cycle and instret can be configured */
 #define NEEDS_READS		BIT(13)	/* the firmware's reads can be observed */
+#define NEEDS_MAP		BIT(14)	/* the batch extension has MAP_EVENTS */
 /* Do not reset the counters before the case. */
 #define AT_BOOT			BIT(31)
 

@@ -44,7 +44,7 @@ static bool is_there(ulong ext)
 
 static u64 what_there_is(void)
 {
-	u64 have = NEEDS_BATCH | NEEDS_ICOUNT | NEEDS_SNAPSHOT | NEEDS_RV64 | NEEDS_FILTERS |
+	u64 have = NEEDS_BATCH | NEEDS_MAP | NEEDS_ICOUNT | NEEDS_SNAPSHOT | NEEDS_RV64 | NEEDS_FILTERS |
 		   NEEDS_READS;
 
 	if (scountovf_is_readable())
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 		if (!str_equal(profiles[i].name, argv[1]))
 			continue;
 		machine.firmware = "the model";
-		machine.bootargs = "batch";
+		machine.bootargs = "batch map";
 		machine.harts = 1;
 		machine.smcntrpmf = profiles[i].smcntrpmf;
 		memory_init();

@@ -1,0 +1,1 @@
+../../../arch/riscv/include/asm/sbi_pmu_batch.h
