@@ -103,6 +103,47 @@ static void start_clears_overflow_while_pending(void)
 	EXPECT(!has_overflowed(ctr));
 }
 
+/* Nobody may be interrupted for an overflow that is no longer shown, but for each that is. */
+static void start_withdraws_the_interrupt(void)
+{
+	u64 ctr = started(-1000ULL), other = ctr_for(EVENT_CYCLES, 0);
+
+	REQUIRE(ctr != ALL_ONES);
+	REQUIRE(other != ALL_ONES);
+	EXPECT_OK(pmu_start(other, 1, PMU_START_SET_INIT_VALUE, -1000ULL));
+	loop_for(LATE);
+	EXPECT(has_overflowed(ctr));
+	EXPECT(has_overflowed(other));
+	EXPECT_OK(pmu_stop(ctr, 1, 0));
+	EXPECT_OK(pmu_start(ctr, 1, PMU_START_SET_INIT_VALUE, 0));
+	EXPECT(lcofi_pending());
+	EXPECT_OK(pmu_stop(other, 1, 0));
+	EXPECT_OK(pmu_start(other, 1, PMU_START_SET_INIT_VALUE, -100000ULL));
+	EXPECT(!lcofi_pending());
+	loop_for(50000 + LATE);
+	EXPECT(lcofi_pending());
+}
+
+static void reset_and_match_withdraw_the_interrupt(void)
+{
+	u64 ctr = started(-1000ULL);
+
+	REQUIRE(ctr != ALL_ONES);
+	loop_for(LATE);
+	EXPECT(lcofi_pending());
+	EXPECT_OK(pmu_stop(ctr, 1, PMU_STOP_RESET));
+	EXPECT(!lcofi_pending());
+
+	ctr = started(-1000ULL);
+	REQUIRE(ctr != ALL_ONES);
+	loop_for(LATE);
+	EXPECT(lcofi_pending());
+	EXPECT_OK(pmu_stop(ctr, 1, 0));
+	EXPECT(lcofi_pending());
+	EXPECT_OK(pmu_match(ctr, 1, PMU_CFG_SKIP_MATCH, EVENT_INSTRUCTIONS, 0));
+	EXPECT(!lcofi_pending());
+}
+
 static void counter_started_while_pending_interrupts(void)
 {
 	u64 ctr = started(-1000ULL);
@@ -219,6 +260,10 @@ const struct test_case overflow_cases[] = {
 	  overflowed_counter_is_quiet_until_started, NEEDS },
 	{ "START clears an overflow while the interrupt is pending",
 	  start_clears_overflow_while_pending, NEEDS },
+	{ "a START that clears the last overflow withdraws its interrupt",
+	  start_withdraws_the_interrupt, NEEDS },
+	{ "a reset or a match that clears the last overflow withdraws its interrupt",
+	  reset_and_match_withdraw_the_interrupt, NEEDS },
 	{ "a counter started while the interrupt is pending interrupts",
 	  counter_started_while_pending_interrupts, NEEDS },
 	{ "a counter matched while an overflow interrupt is pending has OF clear",
