@@ -74,6 +74,8 @@ static inline int sbi_shmem_store_##type(type *addr, type val)		\
 	return trap.cause ? SBI_EINVALID_ADDR : 0;			\
 }
 
+SBI_SHMEM_DEFINE_LOAD(u8, lbu)
+SBI_SHMEM_DEFINE_STORE(u8, sb)
 SBI_SHMEM_DEFINE_LOAD(u32, lw)
 SBI_SHMEM_DEFINE_STORE(u32, sw)
 
@@ -105,5 +107,14 @@ static inline int sbi_shmem_store_u64(u64 *addr, u64 val)
 SBI_SHMEM_DEFINE_LOAD(u64, ld)
 SBI_SHMEM_DEFINE_STORE(u64, sd)
 #endif
+
+/**
+ * Copy to or from shared memory that the caller has checked, but not mapped. Whole words are loaded
+ * and stored at once. A part may have been copied if that fails.
+ *
+ * @return 0, or SBI_EINVALID_ADDR if the memory cannot be mapped, or an access faults
+ */
+int sbi_shmem_copy_to(unsigned long addr, const void *from, unsigned long size);
+int sbi_shmem_copy_from(void *to, unsigned long addr, unsigned long size);
 
 #endif

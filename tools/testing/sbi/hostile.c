@@ -149,6 +149,15 @@ static void info_of_nothing_writes_nothing(void)
 	EXPECT(ret.error == SBI_SUCCESS || ret.error == SBI_ERR_INVALID_PARAM);
 }
 
+/* Nobody types, so CONSOLE_READ has nothing to store. */
+static void console_needs_memory(void)
+{
+	EXPECT_ERROR(sbi_call(SBI_EXT_DBCN, DBCN_WRITE, 4, ADDRESS_NOTHING, 0), SBI_ERR_INVALID_PARAM);
+	EXPECT_ERROR(sbi_call(SBI_EXT_DBCN, DBCN_WRITE, 4, ADDRESS_NOTHING + 1, 0), SBI_ERR_INVALID_PARAM);
+	EXPECT_OK(sbi_call(SBI_EXT_DBCN, DBCN_READ, 4, ADDRESS_NOTHING, 0));
+	EXPECT_EQ(sbi_call(SBI_EXT_DBCN, DBCN_WRITE, 0, ADDRESS_NOTHING, 0).value, 0);
+}
+
 const struct test_case hostile_cases[] = {
 	{ "EVENT_GET_INFO of no entries writes nothing", info_of_nothing_writes_nothing,
 	  NEEDS_EVENT_INFO },
@@ -169,5 +178,6 @@ const struct test_case hostile_cases[] = {
 	  info_size_is_within_memory, NEEDS_EVENT_INFO },
 	{ "EVENT_GET_INFO refuses a number of entries that wraps", info_size_does_not_wrap,
 	  NEEDS_EVENT_INFO },
+	{ "the console refuses memory that is not there", console_needs_memory, 0 },
 	CASES_END
 };

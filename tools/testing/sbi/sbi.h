@@ -54,6 +54,8 @@ typedef unsigned long ulong;
 #define SBI_EXT_SSE			0x535345
 #define SBI_EXT_SRST			0x53525354
 #define SBI_EXT_DBCN			0x4442434E
+#define DBCN_WRITE			0
+#define DBCN_READ			1
 /* Not in use: an ID of the experimental range. */
 #define SBI_EXT_NOBODYS			0x08FFFFFF
 

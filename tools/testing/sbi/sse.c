@@ -4,6 +4,7 @@
 #include "case.h"
 #include "sse.h"
 
+#define SSE_READ_ATTRS		0
 #define SSE_WRITE_ATTRS		1
 #define SSE_REGISTER		2
 #define SSE_UNREGISTER		3
@@ -12,8 +13,13 @@
 #define SSE_HART_UNMASK		8
 #define SSE_HART_MASK		9
 #define SSE_LOCAL_PMU_OVERFLOW	0x00010000UL
+#define SSE_ATTR_STATUS		0
 #define SSE_ATTR_CONFIG		2
 #define SSE_CONFIG_ONESHOT	1
+#define SSE_STATE_RUNNING	3
+/* The state has two bits; then "pending", and "can be injected", which is up to the firmware. */
+#define SSE_STATUS_KNOWN	0xf
+#define SSE_STATUS_INJECT	8
 
 /*
  * Only the random calls raise more events: the handler then stops all counters, so that
@@ -106,6 +112,38 @@ static void event_is_not_repeated(void)
 	sse_end();
 }
 
+#ifndef SBI_MODEL	/* It has the attribute CONFIG only. */
+static struct sbiret sse_attrs(ulong fid, ulong attr, ulong address)
+{
+	return sbi_call6(SBI_EXT_SSE, fid, SSE_LOCAL_PMU_OVERFLOW, attr, 1, address, 0, 0);
+}
+
+static volatile ulong sse_status;
+
+static void read_status(void)
+{
+	sse_attrs(SSE_READ_ATTRS, SSE_ATTR_STATUS, (ulong)&sse_status);
+}
+
+static void status_has_known_bits_only(void)
+{
+	sse_status = 0;
+	REQUIRE(sse_begin(read_status));
+	EXPECT(started(EVENT_INSTRUCTIONS, -1000ULL) != ALL_ONES);
+	loop_for(10000);
+	EXPECT_EQ(sse_status & ~SSE_STATUS_INJECT, SSE_STATE_RUNNING);
+	read_status();
+	EXPECT_EQ(sse_status & ~(ulong)SSE_STATUS_KNOWN, 0);
+	sse_end();
+}
+
+static void attributes_need_memory(void)
+{
+	EXPECT_ERROR(sse_attrs(SSE_READ_ATTRS, SSE_ATTR_STATUS, ADDRESS_NOTHING), SBI_ERR_INVALID_ADDRESS);
+	EXPECT_ERROR(sse_attrs(SSE_WRITE_ATTRS, SSE_ATTR_CONFIG, ADDRESS_NOTHING), SBI_ERR_INVALID_ADDRESS);
+}
+#endif
+
 static u64 first_ctr, second_ctr;
 
 /* The other counter overflows after the handler has read scountovf and before it calls STOP. */
@@ -185,6 +223,10 @@ const struct test_case sse_cases[] = {
 	{ "an overflow raises an SSE event", overflow_is_an_event, NEEDS | NEEDS_FILTERS },
 	{ "an SSE event is not repeated if its handler makes no PMU call",
 	  event_is_not_repeated, NEEDS },
+#ifndef SBI_MODEL
+	{ "the status of a running SSE event has no other bits", status_has_known_bits_only, NEEDS },
+	{ "SSE refuses attributes where there is no memory", attributes_need_memory, NEEDS },
+#endif
 	{ "with SSE, STOP of a counter does not lose the overflow of another one",
 	  stop_loses_no_overflow, NEEDS },
 	{ "an overflow between two ONESHOT events is injected when the event is enabled",

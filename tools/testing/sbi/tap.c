@@ -16,7 +16,7 @@ static void line_flush(void)
 	size_t done = 0;
 
 	while (done < line_used) {
-		struct sbiret ret = sbi_call(SBI_EXT_DBCN, 0, line_used - done,
+		struct sbiret ret = sbi_call(SBI_EXT_DBCN, DBCN_WRITE, line_used - done,
 					     (ulong)line + done, 0);
 
 		if (ret.error)
