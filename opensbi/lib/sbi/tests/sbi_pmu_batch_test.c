@@ -114,6 +114,22 @@ static void map_is_for_a_single_domain(struct sbiunit_test_case *test)
 	sbi_list_del(&other.node);
 	SBIUNIT_EXPECT_EQ(test, sbi_pmu_batch_set_shmem(NONE, NONE, 0), 0);
 }
+
+/* As on a hart with more counters than the one that booted: the next number is of firmware's. */
+static void map_takes_no_firmware_counter(struct sbiunit_test_case *test)
+{
+	struct sbi_hart_features *features;
+	unsigned int mask, first_fw = sbi_pmu_num_ctr() - SBI_PMU_FW_CTR_MAX;
+
+	if (first_fw >= SBI_PMU_HW_CTR_MAX)
+		return;
+	features = sbi_hart_features_ptr(sbi_scratch_thishart_ptr());
+	mask = features->mhpm_mask;
+	features->mhpm_mask |= BIT(first_fw);
+	SBIUNIT_EXPECT_EQ(test, sbi_pmu_map_event(SBI_PMU_HW_REF_CPU_CYCLES, 1, 0, BIT(first_fw)),
+			  SBI_EINVAL);
+	features->mhpm_mask = mask;
+}
 #endif
 
 /* Counter 3 has no event: INVALID_PARAM is for that, once there is memory. */
@@ -152,6 +168,7 @@ static struct sbiunit_test_case pmu_batch_test_cases[] = {
 	SBIUNIT_TEST_CASE(reset_forgets_the_pages_of_all_domains),
 #ifdef CONFIG_SBI_PMU_BATCH_MAP_EVENTS
 	SBIUNIT_TEST_CASE(map_is_for_a_single_domain),
+	SBIUNIT_TEST_CASE(map_takes_no_firmware_counter),
 #endif
 	SBIUNIT_TEST_CASE(domains_have_snapshots_of_their_own),
 	SBIUNIT_END_CASE,
