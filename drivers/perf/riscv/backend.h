@@ -6,13 +6,11 @@
 #include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/cpumask.h>
+#include <linux/perf/riscv_pmu.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
 #include <asm/csr.h>
-
-/* Masks of counters are u64: hardware and firmware counters of a hart together. */
-#define RISCV_MAX_COUNTERS		64
 
 /**
  * for_each_ctr() - iterate over a mask of counters, from the lowest number

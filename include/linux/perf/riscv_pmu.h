@@ -9,6 +9,9 @@
 struct perf_event;
 struct pt_regs;
 
+/* Masks of counters are u64: hardware and firmware counters of a hart together. KVM before 7.2 uses this, too. */
+#define RISCV_MAX_COUNTERS		64
+
 /*
  * attr.config1: this event counts a KVM guest. KVM alone sets it, on the
  * counters that it creates for its guests.

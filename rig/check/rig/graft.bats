@@ -15,7 +15,7 @@ BEFORE=${BATS_TEST_TMPDIR:-}/before
 setup_file()
 {
 	local name TREE patched
-	mapfile -t patched < <(sed -n 's|^+++ b/||p' "$TOP"/kernel/[0-9]*/*.patch | sort -u)
+	mapfile -t patched < <(sed -n 's|^+++ b/||p' "$TOP"/kernel/{common,[0-9]*}/*.patch | sort -u)
 	for name in linux-mainline linux-mainline-next; do
 		TREE=$BATS_FILE_TMPDIR/$name
 		mkdir "$TREE"
@@ -24,13 +24,15 @@ setup_file()
 			drivers/perf drivers/iommu/[r]iscv include/linux/perf include/uapi/linux \
 			tools/testing/selftests/riscv tools/perf/pmu-events/arch/riscv \
 			Documentation/arch/riscv Documentation/admin-guide/perf "$TREE" 2>/dev/null) || true
+		# cp makes the folder of a file that the release does not have.
+		find "$TREE" -type d -empty -delete
 		snapshot >"$TREE.snapshot"
 	done
 }
 
 teardown()
 {
-	rm -rf "$BATS_TEST_TMPDIR" "$TOP/tools/ebb/made-by-graft-test.o"
+	rm -rf "$BATS_TEST_TMPDIR" "$TOP"/tools/ebb/made-by-graft-test*
 }
 
 snapshot()
@@ -76,11 +78,20 @@ set_version()
 	sed -i "s/^VERSION = .*/VERSION = $2/; s/^PATCHLEVEL = .*/PATCHLEVEL = $3/" "$TREE/Makefile"
 }
 
-# takes_series SERIES: check that graft applies this series.
+# takes_series SERIES: check that graft applies this series and says so.
 takes_series()
 {
 	run -0 "$GRAFT" "$TREE"
-	[ "$(cat "$TREE/.riscv-pmu-graft/series")" = "$1" ]
+	says " patches of kernel/common and kernel/$1 are in $TREE"
+}
+
+# copy_project: as a release tarball, without git
+copy_project()
+{
+	copy_rig
+	mkdir -p "$COPY/drivers/perf/riscv"
+	cp -a "$TOP"/{kernel,arch,include,tools,Documentation,.gitignore} "$COPY/"
+	cp "$TOP/drivers/perf/riscv_iommu_pmu.c" "$COPY/drivers/perf/"
 }
 
 @test "graft and ungraft restore every byte" {
@@ -105,13 +116,10 @@ takes_series()
 
 @test "graft updates stale files" {
 	make_tree
-	copy_rig
-	mkdir -p "$COPY/drivers/perf/riscv"
-	cp -a "$TOP"/{kernel,arch,include,tools,Documentation} "$COPY/"
-	cp "$TOP/drivers/perf/riscv_iommu_pmu.c" "$COPY/drivers/perf/"
+	copy_project
 	echo "/* older */" >"$COPY/drivers/perf/riscv/core.c"
 	echo "/* gone */" >"$COPY/drivers/perf/riscv/gone.c"
-	echo >>"$COPY/kernel/6.12/0001-perf-riscv-Build-drivers-perf-riscv.patch"
+	echo >>"$COPY/kernel/common/0001-perf-riscv-Build-drivers-perf-riscv.patch"
 	run -0 "$COPY/rig/kernel/graft" "$TREE"
 	[ -e "$TREE/drivers/perf/riscv/gone.c" ]
 	run -0 "$GRAFT" "$TREE"
@@ -121,12 +129,23 @@ takes_series()
 	tree_unchanged
 }
 
-@test "graft copies no objects" {
+@test "graft copies tracked files only" {
 	make_tree
-	touch "$TOP/tools/ebb/made-by-graft-test.o"
+	touch "$TOP"/tools/ebb/made-by-graft-test.{o,so.1,c}
 	run -0 "$GRAFT" "$TREE"
+	says "not copied, because git does not track them (git add): .*tools/ebb/made-by-graft-test.c"
 	[ -e "$TREE/tools/ebb/Makefile" ]
-	[ ! -e "$TREE/tools/ebb/made-by-graft-test.o" ]
+	[ -z "$(ls "$TREE"/tools/ebb/made-by-graft-test* 2>/dev/null)" ]
+}
+
+@test "without git, graft copies nothing that was built" {
+	make_tree
+	copy_project
+	make -s -C "$COPY/tools/ebb" CROSS_COMPILE="$CROSS_COMPILE" DESTDIR="$BATS_TEST_TMPDIR/installed" install
+	[ -e "$COPY/tools/ebb/libriscv_ebb.so.1" ]
+	[ -e "$COPY/tools/ebb/riscv_ebb.pc" ]
+	run -0 "$COPY/rig/kernel/graft" "$TREE"
+	diff <(cd "$TOP" && git ls-files tools/ebb) <(cd "$TREE" && find tools/ebb -type f | LC_ALL=C sort)
 }
 
 # has_metrics TREE CORE OTHER: check that graft copies the metrics of CORE, and not those of OTHER.
@@ -143,14 +162,60 @@ has_metrics()
 	has_metrics linux-mainline-next sifive/p550 sifive/u74
 }
 
-@test "graft applies the nearest series that fits" {
+@test "graft applies the nearest series" {
 	set_version linux-mainline-next 7 0
 	takes_series 7.2
-	set_version linux-mainline 6 18
-	takes_series 6.12
-	# The series for 6.12 is nearer, but only the other one applies.
-	set_version linux-mainline-next 6 12
+	set_version linux-mainline-next 6 18
 	takes_series 7.2
+	set_version linux-mainline 6 16
+	takes_series 6.12
+}
+
+# An earlier patch changes the line that 0022 needs, and 0024 builds upon 0022. 0028 is for other files.
+@test "graft leaves out improvements that do not fit and says what is missing" {
+	make_tree linux-mainline-next
+	sed -i 's/Start the counters that have been configured/Start counters that are configured/' "$TREE/arch/riscv/kvm/vcpu_pmu.c"
+	snapshot >"$BEFORE"
+	run -0 "$GRAFT" "$TREE"
+	says "these patches are left out, because they do not fit this Linux 7.2:" \
+		"^kernel/7.2/0022-.*START-and-STOP.*patch: Without this patch, a guest does not learn of some failures" \
+		"^kernel/7.2/0024-" "^kernel/7.2/0030-"
+	run ! says "^kernel/7.2/002[018]"
+	run ! grep -q kvm_pmc_start "$TREE/arch/riscv/kvm/vcpu_pmu.c"
+	grep -q handling_guest_irqs "$TREE/arch/riscv/kvm/vcpu.c"
+	# A second run says it, too.
+	run -0 "$GRAFT" "$TREE"
+	says "^kernel/7.2/0022-"
+	run -0 "$GRAFT" --reverse "$TREE"
+	tree_unchanged
+}
+
+@test "graft warns when it replaces a driver that was changed" {
+	for name in linux-mainline linux-mainline-next; do
+		make_tree $name
+		run -0 --separate-stderr "$GRAFT" "$TREE"
+		[ -z "$stderr" ]
+	done
+	make_tree
+	echo "/* for a board */" >>"$TREE/drivers/perf/riscv_pmu_sbi.c"
+	snapshot >"$BEFORE"
+	run -0 "$GRAFT" "$TREE"
+	says "riscv_pmu_sbi.c differs from those of the releases"
+	run ! says "riscv_pmu.c differs"
+	run -0 "$GRAFT" --reverse "$TREE"
+	tree_unchanged
+}
+
+@test "make graft and ungraft take a folder of any name" {
+	local dir="$BATS_TEST_TMPDIR/a \$tree of 'mine'"
+	make_tree
+	mv "$TREE" "$dir"
+	run -0 make -s -C "$TOP" graft KDIR="$dir"
+	[ -e "$dir/drivers/perf/riscv/core.c" ]
+	# The command that it has printed works as it is.
+	eval "run -0 make -s -C '$TOP' ungraft $(sed -n 's/.*make ungraft \(KDIR=.*\) removes them$/\1/p' <<<"$output")"
+	mv "$dir" "$TREE"
+	tree_unchanged
 }
 
 @test "graft refuses a folder that is not a kernel" {
@@ -169,7 +234,7 @@ has_metrics()
 }
 
 @test "graft names the patch and the hunk that do not apply" {
-	spoiled "kernel/6.12/0001-.*drivers/perf/Kconfig Hunk #1 FAILED" sed -i '/^config RISCV_PMU_SBI/d' drivers/perf/Kconfig
+	spoiled "kernel/common/0001-.*drivers/perf/Kconfig Hunk #1 FAILED" sed -i '/^config RISCV_PMU_SBI/d' drivers/perf/Kconfig
 	spoiled "see kernel/README.rst.*drivers/perf/Makefile Hunk #1 FAILED" sed -i '/pmu_legacy/p' drivers/perf/Makefile
 	spoiled "0002-.*arch/riscv/kernel/traps.c Hunk #2 FAILED" sed -i '/v_first_use_handler/d' arch/riscv/kernel/traps.c
 }
