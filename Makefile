@@ -79,14 +79,17 @@ deb-next: setup
 dkms:
 	@rig/kernel/dkms
 
+# The folder as it was given: make would take a "$" in its name for a variable.
+graft ungraft patches: override export KDIR := $(value KDIR)
+
 graft:
-	@rig/kernel/graft $(if $(FORCE),--force) "$(KDIR)"
+	@rig/kernel/graft $(if $(FORCE),--force) "$$KDIR"
 
 ungraft:
-	@rig/kernel/graft --reverse $(if $(FORCE),--force) "$(KDIR)"
+	@rig/kernel/graft --reverse $(if $(FORCE),--force) "$$KDIR"
 
 patches:
-	@rig/kernel/patches "$(KDIR)"
+	@rig/kernel/patches "$$KDIR"
 
 clean:
 	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/sbi build/selftests build/dkms \
