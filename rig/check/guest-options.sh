@@ -19,7 +19,7 @@ guest_options()
 	# QEMU counts each event on one counter, so unused counters of the guest must not keep it.
 	@nested) GUEST_OPTIONS=(--nested --icount --nested-append riscv_pmu.stop_unused=1 --timeout 1500) ;;
 	# Two tests run for RISCV_PMU_FUZZ_SECONDS each. The host has the row's kernel.
-	@nested-fuzz) GUEST_OPTIONS=(--nested-kernel riscv-pmu --nested-append "RISCV_PMU_FUZZ_SECONDS=150 KSELFTEST_TIMEOUT=1500") ;;
+	@nested-fuzz) GUEST_OPTIONS=(--nested-kernel small-next --nested-append "RISCV_PMU_FUZZ_SECONDS=150 KSELFTEST_TIMEOUT=1500") ;;
 	@nested-perf) GUEST_OPTIONS=(--nested-run "check-kvm perf" --icount --timeout 600) ;;
 	# As for @ebb.
 	@idle) GUEST_OPTIONS=(--icount --idle --qemu -icount --qemu sleep=on) ;;
