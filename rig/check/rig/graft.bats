@@ -167,8 +167,13 @@ has_metrics()
 	takes_series 7.2
 	set_version linux-mainline-next 6 18
 	takes_series 7.2
-	set_version linux-mainline 6 16
+	set_version linux-mainline 6 17
 	takes_series 6.12
+	# 7.1 and later do not need these.
+	grep -q -x 'Until: 7.0' "$TREE"/.riscv-pmu-graft/patches/00{12,46}-*
+	make_tree linux-mainline-next
+	takes_series 7.2
+	run ! grep -q '^Until: ' "$TREE"/.riscv-pmu-graft/patches/*
 }
 
 # An earlier patch changes the line that 0022 needs, and 0024 builds upon 0022. 0028 is for other files.
