@@ -9,6 +9,9 @@
 /* A firmware event, of type 15: SET_TIMER. */
 #define SET_TIMER	0xf0005UL
 #define NO_EVENT	0xffffUL
+/* Raw events have the code 0. */
+#define RAW		0x20000UL
+#define RAW_V2		0x30000UL
 
 #define EXT_TIME	0x54494d45
 #define SHMEM_SIZE	4096
@@ -23,6 +26,15 @@
  * driver writes such a value on QEMU, too (at most 2^62).
  */
 #define FAR_START	(-BIT(61))
+
+/* Function 8 and its data are not in the library's sbi.h. */
+#define EVENT_GET_INFO	(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM + 1)
+
+struct event_info {
+	uint32_t event;
+	uint32_t supported;
+	uint64_t data;
+};
 
 static struct riscv_pmu_snapshot_data *const shmem = (void *)SHMEM_ADDRESS;
 static unsigned long all, first_firmware;
@@ -106,6 +118,42 @@ static void guest_bad_counters(void)
 	expect_error(firmware_read_hi(CYCLE), SBI_ERR_INVALID_PARAM);
 	expect_error(firmware_read_hi(count), SBI_ERR_INVALID_PARAM);
 	expect_error(call(SBI_EXT_PMU_NUM_COUNTERS + 100, 0, 0, 0, 0, 0), SBI_ERR_NOT_SUPPORTED);
+	GUEST_DONE();
+}
+
+/* Events and flags that the SBI reserves. A call with one changes nothing. */
+static void guest_bad_parameters(void)
+{
+	static const unsigned long events[] = { 0, RAW | 1, RAW_V2 | 1, BIT(20) | CYCLES };
+	struct event_info *infos = (void *)shmem;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		WRITE_ONCE(infos[i].event, events[i]);
+		expect_error(match(0, all, 0, events[i]), SBI_ERR_INVALID_PARAM);
+	}
+	WRITE_ONCE(infos[i].event, CYCLES);
+	expect_error(call(EVENT_GET_INFO, SHMEM_ADDRESS, 0, i + 1, 0, 0), 0);
+	GUEST_ASSERT_EQ(READ_ONCE(infos[i].supported), 1);
+	while (i--)
+		GUEST_ASSERT_EQ(READ_ONCE(infos[i].supported), 0);
+
+	for (i = 8; i < 64; i++)
+		expect_error(match(0, all, BIT(i), CYCLES), SBI_ERR_INVALID_PARAM);
+	configure(BIT(INSTRET), SBI_PMU_CFG_FLAG_AUTO_START, INSTRUCTIONS);
+	for (i = 2; i < 64; i++) {
+		expect_error(stop(INSTRET, 1, BIT(i)), SBI_ERR_INVALID_PARAM);
+		expect_error(call(SBI_EXT_PMU_COUNTER_START, INSTRET, 1, BIT(i), 0, 0),
+			     SBI_ERR_INVALID_PARAM);
+	}
+	expect_error(stop(INSTRET, 1, 0), 0);
+
+	/* On RV64, the address is in the lower half. */
+	expect_error(call(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM, SHMEM_ADDRESS, 1, 0, 0, 0),
+		     SBI_ERR_INVALID_ADDRESS);
+	expect_error(call(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM, SHMEM_ADDRESS, 0, 1, 0, 0),
+		     SBI_ERR_INVALID_PARAM);
+	expect_error(set_shmem(SHMEM_ADDRESS + 8), SBI_ERR_INVALID_PARAM);
 	GUEST_DONE();
 }
 
@@ -466,8 +514,8 @@ static const struct {
 	const char *name;
 	void (*code)(void);
 } cases[] = {
-	CASE(bad_counters), CASE(firmware_events), CASE(auto_start), CASE(skip_match),
-	CASE(one_unused),
+	CASE(bad_counters), CASE(bad_parameters), CASE(firmware_events), CASE(auto_start),
+	CASE(skip_match), CASE(one_unused),
 	CASE(start_twice), CASE(counter_mask), CASE(snapshot_page), CASE(counter_width),
 	CASE(low_start_value), CASE(replaced_page), CASE(read_without_exit),
 	CASE(more_events_than_counters), CASE(reset_while_counting),
