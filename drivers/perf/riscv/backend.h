@@ -164,6 +164,9 @@ struct riscv_pmu;
  *		on one of &riscv_pmu.cpus
  * @untried_ctrs: counters for which it is unknown whether they can hold the event. The caller
  *		may release their configs and call @event_ctrs again. Process context
+ * @check_hart:	check that this hart has what @probe has found on another hart of the PMU, and leave
+ *		its counters as @hart_start does. While a hart comes online or at boot, interrupts
+ *		off, no counter in use. NULL, or what differs, for a message
  * @hart_start:	bring this hart's counters to a known state: none runs, none
  *		holds a config, except those that can not be stopped. While a hart comes
  *		online, interrupts off
@@ -197,6 +200,7 @@ struct riscv_pmu_ops {
 	int (*probe)(struct riscv_pmu *pmu);
 	u64 (*event_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 	u64 (*untried_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
+	const char *(*check_hart)(struct riscv_pmu *pmu);
 	void (*hart_start)(struct riscv_pmu *pmu);
 	void (*hart_stop)(struct riscv_pmu *pmu);
 	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);

@@ -11,7 +11,6 @@
 #include <linux/kconfig.h>
 #include <linux/log2.h>
 #include <linux/moduleparam.h>
-#include <linux/of.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
@@ -23,6 +22,7 @@
 #include "branch.h"
 #include "compat.h"
 #include "fault.h"
+#include "platform/platform.h"
 
 #define BRANCHES_DEFAULT	32
 
@@ -32,12 +32,8 @@ MODULE_PARM_DESC(branches, "branch records of a hart: 16, 32 (default), 64, 128 
 
 static bool __init branch_hart_has_ssctr(unsigned int cpu)
 {
-	struct device_node *node = of_get_cpu_node(cpu, NULL);
-	bool has = of_property_match_string(node, "riscv,isa-extensions", "ssctr") >= 0 &&
-		   of_property_match_string(node, "riscv,isa-extensions", "sscsrind") >= 0;
-
-	of_node_put(node);
-	return has;
+	return riscv_pmu_platform_lists_ext(cpu, "ssctr") &&
+	       riscv_pmu_platform_lists_ext(cpu, "sscsrind");
 }
 
 static unsigned int __init branch_count_harts(const struct riscv_pmu *pmu)
@@ -66,19 +62,19 @@ static unsigned int __init branch_wanted_depth(void)
  * struct branch_probe_args - arguments of branch_probe_here()
  * @depth:	the wanted number of records
  * @caps:	out: what the hart has
- * @err:	out: the result of riscv_pmu_csr_branch_probe()
+ * @trap:	out: the result of riscv_pmu_csr_branch_probe()
  */
 struct branch_probe_args {
 	unsigned int depth;
 	struct riscv_pmu_branch_caps caps;
-	int err;
+	unsigned int trap;
 };
 
 static void __init branch_probe_here(void *data)
 {
 	struct branch_probe_args *args = data;
 
-	args->err = riscv_pmu_csr_branch_probe(&args->caps, args->depth);
+	args->trap = riscv_pmu_csr_branch_probe(&args->caps, args->depth);
 }
 
 /*
@@ -140,6 +136,17 @@ static void __maybe_unused branch_sched_task(struct perf_event_pmu_context *pmu_
 	riscv_pmu_branch_switch(pmu_ctx, sched_in);
 }
 
+/* RISCV_PMU_CSR_SCTRCLR is 0x1000, so that nobody takes it for a CSR. */
+static const char *__init branch_why_trapped(unsigned int cpu, unsigned int trap)
+{
+	static char why[128] __initdata;
+
+	scnprintf(why, sizeof(why),
+		  "the firmware does not let hart %u use CTR (mstateen0.CTR), CSR 0x%x traps; update it",
+		  cpu, trap);
+	return why;
+}
+
 static const char *__init branch_find(struct riscv_pmu *pmu)
 {
 	struct branch_probe_args args = { .depth = branch_wanted_depth() };
@@ -153,8 +160,8 @@ static const char *__init branch_find(struct riscv_pmu *pmu)
 		return "not all harts of this PMU have ssctr and sscsrind in the devicetree";
 	if (cpu >= nr_cpu_ids || smp_call_function_single(cpu, branch_probe_here, &args, 1))
 		return "no hart of this PMU is online";
-	if (args.err)
-		return "the firmware does not let the kernel use CTR (mstateen0.CTR); update it";
+	if (args.trap)
+		return branch_why_trapped(cpu, args.trap);
 
 	pmu->branch = args.caps;
 	if (branch_alloc(pmu, args.caps.depth)) {

@@ -4,23 +4,16 @@
  * instruction, so each counter needs a function of its own.
  */
 
-#define pr_fmt(fmt) "riscv_pmu: " fmt
-
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
-#include <linux/cpumask.h>
-#include <linux/errno.h>
 #include <linux/irqflags.h>
-#include <linux/of.h>
-#include <linux/percpu.h>
-#include <linux/printk.h>
-#include <linux/smp.h>
 #include <linux/wordpart.h>
 
 #include <asm/asm-extable.h>
 #include <asm/pmu_csr.h>
 
 #include "csr.h"
+#include "fault.h"
 
 #ifdef CONFIG_64BIT
 #define CSR_READER(n)							\
@@ -77,36 +70,114 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 	return csr_readers[ctr];
 }
 
-/* Reads a CSR. If that traps, the exception table handles the trap, and the result is 0. */
-#define CSR_IS_READABLE(csr)						\
-({									\
-	unsigned long ok = 0;						\
-									\
-	asm volatile("1: csrr zero, " __stringify(csr) "\n"		\
-		     "	li %0, 1\n"					\
-		     "2:\n"						\
-		     _ASM_EXTABLE(1b, 2b)				\
-		     : "+r" (ok));					\
-	ok;								\
-})
+/*
+ * The CSRs that a probe reads or writes, besides the counters. Those that every S-mode has (sie,
+ * sip and scounteren) are not here, because an access to them cannot trap.
+ */
+#define CSR_EACH_PROBED(_)							\
+	_(PMU_CSR_SCOUNTINHIBIT) _(PMU_CSR_ANDES_SLIP)				\
+	_(CSR_SISELECT) _(CSR_SIREG) _(PMU_CSR_SIREG2) _(PMU_CSR_SIREG3)	\
+	_(PMU_CSR_SIREG4) _(PMU_CSR_SIREG5)					\
+	_(PMU_CSR_SCTRCTL) _(PMU_CSR_SCTRSTATUS) _(PMU_CSR_SCTRDEPTH)
+
+#define CSR_EACH_PROBED_RO(_)	\
+	_(CSR_SCOUNTOVF) _(PMU_CSR_THEAD_SCOUNTEROF) _(PMU_CSR_ANDES_SCOUNTEROF)
+
+/* If the instruction traps, the exception table skips it, and the line after it. */
+#define CSR_TRY(insn, ...)					\
+	asm volatile("1: " insn "\n"				\
+		     "	li %0, 0\n"				\
+		     "2:\n"					\
+		     _ASM_EXTABLE(1b, 2b)			\
+		     : "+r" (trapped), __VA_ARGS__)
+
+#define CSR_TRY_READ(csr)							\
+	case csr: {								\
+		CSR_TRY("csrr %1, " __stringify(csr), "+r" (*value));		\
+		break;								\
+	}
+#define CSR_TRY_WRITE(csr)							\
+	case csr: {								\
+		CSR_TRY("csrw " __stringify(csr) ", %1", "+r" (value));		\
+		break;								\
+	}
+#define CSR_TRY_READ_CTR(n)	CSR_TRY_READ(CSR_CYCLE + (n))
+#define CSR_TRY_READ_HIGH(n)	CSR_TRY_READ(CSR_CYCLE + PMU_CSR_CTR_HIGH + (n))
 
 /**
- * riscv_pmu_csr_is_readable() - whether S-mode may read a fixed counter
- * @ctr:	PMU_CSR_CTR_CYCLE or PMU_CSR_CTR_INSTRET
+ * riscv_pmu_csr_try_read() - read a CSR that may not exist, or that M-mode may not allow
+ * @csr:	the number of a counter's CSR, or one of CSR_EACH_PROBED or CSR_EACH_PROBED_RO
+ * @value:	out: the value of this hart's CSR; 0 if the access traps
  *
- * The read traps if M-mode has not enabled the counter in mcounteren.
+ * A probe uses this function and the next one for each CSR before it, or later code, accesses the
+ * CSR of that hart in another way.
+ *
+ * Context: any; so that the value is of one hart, it must not migrate.
+ * Return: 0; @csr if the access traps.
+ */
+unsigned int riscv_pmu_csr_try_read(unsigned int csr, unsigned long *value)
+{
+	unsigned int trapped = csr;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_try_read, csr, value);
+
+	*value = 0;
+	switch (csr) {
+	CSR_EACH_CTR(CSR_TRY_READ_CTR)
+#ifdef CONFIG_32BIT
+	CSR_EACH_CTR(CSR_TRY_READ_HIGH)
+#endif
+	CSR_EACH_PROBED(CSR_TRY_READ)
+	CSR_EACH_PROBED_RO(CSR_TRY_READ)
+	}
+
+	return !trapped && riscv_pmu_should_fail() ? csr : trapped;
+}
+
+/**
+ * riscv_pmu_csr_try_write() - write a CSR that may not exist, or that M-mode may not allow
+ * @csr:	one of CSR_EACH_PROBED, vsctrctl, or RISCV_PMU_CSR_SCTRCLR
+ * @value:	the new value
+ *
+ * Context: interrupts off.
+ * Return: 0; @csr if the access traps.
+ */
+unsigned int riscv_pmu_csr_try_write(unsigned int csr, unsigned long value)
+{
+	unsigned int trapped = csr;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_try_write, csr, value);
+
+	switch (csr) {
+	CSR_EACH_PROBED(CSR_TRY_WRITE)
+	CSR_TRY_WRITE(PMU_CSR_VSCTRCTL)
+	case RISCV_PMU_CSR_SCTRCLR:
+		CSR_TRY(RISCV_PMU_INSN_SCTRCLR, "+r" (value));
+		break;
+	}
+
+	return !trapped && riscv_pmu_should_fail() ? csr : trapped;
+}
+
+/**
+ * riscv_pmu_csr_is_readable() - whether this hart's S-mode may read a counter
+ * @ctr:	the counter's number, 0 (cycle) to 31 (hpmcounter31)
+ *
+ * The read traps if M-mode has not enabled the counter in mcounteren. KVM lets its guests read
+ * only counters that are configured.
  *
  * Context: any.
  * Return: true if the counter was read.
  */
 bool riscv_pmu_csr_is_readable(unsigned int ctr)
 {
+	unsigned long value;
+
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_is_readable, ctr);
 
-	if (ctr == PMU_CSR_CTR_CYCLE)
-		return CSR_IS_READABLE(CSR_CYCLE);
-
-	return ctr == PMU_CSR_CTR_INSTRET && CSR_IS_READABLE(CSR_INSTRET);
+	return !riscv_pmu_csr_try_read(CSR_CYCLE + ctr, &value) &&
+	       (IS_ENABLED(CONFIG_64BIT) ||
+		!riscv_pmu_csr_try_read(CSR_CYCLE + PMU_CSR_CTR_HIGH + ctr, &value));
 }
 
 /**
@@ -137,25 +208,24 @@ u64 riscv_pmu_csr_read_ovf(unsigned int csr)
  * riscv_pmu_csr_has_ovf() - whether this hart has a CSR with overflow flags
  * @csr:	number of the CSR
  *
- * A hart with the vendor's IDs may lack it: a guest has the IDs of its host.
+ * A hart with the vendor's IDs may lack it: a guest has the IDs of its host. Andes has a CSR for
+ * the pending bit of the interrupt, too.
  *
  * Context: any.
  * Return: true if the CSR exists and is readable.
  */
 bool riscv_pmu_csr_has_ovf(unsigned int csr)
 {
+	unsigned long value;
+
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_has_ovf, csr);
 
-	switch (csr) {
-	case CSR_SCOUNTOVF:
-		return CSR_IS_READABLE(CSR_SCOUNTOVF);
-	case PMU_CSR_THEAD_SCOUNTEROF:
-		return CSR_IS_READABLE(PMU_CSR_THEAD_SCOUNTEROF);
-	case PMU_CSR_ANDES_SCOUNTEROF:
-		return CSR_IS_READABLE(PMU_CSR_ANDES_SCOUNTEROF);
-	}
+	if (csr == PMU_CSR_ANDES_SCOUNTEROF &&
+	    (riscv_pmu_csr_try_read(PMU_CSR_ANDES_SLIP, &value) ||
+	     riscv_pmu_csr_try_write(PMU_CSR_ANDES_SLIP, value)))
+		return false;
 
-	return false;
+	return !riscv_pmu_csr_try_read(csr, &value);
 }
 
 /**
@@ -209,165 +279,6 @@ bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 void riscv_pmu_csr_set_user_mask(u32 ctrs)
 {
 	csr_write(CSR_SCOUNTEREN, ctrs);
-}
-
-/* Per hart: the counters whose value, and those whose event selector, S-mode can access. */
-static DEFINE_PER_CPU(u32, csr_values);
-static DEFINE_PER_CPU(u32, csr_events);
-/* csr_values and csr_events are copies of another hart's, because this hart was offline. */
-static DEFINE_PER_CPU(bool, csr_assumed);
-
-#define CSR_HAS_VALUE	1
-#define CSR_HAS_EVENT	2
-
-/*
- * An access to a counter or a CSR that is not delegated to S-mode traps (Smcdeleg). The
- * exception table handles the trap.
- */
-static unsigned int csr_probe_delegated(unsigned int ctr)
-{
-	unsigned long select = PMU_ISELECT_CTR + ctr;
-	unsigned int has = 0;
-
-	asm volatile("1: csrrw %1, " __stringify(CSR_SISELECT) ", %1\n"
-		     "2: csrr zero, " __stringify(CSR_SIREG) "\n"
-		     "	ori %0, %0, %2\n"
-		     "3: csrr zero, " __stringify(PMU_CSR_SIREG2) "\n"
-		     "	ori %0, %0, %3\n"
-		     "4: csrw " __stringify(CSR_SISELECT) ", %1\n"
-		     "5:\n"
-		     _ASM_EXTABLE(1b, 5b)
-		     _ASM_EXTABLE(2b, 4b)
-		     _ASM_EXTABLE(3b, 4b)
-		     : "+r" (has), "+r" (select)
-		     : "i" (CSR_HAS_VALUE), "i" (CSR_HAS_EVENT));
-
-	return has;
-}
-
-static bool csr_has_inhibit(void)
-{
-	return CSR_IS_READABLE(PMU_CSR_SCOUNTINHIBIT);
-}
-
-/*
- * scountinhibit alone does not prove a delegation: QEMU 10.0.2 lets S-mode access it even if
- * M-mode delegates no counter.
- */
-static void csr_find_delegated_hart(void *unused)
-{
-	u32 values = 0, events = 0;
-
-	for (unsigned int ctr = 0; ctr < PMU_CSR_CTR_NUM; ctr++) {
-		unsigned int has = ctr == PMU_CSR_CTR_TIME ? 0 : csr_probe_delegated(ctr);
-
-		values |= has & CSR_HAS_VALUE ? BIT(ctr) : 0;
-		events |= has & CSR_HAS_EVENT ? BIT(ctr) : 0;
-	}
-	this_cpu_write(csr_values, csr_has_inhibit() ? values : 0);
-	this_cpu_write(csr_events, events);
-}
-
-static bool csr_hart_has_ssccfg(unsigned int cpu)
-{
-	struct device_node *node = of_get_cpu_node(cpu, NULL);
-	bool has = of_property_match_string(node, "riscv,isa-extensions", "ssccfg") >= 0 &&
-		   of_property_match_string(node, "riscv,isa-extensions", "sscsrind") >= 0;
-
-	of_node_put(node);
-	return has;
-}
-
-/*
- * Probes the harts whose devicetree node lists the extensions. A hart that is offline can not
- * be probed: until it comes online, it is assumed to have the same delegated counters as the
- * first hart that was probed and has any.
- */
-static void csr_find_delegated(const struct cpumask *cpus)
-{
-	u32 values = 0, events = 0;
-	unsigned int cpu;
-
-	for_each_cpu(cpu, cpus) {
-		bool has = csr_hart_has_ssccfg(cpu);
-
-		per_cpu(csr_values, cpu) = 0;
-		per_cpu(csr_events, cpu) = 0;
-		per_cpu(csr_assumed, cpu) = has &&
-			smp_call_function_single(cpu, csr_find_delegated_hart, NULL, 1);
-		if (!has || per_cpu(csr_assumed, cpu))
-			continue;
-		if (!per_cpu(csr_values, cpu))
-			pr_info_once("hart %u has Ssccfg, but no counter is delegated to S-mode: check that the firmware sets menvcfg.CDE and mcounteren\n",
-				     cpu);
-		if (values)
-			continue;
-		values = per_cpu(csr_values, cpu);
-		events = per_cpu(csr_events, cpu);
-	}
-
-	for_each_cpu(cpu, cpus) {
-		if (!per_cpu(csr_assumed, cpu))
-			continue;
-		per_cpu(csr_values, cpu) = values;
-		per_cpu(csr_events, cpu) = events;
-	}
-}
-
-/**
- * riscv_pmu_csr_find_delegated() - find the counters that M-mode has delegated to S-mode
- * @cpus:	in: harts to probe; out: the first hart with delegated counters, and the harts
- *		with the same ones
- * @values:	out: counters whose value S-mode can write
- * @events:	out: counters whose event selector and filters S-mode can write
- *
- * Bit n is hpmcounter n. A hart is probed if it is online and its devicetree node lists
- * Ssccfg and Sscsrind.
- *
- * Context: process; interrupts on.
- * Return: 0, or -ENODEV if no hart has delegated counters.
- */
-int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
-{
-	unsigned int cpu;
-
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_find_delegated, cpus, values, events);
-
-	*values = 0;
-	*events = 0;
-	csr_find_delegated(cpus);
-	for_each_cpu(cpu, cpus) {
-		if (!*values) {
-			*values = per_cpu(csr_values, cpu);
-			*events = per_cpu(csr_events, cpu);
-		}
-		if (!*values || per_cpu(csr_values, cpu) != *values ||
-		    per_cpu(csr_events, cpu) != *events)
-			cpumask_clear_cpu(cpu, cpus);
-	}
-
-	return *values ? 0 : -ENODEV;
-}
-
-/**
- * riscv_pmu_csr_confirm() - check this hart's delegated counters, if they were assumed at boot
- *
- * riscv_pmu_csr_find_delegated() can not probe a hart that is offline, and assumes that it
- * has the same delegated counters as another hart.
- *
- * Context: CPU hotplug on this hart, interrupts off.
- * Return: false if the hart was offline then and its delegated counters differ.
- */
-bool riscv_pmu_csr_confirm(void)
-{
-	u32 values = this_cpu_read(csr_values), events = this_cpu_read(csr_events);
-
-	if (!this_cpu_read(csr_assumed))
-		return true;
-
-	this_cpu_write(csr_assumed, false);
-	csr_find_delegated_hart(NULL);
-	return this_cpu_read(csr_values) == values && this_cpu_read(csr_events) == events;
 }
 
 /**

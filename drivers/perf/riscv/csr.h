@@ -9,6 +9,12 @@
 
 #include "backend.h"
 
+/* SCTRCLR of Ssctr, which assemblers do not know yet, and a number for it among those of CSRs */
+#define RISCV_PMU_INSN_SCTRCLR	".4byte 0x10400073"
+#define RISCV_PMU_CSR_SCTRCLR	0x1000
+
+unsigned int riscv_pmu_csr_try_read(unsigned int csr, unsigned long *value);
+unsigned int riscv_pmu_csr_try_write(unsigned int csr, unsigned long value);
 riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr);
 bool riscv_pmu_csr_is_readable(unsigned int ctr);
 u64 riscv_pmu_csr_read_ovf(unsigned int csr);
@@ -17,8 +23,6 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq);
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq);
 void riscv_pmu_csr_set_user_mask(u32 ctrs);
 
-int riscv_pmu_csr_find_delegated(struct cpumask *cpus, u32 *values, u32 *events);
-bool riscv_pmu_csr_confirm(void);
 void riscv_pmu_csr_inhibit(u32 ctrs);
 void riscv_pmu_csr_uninhibit(u32 ctrs);
 unsigned long riscv_pmu_csr_select(unsigned long select);

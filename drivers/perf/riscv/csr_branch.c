@@ -14,8 +14,6 @@
 #include <linux/log2.h>
 #include <linux/percpu.h>
 
-#include <asm/asm-extable.h>
-
 #include "csr_branch.h"
 
 /* What the driver writes to sctrctl */
@@ -24,40 +22,6 @@
 	 GENMASK_ULL(47, 40) | PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |			\
 	 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) | PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN) | \
 	 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN))
-
-/*
- * Writes sctrdepth and sctrctl, and clears and reads a record. Each of these traps if M-mode does
- * not let S-mode use CTR (mstateen0.CTR of Smstateen); then the exception table handles the trap.
- * All of them are tried, because some may be allowed while others are not: siselect and sireg have
- * a bit of their own in mstateen0.
- */
-static bool csr_branch_is_accessible(unsigned long depth)
-{
-	unsigned long select = PMU_ISELECT_BRANCH;
-	unsigned int ok = 0;
-
-	asm volatile("1: csrrw %1, " __stringify(CSR_SISELECT) ", %1\n"
-		     "2: csrw " __stringify(PMU_CSR_SCTRCTL) ", zero\n"
-		     "3: csrw " __stringify(PMU_CSR_SCTRDEPTH) ", %2\n"
-		     "4: csrr zero, " __stringify(PMU_CSR_SCTRSTATUS) "\n"
-		     "5: " CSR_BRANCH_CLEAR "\n"
-		     "6: csrr zero, " __stringify(CSR_SIREG) "\n"
-		     "7: csrr zero, " __stringify(PMU_CSR_SIREG3) "\n"
-		     "	li %0, 1\n"
-		     "8: csrw " __stringify(CSR_SISELECT) ", %1\n"
-		     "9:\n"
-		     _ASM_EXTABLE(1b, 9b)
-		     _ASM_EXTABLE(2b, 8b)
-		     _ASM_EXTABLE(3b, 8b)
-		     _ASM_EXTABLE(4b, 8b)
-		     _ASM_EXTABLE(5b, 8b)
-		     _ASM_EXTABLE(6b, 8b)
-		     _ASM_EXTABLE(7b, 8b)
-		     : "+r" (ok), "+r" (select)
-		     : "r" (depth));
-
-	return ok;
-}
 
 /*
  * Do not record guests, nor their entry and exit, which vsctrctl filters (Smctr, "Virtualization
@@ -70,29 +34,64 @@ static void csr_branch_ignore_guests(void)
 			      PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |
 			      PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN);
 
-	asm volatile("1: csrw " __stringify(PMU_CSR_VSCTRCTL) ", %0\n"
-		     "2:\n"
-		     _ASM_EXTABLE(1b, 2b)
-		     : : "r" (traps));
+	riscv_pmu_csr_try_write(PMU_CSR_VSCTRCTL, traps);
 }
 
-static unsigned int csr_branch_depth(void)
+/*
+ * The functions below return 0, or the CSR whose access traps: M-mode may not let S-mode use CTR
+ * (mstateen0.CTR of Smstateen). Each CSR is tried, because some may be allowed while others are
+ * not: siselect and sireg have a bit of their own in mstateen0.
+ */
+
+/* Turns recording off, sets the depth, clears all records, and selects one of them. */
+static unsigned int csr_branch_clear_all(unsigned int depth, unsigned int *found)
 {
-	return PMU_SCTRDEPTH_MIN << (csr_read(PMU_CSR_SCTRDEPTH) & 0x7);
+	unsigned long code = ilog2(depth / PMU_SCTRDEPTH_MIN), value;
+	unsigned int trap = riscv_pmu_csr_try_write(CSR_SISELECT, PMU_ISELECT_BRANCH) ?:
+			    riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, 0) ?:
+			    riscv_pmu_csr_try_write(PMU_CSR_SCTRDEPTH, code) ?:
+			    riscv_pmu_csr_try_read(PMU_CSR_SCTRSTATUS, &value) ?:
+			    riscv_pmu_csr_try_write(PMU_CSR_SCTRSTATUS, 0) ?:
+			    riscv_pmu_csr_try_write(RISCV_PMU_CSR_SCTRCLR, 0) ?:
+			    riscv_pmu_csr_try_read(CSR_SIREG, &value) ?:
+			    riscv_pmu_csr_try_read(PMU_CSR_SIREG2, &value) ?:
+			    riscv_pmu_csr_try_read(PMU_CSR_SIREG3, &value) ?:
+			    riscv_pmu_csr_try_read(PMU_CSR_SCTRDEPTH, &value);
+
+	*found = PMU_SCTRDEPTH_MIN << (value & 0x7);
+	return trap;
+}
+
+/* Finds what the hart can record, and filter: the writable bits. */
+static unsigned int csr_branch_find_ctl(struct riscv_pmu_branch_caps *caps)
+{
+	const u64 modes = PMU_SCTRCTL_U | PMU_SCTRCTL_S;
+	unsigned long value = 0;
+	unsigned int trap;
+
+	trap = riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, (unsigned long)(CSR_BRANCH_CTL & ~modes)) ?:
+	       riscv_pmu_csr_try_read(PMU_CSR_SCTRCTL, &value) ?:
+	       riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, 0);
+	caps->ctl = (value | modes) & CSR_BRANCH_CTL;
+	return trap;
 }
 
 /* Optional fields of a record are those that are writable. */
-static void csr_branch_find_fields(struct riscv_pmu_branch_caps *caps)
+static unsigned int csr_branch_find_fields(struct riscv_pmu_branch_caps *caps)
 {
-	unsigned long select = csr_swap(CSR_SISELECT, PMU_ISELECT_BRANCH);
+	unsigned long target = 0, data = 0;
+	unsigned int trap;
 
-	csr_write(PMU_CSR_SIREG2, PMU_BRANCH_MISPREDICTED);
-	caps->has_misprediction = csr_read(PMU_CSR_SIREG2) & PMU_BRANCH_MISPREDICTED;
-	csr_write(PMU_CSR_SIREG2, 0);
-	csr_write(PMU_CSR_SIREG3, PMU_BRANCH_RETURN);
-	caps->has_types = (csr_read(PMU_CSR_SIREG3) & PMU_BRANCH_TYPE) == PMU_BRANCH_RETURN;
-	csr_write(PMU_CSR_SIREG3, 0);
-	csr_write(CSR_SISELECT, select);
+	trap = riscv_pmu_csr_try_write(CSR_SIREG, 0) ?:
+	       riscv_pmu_csr_try_write(PMU_CSR_SIREG2, PMU_BRANCH_MISPREDICTED) ?:
+	       riscv_pmu_csr_try_read(PMU_CSR_SIREG2, &target) ?:
+	       riscv_pmu_csr_try_write(PMU_CSR_SIREG2, 0) ?:
+	       riscv_pmu_csr_try_write(PMU_CSR_SIREG3, PMU_BRANCH_RETURN) ?:
+	       riscv_pmu_csr_try_read(PMU_CSR_SIREG3, &data) ?:
+	       riscv_pmu_csr_try_write(PMU_CSR_SIREG3, 0);
+	caps->has_misprediction = target & PMU_BRANCH_MISPREDICTED;
+	caps->has_types = (data & PMU_BRANCH_TYPE) == PMU_BRANCH_RETURN;
+	return trap;
 }
 
 /**
@@ -103,22 +102,22 @@ static void csr_branch_find_fields(struct riscv_pmu_branch_caps *caps)
  * Recording is off on return, and there are no records.
  *
  * Context: interrupts off.
- * Return: 0; -EACCES if M-mode does not let S-mode use CTR.
+ * Return: 0; a CSR's number, or RISCV_PMU_CSR_SCTRCLR, if its access traps.
  */
-int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth)
+unsigned int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth)
 {
+	unsigned long select;
+	unsigned int trap;
+
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_probe, caps, depth);
 
-	if (!csr_branch_is_accessible(ilog2(depth / PMU_SCTRDEPTH_MIN)))
-		return -EACCES;
+	trap = riscv_pmu_csr_try_read(CSR_SISELECT, &select);
+	if (trap)
+		return trap;
 
-	caps->depth = csr_branch_depth();
-	__riscv_pmu_csr_branch_write_ctl(CSR_BRANCH_CTL & ~(PMU_SCTRCTL_U | PMU_SCTRCTL_S));
-	caps->ctl = csr_read(PMU_CSR_SCTRCTL) | PMU_SCTRCTL_U | PMU_SCTRCTL_S;
-	__riscv_pmu_csr_branch_write_ctl(0);
-	caps->ctl &= CSR_BRANCH_CTL;
-	csr_branch_find_fields(caps);
-	return 0;
+	trap = csr_branch_clear_all(depth, &caps->depth) ?: csr_branch_find_ctl(caps) ?:
+	       csr_branch_find_fields(caps);
+	return riscv_pmu_csr_try_write(CSR_SISELECT, select) ?: trap;
 }
 
 /**
@@ -126,19 +125,26 @@ int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int 
  * @depth:	the number of records, as found by riscv_pmu_csr_branch_probe()
  *
  * Context: interrupts off.
- * Return: 0; -EACCES if M-mode does not let S-mode use CTR; -EINVAL if the hart does not have
- * @depth records.
+ * Return: 0; a CSR's number if its access traps; -EINVAL if the hart does not have @depth records.
  */
 int riscv_pmu_csr_branch_reset(unsigned int depth)
 {
+	unsigned int trap, found;
+	unsigned long select;
+
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_reset, depth);
 
-	if (!csr_branch_is_accessible(ilog2(depth / PMU_SCTRDEPTH_MIN)))
-		return -EACCES;
+	trap = riscv_pmu_csr_try_read(CSR_SISELECT, &select);
+	if (trap)
+		return trap;
+
+	trap = csr_branch_clear_all(depth, &found);
+	trap = riscv_pmu_csr_try_write(CSR_SISELECT, select) ?: trap;
+	if (trap)
+		return trap;
 
 	csr_branch_ignore_guests();
-	__riscv_pmu_csr_branch_write_status(0);
-	return csr_branch_depth() == depth ? 0 : -EINVAL;
+	return found == depth ? 0 : -EINVAL;
 }
 
 /*
@@ -172,7 +178,8 @@ void riscv_pmu_csr_branch_clear_for_guests(void)
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear_for_guests);
 
 	if (static_branch_unlikely(&csr_branch_guest_access))
-		this_cpu_write(csr_branch_clears_for_guests, csr_branch_is_accessible(0));
+		this_cpu_write(csr_branch_clears_for_guests,
+			       !riscv_pmu_csr_branch_reset(PMU_SCTRDEPTH_MIN));
 }
 
 /* A guest may have frozen the recording for its host, too. */

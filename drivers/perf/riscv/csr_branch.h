@@ -25,7 +25,7 @@ struct riscv_pmu_branch_record {
 
 void riscv_pmu_csr_branch_hide(void);
 void riscv_pmu_csr_branch_show(void);
-int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth);
+unsigned int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth);
 int riscv_pmu_csr_branch_reset(unsigned int depth);
 void riscv_pmu_csr_branch_note_guest_access(void);
 void riscv_pmu_csr_branch_clear_for_guests(void);
@@ -35,9 +35,6 @@ void riscv_pmu_csr_branch_clear_for_guests(void);
  * instructions. In a kernel with the KUnit tests they are not, so that tests can replace them.
  */
 
-/* SCTRCLR, which assemblers do not know yet */
-#define CSR_BRANCH_CLEAR	".4byte 0x10400073"
-
 /**
  * __riscv_pmu_csr_branch_clear() - make all records of this hart invalid
  *
@@ -45,7 +42,7 @@ void riscv_pmu_csr_branch_clear_for_guests(void);
  */
 static __always_inline void __riscv_pmu_csr_branch_clear(void)
 {
-	asm volatile(CSR_BRANCH_CLEAR ::: "memory");
+	asm volatile(RISCV_PMU_INSN_SCTRCLR ::: "memory");
 }
 
 /**

@@ -31,7 +31,7 @@ static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
 
-	if (!pmu || riscv_pmu_csr_confirm())
+	if (!pmu || !pmu->ops.check_hart || !pmu->ops.check_hart(pmu))
 		return pmu;
 
 	cpumask_clear_cpu(cpu, &pmu->cpus);

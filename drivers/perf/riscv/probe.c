@@ -55,6 +55,7 @@ static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_
 	ops->stop = ops->stop ?: below->stop;
 	ops->read = ops->read ?: below->read;
 	ops->probe = ops->probe ?: below->probe;
+	ops->check_hart = ops->check_hart ?: below->check_hart;
 	ops->event_ctrs = ops->event_ctrs ?: below->event_ctrs;
 	ops->untried_ctrs = ops->untried_ctrs ?: below->untried_ctrs;
 	ops->hart_start = ops->hart_start ?: below->hart_start;

@@ -76,17 +76,31 @@ bool riscv_pmu_platform_is_compatible(unsigned int cpu, const char *compatible)
 	return is;
 }
 
-static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsigned int cpu)
+/**
+ * riscv_pmu_platform_lists_ext() - whether the devicetree lists an extension of a hart
+ * @cpu:	the hart
+ * @ext:	name of the extension. The kernel need not know it
+ *
+ * Context: any.
+ * Return: true if the hart's riscv,isa-extensions have it.
+ */
+bool riscv_pmu_platform_lists_ext(unsigned int cpu, const char *ext)
 {
 	struct device_node *node;
 	bool has;
 
-	if (!platform->isa_ext)
-		return true;
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_lists_ext, cpu, ext);
 
 	node = of_get_cpu_node(cpu, NULL);
-	has = of_property_match_string(node, "riscv,isa-extensions", platform->isa_ext) >= 0;
+	has = of_property_match_string(node, "riscv,isa-extensions", ext) >= 0;
 	of_node_put(node);
+	return has;
+}
+
+static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsigned int cpu)
+{
+	bool has = !platform->isa_ext || riscv_pmu_platform_lists_ext(cpu, platform->isa_ext);
+
 	if (!has)
 		pr_warn_once("%s: the devicetree's riscv,isa-extensions lack %s, so the driver does not use this core's overflow interrupt, filters and table of events\n",
 			     platform->name, platform->isa_ext);
@@ -261,9 +275,11 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 	if (riscv_isa_extension_available(NULL, SSCOFPMF)) {
 		pmu->hwirq = RV_IRQ_PMU;
 		pmu->has_filters = true;
-		/* It traps in a KVM guest on harts that delegate counters (Smcdeleg). */
 		if (riscv_pmu_csr_has_ovf(CSR_SCOUNTOVF))
 			pmu->ovf_csr = CSR_SCOUNTOVF;
+		else
+			pr_info("CSR 0x%x (scountovf) traps, so each interrupt compares all counts with their overflow points; this is normal in a virtual machine on harts with Smcdeleg\n",
+				CSR_SCOUNTOVF);
 	}
 	if (!platform)
 		return;

@@ -101,6 +101,7 @@ extern const struct riscv_pmu_platform riscv_pmu_thead_c920v2;
 
 void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids);
 bool riscv_pmu_platform_is_compatible(unsigned int cpu, const char *compatible);
+bool riscv_pmu_platform_lists_ext(unsigned int cpu, const char *ext);
 bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
 				const struct riscv_pmu_ids *ids);
 const struct riscv_pmu_platform *

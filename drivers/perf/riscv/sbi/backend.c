@@ -86,25 +86,35 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 }
 
-/* Whether the description of a counter is valid; if not, the counter is not used. */
-static bool sbi_check_ctr(unsigned int ctr, const struct riscv_pmu_sbi_ctr_info *info)
+/*
+ * Whether this hart can read a counter's CSR. KVM lets its guests read only counters that are
+ * configured, so they are not tried.
+ */
+static bool sbi_can_read(const struct riscv_pmu *pmu, const struct riscv_pmu_sbi_ctr_info *info)
+{
+	return pmu->hosted || riscv_pmu_csr_is_readable(info->csr - CSR_CYCLE);
+}
+
+/* Why counters are not used: their firmware is wrong. */
+static const char *const sbi_unusable[] = {
+	"their widths are not 16 to 64 bits",
+	"their CSRs are not counters",
+	"their CSRs trap: mcounteren has to allow them",
+};
+
+/* Checks the description of a counter. Returns an index of sbi_unusable, or -1 if it is right. */
+static int sbi_check_ctr(const struct riscv_pmu *pmu, const struct riscv_pmu_sbi_ctr_info *info)
 {
 	/* Only the type of a firmware counter is defined (SBI 3.0, COUNTER_GET_INFO). */
 	if (info->is_fw)
-		return true;
-	if (info->width < SBI_MIN_WIDTH || info->width > 64) {
-		pr_warn("firmware bug: counter %u is not used, its width of %u bits is invalid\n",
-			ctr, info->width);
-		return false;
-	}
+		return -1;
+	if (info->width < SBI_MIN_WIDTH || info->width > 64)
+		return 0;
 	if (info->csr < CSR_CYCLE || info->csr >= CSR_CYCLE + PMU_CSR_CTR_NUM ||
-	    info->csr == CSR_CYCLE + PMU_CSR_CTR_TIME) {
-		pr_warn("firmware bug: counter %u is not used, its CSR 0x%x is not a counter\n",
-			ctr, info->csr);
-		return false;
-	}
+	    info->csr == CSR_CYCLE + PMU_CSR_CTR_TIME)
+		return 1;
 
-	return true;
+	return sbi_can_read(pmu, info) ? -1 : 2;
 }
 
 /* Width of firmware counters. On RV32 the high half can be read since SBI 2.0. */
@@ -142,8 +152,9 @@ static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 static int sbi_find_ctrs(struct riscv_pmu *pmu)
 {
 	struct riscv_pmu_sbi_ctr_info info;
+	u64 unusable[ARRAY_SIZE(sbi_unusable)] = {};
 	unsigned int num, ctr;
-	int err = riscv_pmu_sbi_num_ctrs(&num);
+	int why, err = riscv_pmu_sbi_num_ctrs(&num);
 
 	if (err)
 		return err;
@@ -157,8 +168,18 @@ static int sbi_find_ctrs(struct riscv_pmu *pmu)
 	pmu->is_identity = true;
 	for (ctr = 0; ctr < num; ctr++) {
 		/* An error means that there is no counter of this number, such as 1 (time). */
-		if (!riscv_pmu_sbi_ctr_info(ctr, &info) && sbi_check_ctr(ctr, &info))
+		if (riscv_pmu_sbi_ctr_info(ctr, &info))
+			continue;
+		why = sbi_check_ctr(pmu, &info);
+		if (why < 0)
 			sbi_add_ctr(pmu, ctr, &info);
+		else
+			unusable[why] |= BIT_ULL(ctr);
+	}
+	for (why = 0; why < ARRAY_SIZE(sbi_unusable); why++) {
+		if (unusable[why])
+			pr_warn("firmware bug: counters 0x%llx are not used, %s\n", unusable[why],
+				sbi_unusable[why]);
 	}
 
 	return pmu->ctrs ? 0 : -ENODEV;
@@ -178,8 +199,8 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 
 	err = method->hart_start();
 	if (err)
-		riscv_pmu_warn_once("a hart can not share a page with the firmware (error %d): more calls are needed\n",
-				    err);
+		riscv_pmu_warn("hart %u cannot share a page with the firmware (error %d), so it needs more calls: check that the firmware is the same on all harts\n",
+			       smp_processor_id(), err);
 }
 
 static void sbi_hart_stop(struct riscv_pmu *pmu)
@@ -279,6 +300,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	if (!riscv_pmu_sbi_has_pmu())
 		return -ENODEV;
 
+	pmu->hosted = riscv_pmu_sbi_is_kvm();
 	err = sbi_find_ctrs(pmu);
 	if (err)
 		return err;
@@ -292,7 +314,6 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	sbi_choose_method(pmu);
 	sbi_name_firmware(pmu);
 	pmu->loads = true;
-	pmu->hosted = riscv_pmu_sbi_is_kvm();
 	pmu->raw_bits = sbi_spec_version >= sbi_mk_version(3, 0) ? SBI_RAW_V2_BITS : SBI_RAW_BITS;
 	scoped_guard(riscv_pmu_irqsave)
 		sbi_hart_start(pmu);

@@ -4,12 +4,16 @@
  * those that can filter or interrupt, and QEMU's duplicate event.
  */
 
+#define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
+
 #include <linux/bitops.h>
 #include <linux/cleanup.h>
 #include <linux/irqflags.h>
+#include <linux/printk.h>
 
 #include "../backend.h"
 #include "../csr.h"
+#include "../print.h"
 #include "call.h"
 #include "method.h"
 #include "sbi.h"
@@ -36,10 +40,27 @@ static bool sbi_advances(struct riscv_pmu *pmu, unsigned int ctr)
 	return pmu->ctr[ctr].read() != before;
 }
 
-/* In how many of SBI_NR_ROUNDS the counter advances: a slow one in some only. */
-static unsigned int sbi_count_advances(struct riscv_pmu *pmu, unsigned int ctr)
+/* Whether this hart can read a counter; a guest of KVM only can if the counter is configured. */
+static bool sbi_is_readable(const struct riscv_pmu *pmu, unsigned int ctr)
 {
-	unsigned int advances = 0;
+	bool is = riscv_pmu_csr_is_readable(riscv_pmu_ctr_to_hpm(pmu, ctr));
+
+	if (!is)
+		riscv_pmu_warn_once("CSR 0x%x traps, so what counter %u can do is not tested: it is used without\n",
+				    pmu->ctr[ctr].csr, ctr);
+	return is;
+}
+
+/*
+ * In how many of SBI_NR_ROUNDS the counter advances: a slow one in some only. -EIO if its CSR
+ * traps.
+ */
+static int sbi_count_advances(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	int advances = 0;
+
+	if (!sbi_is_readable(pmu, ctr))
+		return -EIO;
 
 	for (unsigned int i = 0; i < SBI_NR_ROUNDS; i++)
 		advances += sbi_advances(pmu, ctr);
@@ -65,6 +86,15 @@ static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32
 	return ret;
 }
 
+static bool sbi_fixed_filters(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	u32 event_idx = sbi_fixed_event(pmu, ctr);
+
+	guard(irqsave)();
+	return sbi_count_fixed_advances(pmu, ctr, event_idx, 0) == SBI_NR_ROUNDS &&
+	       sbi_count_fixed_advances(pmu, ctr, event_idx, SBI_ALL_MODES) == 0;
+}
+
 /**
  * riscv_pmu_sbi_find_fixed_filters() - test whether fixed counters can filter
  * @pmu:	the PMU, its counters and events known
@@ -79,14 +109,8 @@ static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32
 void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu)
 {
 	for_each_ctr(ctr, pmu->fixed_ctrs & ~pmu->free_running_ctrs) {
-		u32 event_idx = sbi_fixed_event(pmu, ctr);
-		unsigned long irqs;
-
-		local_irq_save(irqs);
-		if (sbi_count_fixed_advances(pmu, ctr, event_idx, 0) == SBI_NR_ROUNDS &&
-		    sbi_count_fixed_advances(pmu, ctr, event_idx, SBI_ALL_MODES) == 0)
+		if (sbi_fixed_filters(pmu, ctr))
 			pmu->ctr[ctr].inh = SBI_ALL_MODES;
-		local_irq_restore(irqs);
 	}
 }
 
@@ -103,6 +127,9 @@ static bool sbi_has_overflow_flag(const struct riscv_pmu *pmu, unsigned int ctr)
  */
 static bool sbi_overflows(struct riscv_pmu *pmu, unsigned int ctr)
 {
+	if (!sbi_is_readable(pmu, ctr))
+		return false;
+
 	for (unsigned int i = 0; i < SBI_NR_ROUNDS; i++) {
 		if (riscv_pmu_sbi_start_at(ctr, -(SBI_ROUND_LOOPS / 2)) ||
 		    sbi_has_overflow_flag(pmu, ctr) || !sbi_advances(pmu, ctr) ||
@@ -113,6 +140,18 @@ static bool sbi_overflows(struct riscv_pmu *pmu, unsigned int ctr)
 	}
 
 	return true;
+}
+
+static bool sbi_fixed_interrupts(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	bool does;
+
+	guard(irqsave)();
+	does = riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), 0, sbi_fixed_event(pmu, ctr), 0) >= 0 &&
+	       sbi_overflows(pmu, ctr);
+	riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
+	riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+	return does;
 }
 
 /**
@@ -132,14 +171,8 @@ static bool sbi_overflows(struct riscv_pmu *pmu, unsigned int ctr)
 void riscv_pmu_sbi_test_fixed_irqs(struct riscv_pmu *pmu)
 {
 	for_each_ctr(ctr, pmu->fixed_ctrs & pmu->irq_ctrs) {
-		u32 event_idx = sbi_fixed_event(pmu, ctr);
-
-		guard(irqsave)();
-		if (riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), 0, event_idx, 0) < 0 ||
-		    !sbi_overflows(pmu, ctr))
+		if (!sbi_fixed_interrupts(pmu, ctr))
 			pmu->irq_ctrs &= ~BIT_ULL(ctr);
-		riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
-		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 	}
 
 	if (pmu->fixed_irqs && pmu->ovf_csr != CSR_SCOUNTOVF &&
@@ -156,8 +189,7 @@ static bool sbi_is_free_running(struct riscv_pmu *pmu, unsigned int ctr)
 	guard(irqsave)();
 	riscv_pmu_sbi_start(BIT_ULL(ctr));
 
-	return riscv_pmu_csr_is_readable(riscv_pmu_ctr_to_hpm(pmu, ctr)) &&
-	       sbi_count_advances(pmu, ctr);
+	return sbi_count_advances(pmu, ctr) > 0;
 }
 
 /**

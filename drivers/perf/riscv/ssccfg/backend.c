@@ -334,6 +334,7 @@ const struct riscv_pmu_ops riscv_pmu_ssccfg_ops = {
 	.name		= "ssccfg",
 	.select_cpus	= riscv_pmu_ssccfg_select_cpus,
 	.probe		= riscv_pmu_ssccfg_probe,
+	.check_hart	= riscv_pmu_ssccfg_check_hart,
 	.event_ctrs	= ssccfg_event_ctrs,
 	.untried_ctrs	= ssccfg_untried_ctrs,
 	.hart_start	= riscv_pmu_ssccfg_hart_start,

@@ -63,60 +63,72 @@ static int ssccfg_number_ctr(const struct riscv_pmu *sbi, unsigned int hpm)
 	return sbi->ctrs & BIT_ULL(hpm) ? -ENOENT : hpm;
 }
 
-/* Finds the width and the filters of the selected counter. Its value and its event are lost. */
-static void ssccfg_measure_ctr(struct riscv_pmu *pmu, unsigned int ctr, bool has_event)
+static void ssccfg_add_ctr(struct riscv_pmu *pmu, unsigned int hpm)
 {
-	bool fixed = pmu->fixed_ctrs & BIT_ULL(ctr);
-
-	riscv_pmu_csr_write_value(U64_MAX);
-	pmu->ctr[ctr].width = fls64(riscv_pmu_csr_read_value());
-	riscv_pmu_csr_write_value(0);
-	if (!has_event)
-		return;
-
-	riscv_pmu_csr_write_event(PMU_HPMEVENT_OF | PMU_HPMEVENT_INH);
-	pmu->ctr[ctr].inh = ssccfg_event_to_inh(riscv_pmu_csr_read_event());
-	if (!fixed && pmu->hwirq && riscv_pmu_csr_read_event() & PMU_HPMEVENT_OF)
-		pmu->irq_ctrs |= BIT_ULL(ctr);
-	riscv_pmu_csr_write_event(0);
-}
-
-static void ssccfg_add_ctr(struct riscv_pmu *pmu, unsigned int hpm, bool has_event)
-{
+	const struct ssccfg_delegated *delegated = &to_ssccfg(pmu)->delegated;
 	int ctr = ssccfg_number_ctr(&to_ssccfg(pmu)->sbi, hpm);
 	u64 bit = BIT_ULL(ctr & 63);
 
 	if (ctr < 0)
 		return;
 
-	pmu->ctr[ctr].csr = CSR_CYCLE + hpm;
-	pmu->ctr[ctr].read = riscv_pmu_csr_reader(hpm);
+	pmu->ctr[ctr] = (struct riscv_pmu_ctr){
+		.read	= riscv_pmu_csr_reader(hpm),
+		.csr	= CSR_CYCLE + hpm,
+		.width	= delegated->width[hpm],
+		.inh	= delegated->inh[hpm],
+	};
 	if (BIT(hpm) & SSCCFG_FIXED)
 		pmu->fixed_ctrs |= bit;
-	riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
-	ssccfg_measure_ctr(pmu, ctr, has_event);
-	if (pmu->ctr[ctr].width < SSCCFG_MIN_WIDTH) {
-		pr_warn("hpmcounter%u is not used, it has only %u bits\n", hpm,
-			pmu->ctr[ctr].width);
-		pmu->fixed_ctrs &= ~bit;
-		pmu->irq_ctrs &= ~bit;
-		return;
-	}
+	else if (pmu->hwirq && delegated->overflows & BIT(hpm))
+		pmu->irq_ctrs |= bit;
 	pmu->ctrs |= bit;
 	pmu->is_identity &= ctr == hpm;
 }
 
-static void ssccfg_find_ctrs(struct riscv_pmu *pmu, u32 values, u32 events)
+/* The hardware counters that the firmware has */
+static u32 ssccfg_fw_hpms(const struct riscv_pmu *sbi)
 {
-	unsigned long select;
+	u32 hpms = 0;
 
-	guard(irqsave)();
+	for_each_ctr(ctr, sbi->ctrs & ~sbi->fw_ctrs)
+		hpms |= BIT(riscv_pmu_ctr_to_hpm(sbi, ctr));
+
+	return hpms;
+}
+
+/* Finds the counters that can be used. A programmable counter needs its event register. */
+static u32 ssccfg_usable_hpms(const struct riscv_pmu *pmu)
+{
+	const struct ssccfg_delegated *delegated = &to_ssccfg(pmu)->delegated;
+	u32 hpms = delegated->values & (delegated->events | SSCCFG_FIXED), narrow = 0, missing;
+
+	for (u32 left = hpms; left; left &= left - 1)
+		narrow |= delegated->width[__ffs(left)] < SSCCFG_MIN_WIDTH ? left & -left : 0;
+
+	missing = ssccfg_fw_hpms(&to_ssccfg(pmu)->sbi) & ~hpms;
+	if (missing)
+		pr_warn("hpmcounters 0x%x are not used, because CSR 0x%x, 0x%x or their own traps: check that the firmware delegates them (mcounteren)\n",
+			missing, CSR_SIREG, PMU_CSR_SIREG2);
+	if (narrow)
+		pr_warn("hpmcounters 0x%x are not used, they have fewer than %u bits\n", narrow,
+			SSCCFG_MIN_WIDTH);
+	hpms &= ~narrow;
+	if (hpms & ~delegated->events)
+		pr_info("hpmcounters 0x%x have no filters, because CSR 0x%x traps (Smcntrpmf)\n",
+			hpms & ~delegated->events, PMU_CSR_SIREG2);
+	return hpms;
+}
+
+static void ssccfg_find_ctrs(struct riscv_pmu *pmu)
+{
+	u32 hpms = ssccfg_usable_hpms(pmu);
+
 	pmu->is_identity = true;
-	riscv_pmu_csr_inhibit(values);
-	select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
-	for (u32 hpms = values; hpms; hpms &= hpms - 1)
-		ssccfg_add_ctr(pmu, __ffs(hpms), events & hpms & -hpms);
-	riscv_pmu_csr_select(select);
+	scoped_guard(irqsave)
+		riscv_pmu_csr_inhibit(to_ssccfg(pmu)->delegated.values);
+	for (; hpms; hpms &= hpms - 1)
+		ssccfg_add_ctr(pmu, __ffs(hpms));
 }
 
 /* Adds the firmware counters, under the firmware's numbers. */
@@ -278,38 +290,26 @@ static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
 	return out;
 }
 
+/* Starts this hart, and returns its counters that exclude M-mode. */
+static u64 ssccfg_start_without_m(struct riscv_pmu *pmu)
+{
+	u64 claimed = riscv_pmu_ssccfg_start(pmu);
+
+	return to_ssccfg(pmu)->sbi_hw_ctrs ? claimed : ssccfg_try_m_filter(pmu);
+}
+
 static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
 {
-	u64 out;
-
 	guard(irqsave)();
-	out = riscv_pmu_ssccfg_start(pmu);
-	if (!to_ssccfg(pmu)->sbi_hw_ctrs)
-		out = ssccfg_try_m_filter(pmu);
-	for_each_ctr(ctr, out) {
+	for_each_ctr(ctr, ssccfg_start_without_m(pmu)) {
 		pmu->ctr[ctr].inh |= pmu->ctr[ctr].inh ? RISCV_PMU_INH_M : 0;
 	}
 }
 
-/**
- * riscv_pmu_ssccfg_select_cpus() - select the harts that have the same delegated counters
- * @cpus:	in: harts without a PMU; out: the first of them with delegated counters, and the
- *		harts with the same ones
- *
- * Context: process.
- * Return: 0, or -ENODEV if none of the harts has delegated counters.
- */
-int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus)
-{
-	u32 values, events;
-
-	return riscv_pmu_csr_find_delegated(cpus, &values, &events);
-}
-
-static int ssccfg_find_all(struct riscv_pmu *pmu, u32 values, u32 events)
+static int ssccfg_find_all(struct riscv_pmu *pmu)
 {
 	ssccfg_probe_sbi(pmu);
-	ssccfg_find_ctrs(pmu, values, events);
+	ssccfg_find_ctrs(pmu);
 	if (!pmu->ctrs)
 		return -ENODEV;
 
@@ -326,27 +326,21 @@ static int ssccfg_find_all(struct riscv_pmu *pmu, u32 values, u32 events)
  * riscv_pmu_ssccfg_probe() - find the delegated counters and their events
  * @pmu:	the PMU, its harts known
  *
- * Context: process, on one of the PMU's harts.
- * Return: 0; -ENODEV if no counters are delegated; -ENOMEM.
+ * Context: process, on one of the harts that riscv_pmu_ssccfg_select_cpus() has selected.
+ * Return: 0; -ENODEV if no counter can be used; -ENOMEM.
  */
 int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu)
 {
 	struct ssccfg *ssccfg;
-	u32 values, events;
 	int err;
-
-	err = riscv_pmu_csr_find_delegated(&pmu->cpus, &values, &events);
-	if (err)
-		return err;
-	/* A programmable counter needs its event register. A fixed one may be without filters. */
-	values &= events | SSCCFG_FIXED;
 
 	ssccfg = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*ssccfg), GFP_KERNEL);
 	if (!ssccfg)
 		return -ENOMEM;
+	ssccfg->delegated = *riscv_pmu_ssccfg_found();
 	pmu->priv = ssccfg;
 	pmu->no_calls = true;
-	err = ssccfg_find_all(pmu, values, events);
+	err = ssccfg_find_all(pmu);
 	if (err) {
 		kfree(ssccfg->sbi.priv);
 		kfree(ssccfg);
@@ -359,4 +353,17 @@ int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu)
 	pmu->one_call = true;
 	pmu->loads = true;
 	return 0;
+}
+
+/**
+ * riscv_pmu_ssccfg_check_hart() - check that this hart has the counters of its PMU
+ * @pmu:	the PMU, which was probed on another hart
+ *
+ * Context: interrupts off; no counter is in use.
+ * Return: NULL, or how this hart differs.
+ */
+const char *riscv_pmu_ssccfg_check_hart(struct riscv_pmu *pmu)
+{
+	return riscv_pmu_ssccfg_is_delegated(&to_ssccfg(pmu)->delegated) ? NULL :
+		"its delegated counters (Ssccfg)";
 }

@@ -31,7 +31,26 @@ struct ssccfg_event {
 };
 
 /**
+ * struct ssccfg_delegated - what S-mode can do with the counters of a hart
+ * @values:	counters whose value it can read and write
+ * @events:	those of them whose event register it can read and write
+ * @overflows:	those of @events that have an overflow flag
+ * @width:	bits of each counter
+ * @inh:	modes (enum riscv_pmu_inh) that each counter can exclude
+ *
+ * Bit n is hpmcounter n. Harts of which all of this is equal have one PMU.
+ */
+struct ssccfg_delegated {
+	u32 values;
+	u32 events;
+	u32 overflows;
+	u8 width[PMU_CSR_CTR_NUM];
+	u8 inh[PMU_CSR_CTR_NUM];
+};
+
+/**
  * struct ssccfg - the backend's data of one PMU
+ * @delegated:	the delegated counters of each of its harts
  * @event:	the standard events
  * @nr_events:	number of entries in @event
  * @raw_ctrs:	programmable counters that can hold raw events
@@ -40,6 +59,7 @@ struct ssccfg_event {
  *		these
  */
 struct ssccfg {
+	struct ssccfg_delegated delegated;
 	struct ssccfg_event event[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
 	unsigned int nr_events;
 	u64 raw_ctrs;
@@ -132,8 +152,13 @@ void riscv_pmu_ssccfg_hart_stop(struct riscv_pmu *pmu);
 /* quirks.c */
 void riscv_pmu_ssccfg_find_quirks(struct riscv_pmu *pmu);
 
-/* probe.c */
+/* delegated.c */
 int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus);
+const struct ssccfg_delegated *riscv_pmu_ssccfg_found(void);
+bool riscv_pmu_ssccfg_is_delegated(const struct ssccfg_delegated *others);
+
+/* probe.c */
 int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu);
+const char *riscv_pmu_ssccfg_check_hart(struct riscv_pmu *pmu);
 
 #endif /* _RISCV_PMU_SSCCFG_H */

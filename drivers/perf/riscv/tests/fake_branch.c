@@ -162,7 +162,7 @@ static int file_reset(unsigned int depth)
 	struct branch_file *file = this_file();
 
 	if (file->absent)
-		return -EACCES;
+		return PMU_CSR_SCTRCTL;
 
 	file_clear();
 	file->resets++;

@@ -22,19 +22,30 @@ static void file_report(struct csr_file *file, const char *what)
 
 /* --- CSRs --- */
 
-static int file_find_delegated(struct cpumask *cpus, u32 *values, u32 *events)
+static bool file_is_indirect(unsigned int csr)
 {
-	struct csr_file *file = this_file();
+	return csr >= CSR_SIREG && csr <= PMU_CSR_SIREG5;
+}
 
-	*values = file->values;
-	*events = file->events;
-	return file->values ? 0 : -ENODEV;
+/* Whether an access of this register has trapped, so that every later one does. */
+static bool file_has_trapped(const struct csr_file *file, unsigned int csr)
+{
+	return file->keeps_trapping && file->trap_csr == csr &&
+	       (!file_is_indirect(csr) || file->trap_select == file->select);
+}
+
+/* For accesses that must not trap */
+static void file_access(struct csr_file *file, unsigned int csr)
+{
+	if (file_has_trapped(file, csr))
+		file_report(file, "a register is accessed although an access has trapped");
 }
 
 static void file_inhibit(u32 ctrs)
 {
 	struct csr_file *file = this_file();
 
+	file_access(file, PMU_CSR_SCOUNTINHIBIT);
 	if (ctrs & ~file->values)
 		file_report(file, "a counter that is not delegated is stopped");
 	file->inhibit |= ctrs;
@@ -45,6 +56,7 @@ static void file_uninhibit(u32 ctrs)
 {
 	struct csr_file *file = this_file();
 
+	file_access(file, PMU_CSR_SCOUNTINHIBIT);
 	if (ctrs & ~file->values)
 		file_report(file, "a counter that is not delegated is started");
 	file->inhibit &= ~ctrs;
@@ -56,15 +68,18 @@ static unsigned long file_select(unsigned long select)
 	struct csr_file *file = this_file();
 	unsigned long old = file->select;
 
+	file_access(file, CSR_SISELECT);
 	file->select = select;
 	return old;
 }
 
 /* Returns the selected counter. If the access would trap, reports that, and returns another. */
-static unsigned int file_selected(struct csr_file *file, u32 delegated)
+static unsigned int file_selected(struct csr_file *file, unsigned int csr)
 {
+	u32 delegated = csr == CSR_SIREG ? file->values : file->events;
 	unsigned long ctr = file->select - PMU_ISELECT_CTR;
 
+	file_access(file, csr);
 	if (ctr < PMU_CSR_CTR_NUM && delegated & BIT(ctr))
 		return ctr;
 
@@ -85,7 +100,7 @@ static bool file_is_second(const struct csr_file *file, unsigned int ctr)
 static u64 file_read_value(void)
 {
 	struct csr_file *file = this_file();
-	unsigned int ctr = file_selected(file, file->values);
+	unsigned int ctr = file_selected(file, CSR_SIREG);
 	u64 value = file->value[ctr];
 	bool counts = (file->event[ctr] & PMU_HPMEVENT_SELECTOR && !file_is_second(file, ctr)) ||
 		      file->first[ctr];
@@ -98,7 +113,7 @@ static u64 file_read_value(void)
 static void file_write_value(u64 value)
 {
 	struct csr_file *file = this_file();
-	unsigned int ctr = file_selected(file, file->values);
+	unsigned int ctr = file_selected(file, CSR_SIREG);
 
 	if (!(file->inhibit & BIT(ctr)))
 		file_report(file, "a running counter is written");
@@ -112,13 +127,13 @@ static u64 file_read_event(void)
 {
 	struct csr_file *file = this_file();
 
-	return file->event[file_selected(file, file->events)] & ~FILE_MINH;
+	return file->event[file_selected(file, PMU_CSR_SIREG2)] & ~FILE_MINH;
 }
 
 static void file_write_event(u64 event)
 {
 	struct csr_file *file = this_file();
-	unsigned int ctr = file_selected(file, file->events);
+	unsigned int ctr = file_selected(file, PMU_CSR_SIREG2);
 	u64 *to = &file->event[ctr];
 
 	if (!(file->inhibit & BIT(ctr)))
@@ -140,6 +155,102 @@ static void file_reload(unsigned int ctr, u64 event, u64 value)
 	file_write_value(value);
 	file_select(select);
 	file_uninhibit(BIT(ctr));
+}
+
+/* --- accesses that may trap --- */
+
+/* Whether this access is the one that a test lets trap, or a later one of the same register. */
+static bool file_traps(struct csr_file *file, unsigned int csr)
+{
+	if (++file->accesses == file->trap_at) {
+		file->trap_csr = csr;
+		file->trap_select = file->select;
+		return true;
+	}
+
+	return file_has_trapped(file, csr);
+}
+
+static bool file_is_counter(const struct csr_file *file, u32 delegated)
+{
+	unsigned long ctr = file->select - PMU_ISELECT_CTR;
+
+	return ctr < PMU_CSR_CTR_NUM && delegated & BIT(ctr);
+}
+
+/* Reads and writes of records and of their control registers; there is one record. */
+static unsigned long *file_branch_csr(struct csr_file *file, unsigned int csr)
+{
+	bool is_record = file->select == PMU_ISELECT_BRANCH;
+
+	switch (csr) {
+	case PMU_CSR_SCTRCTL:
+		return &file->sctrctl;
+	case PMU_CSR_SCTRSTATUS:
+		return &file->sctrstatus;
+	case PMU_CSR_SCTRDEPTH:
+		return &file->sctrdepth;
+	case CSR_SIREG:
+	case PMU_CSR_SIREG2:
+	case PMU_CSR_SIREG3:
+		return is_record ? &file->record[csr - CSR_SIREG] : NULL;
+	}
+
+	return NULL;
+}
+
+static unsigned int file_try_read(unsigned int csr, unsigned long *value)
+{
+	struct csr_file *file = this_file();
+	unsigned long *branch_csr = file_branch_csr(file, csr);
+
+	*value = 0;
+	if (file_traps(file, csr))
+		return csr;
+
+	if (branch_csr)
+		*value = *branch_csr;
+	else if (csr == CSR_SISELECT)
+		*value = file->select;
+	else if (csr == PMU_CSR_SCOUNTINHIBIT)
+		*value = file->inhibit;
+	else if (csr == CSR_SIREG && file_is_counter(file, file->values))
+		*value = file_read_value();
+	else if (csr == PMU_CSR_SIREG2 && file_is_counter(file, file->events))
+		*value = file_read_event();
+	else if (csr != CSR_SCOUNTOVF && (csr < CSR_CYCLE || csr >= CSR_CYCLE + PMU_CSR_CTR_NUM))
+		return csr;
+
+	return 0;
+}
+
+static unsigned int file_try_write(unsigned int csr, unsigned long value)
+{
+	struct csr_file *file = this_file();
+	unsigned long *branch_csr = file_branch_csr(file, csr);
+
+	if (file_traps(file, csr) || csr == file->read_only)
+		return csr;
+
+	if (branch_csr)
+		*branch_csr = value;
+	else if (csr == CSR_SISELECT)
+		file->select = value;
+	else if (csr == PMU_CSR_SCOUNTINHIBIT)
+		file->inhibit = value;
+	else if (csr == CSR_SIREG && file_is_counter(file, file->values))
+		file_write_value(value);
+	else if (csr == PMU_CSR_SIREG2 && file_is_counter(file, file->events))
+		file_write_event(value);
+	else if (csr != RISCV_PMU_CSR_SCTRCLR && csr != PMU_CSR_VSCTRCTL)
+		return csr;
+
+	return 0;
+}
+
+static bool file_lists_ext(unsigned int cpu, const char *ext)
+{
+	return true;
 }
 
 static u64 file_read_ovf(unsigned int csr)
@@ -257,6 +368,32 @@ static bool file_has_batch(void)
 
 /* --- each test --- */
 
+static void file_free(struct csr_file *file)
+{
+	if (file->pmu.priv)
+		kfree(to_ssccfg(&file->pmu)->sbi.priv);
+	kfree(file->pmu.priv);
+	file->pmu.priv = NULL;
+}
+
+/* As after the boot of a hart: counters run, and the PMU has not been probed. */
+void fake_csr_reset(struct csr_file *file)
+{
+	file_free(file);
+	memset(&file->pmu, 0, sizeof(file->pmu));
+	memset(file->event, 0, sizeof(file->event));
+	file->pmu.ops = riscv_pmu_ssccfg_ops;
+	cpumask_set_cpu(raw_smp_processor_id(), &file->pmu.cpus);
+	file->pmu.hwirq = RV_IRQ_PMU;
+	file->pmu.has_filters = true;
+	file->pmu.pending_csr = CSR_IP;
+	file->inhibit = 0;
+	file->select = FILE_SELECT;
+	file->configured = 0;
+	file->accesses = 0;
+	file->trap_csr = 0;
+}
+
 int fake_csr_init(struct kunit *test)
 {
 	static const u8 hpms[] = { 0, 1, 2, 3, 4, 5, 6, 1 };
@@ -267,17 +404,15 @@ int fake_csr_init(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id())), 0);
 	file->values = FILE_HPMS;
 	file->events = FILE_HPMS;
-	file->select = FILE_SELECT;
 	file->has_sbi = true;
 	memcpy(file->hpm_of, hpms, sizeof(hpms));
 	memset(file->value_bits, 0xff, sizeof(file->value_bits));
 	memset(file->event_bits, 0xff, sizeof(file->event_bits));
-	file->pmu.ops = riscv_pmu_ssccfg_ops;
-	file->pmu.hwirq = RV_IRQ_PMU;
-	file->pmu.has_filters = true;
-	file->pmu.pending_csr = CSR_IP;
+	fake_csr_reset(file);
 	test->priv = file;
-	kunit_activate_static_stub(test, riscv_pmu_csr_find_delegated, file_find_delegated);
+	kunit_activate_static_stub(test, riscv_pmu_platform_lists_ext, file_lists_ext);
+	kunit_activate_static_stub(test, riscv_pmu_csr_try_read, file_try_read);
+	kunit_activate_static_stub(test, riscv_pmu_csr_try_write, file_try_write);
 	kunit_activate_static_stub(test, riscv_pmu_csr_inhibit, file_inhibit);
 	kunit_activate_static_stub(test, riscv_pmu_csr_uninhibit, file_uninhibit);
 	kunit_activate_static_stub(test, riscv_pmu_csr_select, file_select);
@@ -292,14 +427,6 @@ int fake_csr_init(struct kunit *test)
 	return 0;
 }
 
-static void file_free(struct csr_file *file)
-{
-	if (file->pmu.priv)
-		kfree(to_ssccfg(&file->pmu)->sbi.priv);
-	kfree(file->pmu.priv);
-	file->pmu.priv = NULL;
-}
-
 void fake_csr_exit(struct kunit *test)
 {
 	file_free(test->priv);
@@ -308,7 +435,8 @@ void fake_csr_exit(struct kunit *test)
 int fake_csr_probe(struct csr_file *file)
 {
 	file_free(file);
-	return riscv_pmu_ssccfg_ops.probe(&file->pmu);
+	return riscv_pmu_ssccfg_ops.select_cpus(&file->pmu.cpus) ?:
+	       riscv_pmu_ssccfg_ops.probe(&file->pmu);
 }
 
 /* Probes, and resets the numbers of writes. */

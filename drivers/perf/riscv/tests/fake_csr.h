@@ -16,6 +16,7 @@
 #include "../backend.h"
 #include "../csr.h"
 #include "../event.h"
+#include "../platform/platform.h"
 #include "../pmu.h"
 #include "../sbi/call.h"
 #include "../ssccfg/ssccfg.h"
@@ -63,6 +64,16 @@ static const struct riscv_pmu_selector file_selectors[] = {
  * @fw_calls:	number of firmware calls for firmware counters
  * @matches:	hardware counters that the firmware was asked to configure, by its numbers
  * @configured:	those that the firmware takes for configured: it refuses them until a reset
+ * @accesses:	number of accesses that may trap
+ * @trap_at:	the access that traps, counted from 1; 0: none
+ * @keeps_trapping: later accesses of the same register trap, too
+ * @trap_csr:	the CSR whose access has trapped
+ * @trap_select: siselect at that access, if the CSR depends on it
+ * @read_only:	the CSR whose writes trap although it can be read
+ * @sctrctl:	sctrctl; all bits are writable
+ * @sctrstatus:	sctrstatus
+ * @sctrdepth:	sctrdepth
+ * @record:	a branch record: source, target and data
  * @violation:	description of the first access that is not allowed, or NULL
  */
 struct csr_file {
@@ -87,6 +98,16 @@ struct csr_file {
 	unsigned int		fw_calls;
 	u64			matches;
 	u64			configured;
+	unsigned int		accesses;
+	unsigned int		trap_at;
+	bool			keeps_trapping;
+	unsigned int		trap_csr;
+	unsigned long		trap_select;
+	unsigned int		read_only;
+	unsigned long		sctrctl;
+	unsigned long		sctrstatus;
+	unsigned long		sctrdepth;
+	unsigned long		record[3];
 	const char		*violation;
 };
 
@@ -94,6 +115,7 @@ struct csr_file {
 
 int fake_csr_init(struct kunit *test);
 void fake_csr_exit(struct kunit *test);
+void fake_csr_reset(struct csr_file *file);
 int fake_csr_probe(struct csr_file *file);
 struct csr_file *fake_csr_ready(struct kunit *test);
 void fake_csr_expect_no_violation(struct kunit *test, struct csr_file *file);

@@ -481,7 +481,7 @@ int fake_fw_init(struct kunit *test)
 	fw->raw_ctrs = FW_CONFIG;
 	fw->period = 1;
 	fw->step = 1;
-	fw->readable = FW_FIXED | FW_CONFIG;
+	fw->readable = U32_MAX;
 	fw->pmu.hwirq = RV_IRQ_PMU;
 	fw->pmu.has_filters = true;
 	fw->pmu.pending_csr = CSR_IP;

@@ -57,7 +57,7 @@ static void unreadable_or_stopped_fixed_counter_is_not_used(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	fw->refuses = FW_FIXED;
-	fw->readable = FW_FIXED & ~C(0);
+	fw->readable &= ~C(0);
 	fw->error[SBI_EXT_PMU_COUNTER_START] = SBI_ERR_INVALID_PARAM;
 	fw->error_ctrs = C(2);
 	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
@@ -244,7 +244,26 @@ static void refused_read_returns_zero(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
+/* One line of the log has all of them. */
+static void counters_whose_csrs_trap_are_not_used(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	fw->readable = FW_FIXED | C(4);
+	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs & ~fw->pmu.fw_ctrs, FW_FIXED | C(4));
+	fake_fw_expect_all_released(test);
+
+	fw->readable = 0;
+	fw->pmu.ctrs = 0;
+	fw->pmu.fixed_ctrs = 0;
+	fw->pmu.irq_ctrs = 0;
+	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, fw->pmu.fw_ctrs);
+}
+
 static struct kunit_case backend_cases[] = {
+	KUNIT_CASE(counters_whose_csrs_trap_are_not_used),
 	KUNIT_CASE_PARAM(slow_fixed_counter_is_not_used_with_filters, move_gen_params),
 	KUNIT_CASE(unreadable_or_stopped_fixed_counter_is_not_used),
 	KUNIT_CASE_PARAM(duplicate_event_quirk_is_found_on_qemu_only, duplicate_gen_params),

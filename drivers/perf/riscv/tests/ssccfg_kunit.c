@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of ssccfg/: the writes to simulated CSRs. */
 
+#include "../csr_branch.h"
 #include "../platform/platform.h"
 #include "fake_csr.h"
 
@@ -27,6 +28,175 @@ static void probe_finds_all_delegated_counters(struct kunit *test)
 	for (unsigned int ctr = 0; ctr < 7; ctr++)
 		KUNIT_EXPECT_EQ(test, file->event[ctr], FILE_HPMS & BIT(ctr) ? FILE_MINH : 0);
 	fake_csr_expect_no_violation(test, file);
+}
+
+/*
+ * The devicetree lists what the hart does not have, or what the firmware does not allow: whatever
+ * traps, the kernel boots, and no register is accessed that has trapped. If @keeps is not set, only
+ * one access traps.
+ */
+static unsigned int expect_survival(struct kunit *test, unsigned int nr, bool keeps)
+{
+	struct csr_file *file = test->priv;
+	int err;
+
+	fake_csr_reset(file);
+	file->trap_at = nr;
+	file->keeps_trapping = keeps;
+	err = fake_csr_probe(file);
+	if (file->accesses < nr) {
+		KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_HPMS | FILE_FW);
+	} else if (err) {
+		KUNIT_EXPECT_EQ_MSG(test, err, -ENODEV, "access %u", nr);
+		KUNIT_EXPECT_NULL_MSG(test, file->pmu.priv, "access %u", nr);
+		KUNIT_EXPECT_EQ_MSG(test, file->inhibit & FILE_HPMS,
+				    file->trap_csr == PMU_CSR_SCOUNTINHIBIT ? file->inhibit : 0,
+				    "access %u", nr);
+	}
+	if (file->trap_csr != CSR_SISELECT)
+		KUNIT_EXPECT_EQ_MSG(test, file->select, FILE_SELECT, "access %u", nr);
+	KUNIT_EXPECT_NULL_MSG(test, file->violation, "access %u: %s", nr, file->violation);
+	return file->accesses;
+}
+
+static void probe_survives_each_trap(struct kunit *test)
+{
+	for (int keeps = 0; keeps < 2; keeps++) {
+		unsigned int nr = 1;
+
+		while (expect_survival(test, nr, keeps) >= nr)
+			nr++;
+		/* Three accesses of each counter at least */
+		KUNIT_EXPECT_GT(test, nr, 3 * hweight32(FILE_HPMS));
+	}
+}
+
+/* An ISA simulator: sireg of a counter can be read, and its write traps. */
+static void counters_that_cannot_be_written_are_not_delegated(struct kunit *test)
+{
+	struct csr_file *file = test->priv;
+
+	file->read_only = CSR_SIREG;
+	KUNIT_EXPECT_EQ(test, fake_csr_probe(file), -ENODEV);
+	KUNIT_EXPECT_EQ(test, file->inhibit, 0);
+	fake_csr_expect_no_violation(test, file);
+
+	fake_csr_reset(file);
+	file->read_only = PMU_CSR_SCOUNTINHIBIT;
+	KUNIT_EXPECT_EQ(test, fake_csr_probe(file), -ENODEV);
+	fake_csr_expect_no_violation(test, file);
+
+	/* Fixed counters can do without this one. */
+	fake_csr_reset(file);
+	file->read_only = PMU_CSR_SIREG2;
+	KUNIT_EXPECT_EQ(test, fake_csr_probe(file), 0);
+	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_FIXED | FILE_FW);
+	KUNIT_EXPECT_EQ(test, file->pmu.ctr[0].inh, 0);
+	fake_csr_expect_no_violation(test, file);
+}
+
+static void the_next_backend_works_after_a_trap(struct kunit *test)
+{
+	struct csr_file *file = test->priv;
+
+	file->read_only = CSR_SIREG;
+	KUNIT_ASSERT_EQ(test, fake_csr_probe(file), -ENODEV);
+	fake_csr_reset(file);
+	file->pmu.ops = riscv_pmu_sbi_ops;
+	KUNIT_ASSERT_EQ(test, riscv_pmu_sbi_ops.probe(&file->pmu), 0);
+	KUNIT_EXPECT_EQ(test, file->pmu.ctrs & ~FILE_FIXED, (FILE_HPMS & ~FILE_FIXED) | FILE_FW);
+	kfree(file->pmu.priv);
+	file->pmu.priv = NULL;
+}
+
+struct hart_row {
+	const char	*name;
+	u32		values;
+	u32		events;
+	u64		value_bits;
+	u64		event_bits;
+	bool		traps;
+};
+
+static const struct hart_row hart_rows[] = {
+	{ "equal" },
+	{ "a counter less", .values = BIT(5) },
+	{ "an event register less", .events = BIT(5) },
+	{ "narrower", .value_bits = BIT_ULL(63) },
+	{ "a filter less", .event_bits = PMU_HPMEVENT_UINH },
+	{ "no overflow flag", .event_bits = PMU_HPMEVENT_OF },
+	{ "siselect traps", .traps = true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(hart, hart_rows, name);
+
+/* Everything that the rows change is missing on the hart that comes online. */
+static void a_hart_that_differs_is_found(struct kunit *test)
+{
+	struct csr_file *file = fake_csr_ready(test);
+	const struct hart_row *row = test->param_value;
+	const char *what;
+
+	file->values &= ~row->values;
+	file->events &= ~(row->events | row->values);
+	file->value_bits[5] &= ~row->value_bits;
+	file->event_bits[5] &= ~row->event_bits;
+	file->trap_at = row->traps ? file->accesses + 1 : 0;
+	scoped_guard(irqsave)
+		what = riscv_pmu_ssccfg_ops.check_hart(&file->pmu);
+	KUNIT_EXPECT_EQ_MSG(test, !what, row == &hart_rows[0], "%s", what);
+	fake_csr_expect_no_violation(test, file);
+}
+
+/* --- branch records --- */
+
+static void branch_probe_survives_each_trap(struct kunit *test)
+{
+	struct riscv_pmu_branch_caps caps;
+	struct csr_file *file = test->priv;
+	unsigned int nr, trap;
+
+	for (nr = 1; ; nr++) {
+		fake_csr_reset(file);
+		file->trap_at = nr;
+		caps = (struct riscv_pmu_branch_caps){};
+		scoped_guard(irqsave)
+			trap = riscv_pmu_csr_branch_probe(&caps, 64);
+		if (file->accesses < nr)
+			break;
+		KUNIT_EXPECT_EQ_MSG(test, trap, file->trap_csr, "access %u", nr);
+		KUNIT_EXPECT_NE(test, trap, 0);
+		if (trap != CSR_SISELECT)
+			KUNIT_EXPECT_EQ_MSG(test, file->select, FILE_SELECT, "access %u", nr);
+	}
+	KUNIT_EXPECT_EQ(test, trap, 0);
+	KUNIT_EXPECT_EQ(test, caps.depth, 64);
+	KUNIT_EXPECT_NE(test, caps.ctl & PMU_SCTRCTL_RASEMU, 0);
+	KUNIT_EXPECT_TRUE(test, caps.has_types && caps.has_misprediction);
+	KUNIT_EXPECT_EQ(test, file->sctrctl, 0);
+	KUNIT_EXPECT_EQ(test, file->select, FILE_SELECT);
+	/* siselect, three registers of a record, and three that control them */
+	KUNIT_EXPECT_GT(test, nr, 7);
+}
+
+static void branch_reset_survives_each_trap(struct kunit *test)
+{
+	struct csr_file *file = test->priv;
+	int err;
+
+	for (unsigned int nr = 1; ; nr++) {
+		fake_csr_reset(file);
+		file->trap_at = nr;
+		scoped_guard(irqsave)
+			err = riscv_pmu_csr_branch_reset(64);
+		if (file->accesses < nr)
+			break;
+		/* A machine without the H extension has no vsctrctl. */
+		KUNIT_EXPECT_EQ_MSG(test, err,
+				    file->trap_csr == PMU_CSR_VSCTRCTL ? 0 : file->trap_csr,
+				    "access %u", nr);
+	}
+	KUNIT_EXPECT_EQ(test, err, 0);
 }
 
 static void probe_fails_without_delegated_counters(struct kunit *test)
@@ -484,6 +654,12 @@ static void all_counters_exclude_m_mode_when_a_hart_starts(struct kunit *test)
 
 static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(probe_finds_all_delegated_counters),
+	KUNIT_CASE_SLOW(probe_survives_each_trap),
+	KUNIT_CASE(counters_that_cannot_be_written_are_not_delegated),
+	KUNIT_CASE(the_next_backend_works_after_a_trap),
+	KUNIT_CASE_PARAM(a_hart_that_differs_is_found, hart_gen_params),
+	KUNIT_CASE(branch_probe_survives_each_trap),
+	KUNIT_CASE(branch_reset_survives_each_trap),
 	KUNIT_CASE(probe_fails_without_delegated_counters),
 	KUNIT_CASE(undelegated_counters_are_not_accessed),
 	KUNIT_CASE(widths_and_filters_are_measured),

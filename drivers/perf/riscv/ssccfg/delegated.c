@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which counters M-mode delegates to S-mode on which harts (Smcdeleg, Ssccfg), and what these
+ * counters can do. Any access may trap here. The other files access only what did not.
+ */
+
+#define pr_fmt(fmt) "riscv_pmu: ssccfg: " fmt
+
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/kconfig.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/wordpart.h>
+
+#include "../csr.h"
+#include "../platform/platform.h"
+#include "ssccfg.h"
+
+/* Counters that exist: 1 is the time CSR. */
+#define DELEGATED_ALL	((u32)~BIT(PMU_CSR_CTR_TIME))
+
+/* What the probe has found on a hart, and the first CSR whose access trapped there */
+static DEFINE_PER_CPU(struct ssccfg_delegated, delegated_found);
+static DEFINE_PER_CPU(unsigned int, delegated_trap);
+
+/* --- the selected counter; each function returns 0, or the CSR whose access traps --- */
+
+static unsigned int delegated_read(unsigned int csr, unsigned int high_csr, u64 *value)
+{
+	unsigned long low, high = 0;
+	unsigned int trap = riscv_pmu_csr_try_read(csr, &low);
+
+	if (IS_ENABLED(CONFIG_32BIT) && !trap)
+		trap = riscv_pmu_csr_try_read(high_csr, &high);
+	*value = (u64)high << 32 | low;
+	return trap;
+}
+
+static unsigned int delegated_write(unsigned int csr, unsigned int high_csr, u64 value)
+{
+	unsigned int trap = riscv_pmu_csr_try_write(csr, (unsigned long)value);
+
+	if (IS_ENABLED(CONFIG_32BIT) && !trap)
+		trap = riscv_pmu_csr_try_write(high_csr, upper_32_bits(value));
+	return trap;
+}
+
+/* Finds the width of a stopped counter. Its value is lost. */
+static unsigned int delegated_measure_value(struct ssccfg_delegated *found, unsigned int hpm)
+{
+	unsigned int trap;
+	u64 value;
+
+	trap = delegated_write(CSR_SIREG, PMU_CSR_SIREG4, U64_MAX) ?:
+	       delegated_read(CSR_SIREG, PMU_CSR_SIREG4, &value) ?:
+	       delegated_write(CSR_SIREG, PMU_CSR_SIREG4, 0);
+	/* While it is in use, it is read by its own CSR. */
+	if (!trap && !riscv_pmu_csr_is_readable(hpm))
+		trap = CSR_CYCLE + hpm;
+	if (!trap) {
+		found->width[hpm] = fls64(value);
+		found->values |= BIT(hpm);
+	}
+
+	return trap;
+}
+
+/* Finds the filters and the overflow flag of a stopped counter. Its event is lost. */
+static unsigned int delegated_measure_event(struct ssccfg_delegated *found, unsigned int hpm)
+{
+	u64 event;
+	unsigned int trap = delegated_write(PMU_CSR_SIREG2, PMU_CSR_SIREG5,
+					    PMU_HPMEVENT_OF | PMU_HPMEVENT_INH) ?:
+			    delegated_read(PMU_CSR_SIREG2, PMU_CSR_SIREG5, &event) ?:
+			    delegated_write(PMU_CSR_SIREG2, PMU_CSR_SIREG5, 0);
+
+	if (!trap) {
+		found->events |= BIT(hpm);
+		found->inh[hpm] = ssccfg_event_to_inh(event);
+		found->overflows |= event & PMU_HPMEVENT_OF ? BIT(hpm) : 0;
+	}
+
+	return trap;
+}
+
+/* --- this hart --- */
+
+/* Finds the counters that can be read. The others are not delegated, or do not exist. */
+static unsigned int delegated_find(u32 *hpms)
+{
+	unsigned int first_trap = 0, trap;
+	unsigned long value;
+
+	*hpms = 0;
+	for (u32 left = DELEGATED_ALL; left; left &= left - 1) {
+		unsigned int hpm = __ffs(left);
+
+		trap = riscv_pmu_csr_try_write(CSR_SISELECT, PMU_ISELECT_CTR + hpm);
+		if (trap)
+			return trap;
+		trap = riscv_pmu_csr_try_read(CSR_SIREG, &value);
+		first_trap = first_trap ?: trap;
+		*hpms |= trap ? 0 : BIT(hpm);
+	}
+
+	return first_trap;
+}
+
+static unsigned int delegated_measure_ctrs(struct ssccfg_delegated *found, u32 hpms)
+{
+	unsigned int first_trap = 0, trap;
+
+	for (; hpms; hpms &= hpms - 1) {
+		unsigned int hpm = __ffs(hpms);
+
+		trap = riscv_pmu_csr_try_write(CSR_SISELECT, PMU_ISELECT_CTR + hpm) ?:
+		       delegated_measure_value(found, hpm) ?:
+		       delegated_measure_event(found, hpm);
+		first_trap = first_trap ?: trap;
+	}
+
+	return first_trap;
+}
+
+/*
+ * scountinhibit alone does not prove a delegation: QEMU 10.0.2 lets S-mode access it even if
+ * M-mode delegates no counter. If a write of it traps, no counter can be stopped, so none is used.
+ */
+static unsigned int delegated_measure_selected(struct ssccfg_delegated *found)
+{
+	unsigned int first_trap, trap;
+	unsigned long inhibit;
+	u32 hpms;
+
+	first_trap = delegated_find(&hpms);
+	if (!hpms)
+		return first_trap;
+
+	trap = riscv_pmu_csr_try_read(PMU_CSR_SCOUNTINHIBIT, &inhibit) ?:
+	       riscv_pmu_csr_try_write(PMU_CSR_SCOUNTINHIBIT, inhibit | hpms);
+	if (trap)
+		return trap;
+
+	trap = delegated_measure_ctrs(found, hpms);
+	first_trap = trap ?: first_trap;
+	trap = riscv_pmu_csr_try_write(PMU_CSR_SCOUNTINHIBIT, inhibit);
+	if (trap)
+		*found = (struct ssccfg_delegated){};
+	return trap ?: first_trap;
+}
+
+/* Returns the first CSR whose access has trapped, or 0. That is usual: not all counters exist. */
+static unsigned int delegated_measure(struct ssccfg_delegated *found)
+{
+	unsigned int first_trap, trap;
+	unsigned long select;
+
+	*found = (struct ssccfg_delegated){};
+	trap = riscv_pmu_csr_try_read(CSR_SISELECT, &select);
+	if (trap)
+		return trap;
+
+	first_trap = delegated_measure_selected(found);
+	trap = riscv_pmu_csr_try_write(CSR_SISELECT, select);
+	if (trap)
+		*found = (struct ssccfg_delegated){};
+	return trap ?: first_trap;
+}
+
+static void delegated_measure_here(void *unused)
+{
+	this_cpu_write(delegated_trap, delegated_measure(this_cpu_ptr(&delegated_found)));
+}
+
+/**
+ * riscv_pmu_ssccfg_found() - get what riscv_pmu_ssccfg_select_cpus() has found on this hart
+ *
+ * Context: process, at boot.
+ * Return: the delegated counters.
+ */
+const struct ssccfg_delegated *riscv_pmu_ssccfg_found(void)
+{
+	return raw_cpu_ptr(&delegated_found);
+}
+
+/**
+ * riscv_pmu_ssccfg_is_delegated() - whether this hart's counters are those of other harts
+ * @others:	what was found on another hart
+ *
+ * Context: interrupts off; no counter is in use.
+ * Return: true if they are the same, and can do the same.
+ */
+bool riscv_pmu_ssccfg_is_delegated(const struct ssccfg_delegated *others)
+{
+	struct ssccfg_delegated found;
+
+	delegated_measure(&found);
+	return !memcmp(&found, others, sizeof(found));
+}
+
+/* --- all harts --- */
+
+static bool delegated_is_listed(unsigned int cpu)
+{
+	return riscv_pmu_platform_lists_ext(cpu, "ssccfg") &&
+	       riscv_pmu_platform_lists_ext(cpu, "sscsrind");
+}
+
+/* Returns the first hart with delegated counters, or nr_cpu_ids. */
+static unsigned int delegated_measure_all(const struct cpumask *cpus)
+{
+	unsigned int cpu, first = nr_cpu_ids;
+
+	for_each_cpu(cpu, cpus) {
+		if (smp_call_function_single(cpu, delegated_measure_here, NULL, 1))
+			continue;
+		if (!per_cpu(delegated_found, cpu).values)
+			pr_info_once("hart %u has no delegated counters, its CSR 0x%x traps: check the devicetree's riscv,isa-extensions, and that the firmware sets menvcfg.CDE, mstateen0 and mcounteren\n",
+				     cpu, per_cpu(delegated_trap, cpu));
+		else if (first == nr_cpu_ids)
+			first = cpu;
+	}
+
+	return first;
+}
+
+/**
+ * riscv_pmu_ssccfg_select_cpus() - select the harts that have the same delegated counters
+ * @cpus:	in: harts without a PMU; out: the first of them with delegated counters, and the
+ *		harts with the same ones
+ *
+ * A hart is probed if its devicetree node lists Ssccfg and Sscsrind. One that is offline cannot be
+ * probed: until it comes online, it is assumed to have the same counters.
+ *
+ * Context: process; interrupts on.
+ * Return: 0, or -ENODEV if none of the harts has delegated counters.
+ */
+int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus)
+{
+	unsigned int cpu, first;
+
+	for_each_cpu(cpu, cpus) {
+		if (!delegated_is_listed(cpu))
+			cpumask_clear_cpu(cpu, cpus);
+	}
+
+	first = delegated_measure_all(cpus);
+	if (first == nr_cpu_ids)
+		return -ENODEV;
+
+	for_each_cpu_and(cpu, cpus, cpu_online_mask) {
+		if (memcmp(&per_cpu(delegated_found, cpu), &per_cpu(delegated_found, first),
+			   sizeof(struct ssccfg_delegated)))
+			cpumask_clear_cpu(cpu, cpus);
+	}
+
+	return 0;
+}
