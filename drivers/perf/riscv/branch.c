@@ -303,6 +303,16 @@ bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct pe
 
 /* --- harts --- */
 
+/* Whether this hart records, and filters, what the hart does that was probed. */
+static bool branch_is_equal(const struct riscv_pmu_branch_caps *probed)
+{
+	struct riscv_pmu_branch_caps caps = {};
+
+	return !riscv_pmu_csr_branch_probe(&caps, probed->depth) && caps.depth == probed->depth &&
+	       caps.ctl == probed->ctl && caps.has_types == probed->has_types &&
+	       caps.has_misprediction == probed->has_misprediction;
+}
+
 /**
  * riscv_pmu_branch_hart_start() - initialise the records of a hart
  * @pmu:	the PMU
@@ -316,8 +326,8 @@ void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	if (!pmu->branch.depth)
 		return;
 
-	if (riscv_pmu_csr_branch_reset(pmu->branch.depth)) {
-		riscv_pmu_warn("CPU %u does not have %u branch records as the other CPUs do, or its firmware does not let the kernel use them (mstateen0.CTR): events with branch records do not count on it\n",
+	if (!branch_is_equal(&pmu->branch) || riscv_pmu_csr_branch_reset(pmu->branch.depth)) {
+		riscv_pmu_warn("hart %u does not have the %u branch records and the filters of the other harts, or its firmware does not let the kernel use them (mstateen0.CTR): events with branch records do not count on it\n",
 			       smp_processor_id(), pmu->branch.depth);
 		return;
 	}

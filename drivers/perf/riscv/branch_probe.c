@@ -142,8 +142,8 @@ static const char *__init branch_why_trapped(unsigned int cpu, unsigned int trap
 	static char why[128] __initdata;
 
 	scnprintf(why, sizeof(why),
-		  "the firmware does not let hart %u use CTR (mstateen0.CTR), CSR 0x%x traps; update it",
-		  cpu, trap);
+		  "CSR 0x%x traps on hart %u: update the firmware (mstateen0.CTR), or correct the devicetree",
+		  trap, cpu);
 	return why;
 }
 

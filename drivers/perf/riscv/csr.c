@@ -249,7 +249,8 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
 
 /**
  * riscv_pmu_csr_can_enable_irq() - whether a local interrupt's enable bit is writable
- * @hwirq:	number of the interrupt, below BITS_PER_LONG
+ * @hwirq:	number of the interrupt. If it is BITS_PER_LONG or more, it has no bit in sie: the
+ *		irqchip enables it
  *
  * The bit is read-only zero if M-mode has not delegated the interrupt, and
  * in QEMU 10.0.11 to 10.0.13.
@@ -261,6 +262,9 @@ bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 {
 	unsigned long flags, mask = BIT(hwirq % BITS_PER_LONG);
 	bool sticks;
+
+	if (hwirq >= BITS_PER_LONG)
+		return true;
 
 	local_irq_save(flags);
 	csr_set(CSR_IE, mask);

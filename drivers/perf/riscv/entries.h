@@ -73,6 +73,8 @@ u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 			struct pt_regs *regs);
 
 /* hotplug.c */
+const char *riscv_pmu_hotplug_check(struct riscv_pmu *pmu);
+void riscv_pmu_hotplug_skip_check(unsigned int cpu);
 int riscv_pmu_hotplug_init(void);
 
 /* debugfs.c */

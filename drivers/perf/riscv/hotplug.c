@@ -7,9 +7,9 @@
 
 #include <linux/cpu_pm.h>
 #include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/notifier.h>
-#include <linux/printk.h>
 #include <linux/reboot.h>
 #include <linux/smp.h>
 
@@ -20,25 +20,70 @@
 #include "csr.h"
 #include "csr_branch.h"
 #include "entries.h"
+#include "platform/platform.h"
+#include "print.h"
 #include "update.h"
 
+/* Harts that the boot has checked, and that have not been started since */
+static struct cpumask hotplug_checked;
+
+/**
+ * riscv_pmu_hotplug_check() - check that this hart has what its PMU has on the hart that was probed
+ * @pmu:	the PMU
+ *
+ * What would trap or count something else on this hart is found here, because nothing that uses a
+ * counter checks it again. Branch records and NMIs are not needed: riscv_pmu_branch_hart_start()
+ * and riscv_pmu_nmi_hart_start() do without them.
+ *
+ * Context: interrupts off; no counter is in use.
+ * Return: NULL, or what differs.
+ */
+const char *riscv_pmu_hotplug_check(struct riscv_pmu *pmu)
+{
+	const char *what = riscv_pmu_platform_check_hart(pmu);
+
+	if (what)
+		return what;
+	/* The firmware takes the interrupt if it delivers overflows as NMIs. */
+	if (pmu->irq_ctrs && !pmu->no_irq_why && !pmu->nmi &&
+	    !riscv_pmu_csr_can_enable_irq(pmu->hwirq))
+		return "its overflow interrupt, which sie does not enable";
+
+	return pmu->ops.check_hart(pmu);
+}
+
+/**
+ * riscv_pmu_hotplug_skip_check() - do not check a hart when riscv_pmu_hotplug_init() starts it
+ * @cpu:	the hart, which has been checked
+ *
+ * Context: process, at boot.
+ */
+void __init riscv_pmu_hotplug_skip_check(unsigned int cpu)
+{
+	cpumask_set_cpu(cpu, &hotplug_checked);
+}
+
 /*
- * Checks that a hart that comes online has the counters of its PMU. A hart that was offline at
- * boot was assigned to the PMU of the harts with an equal devicetree node. If its delegated
- * counters differ, it is removed from that PMU. Returns the hart's PMU, or NULL if it has none.
+ * Checks a hart that comes online, and removes it from its PMU if it differs. At boot, a hart that
+ * is offline is assigned to the PMU of the others. Returns the hart's PMU, or NULL if it has none.
  */
 static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+	const char *what;
 
-	if (!pmu || !pmu->ops.check_hart || !pmu->ops.check_hart(pmu))
+	if (!pmu || cpumask_test_and_clear_cpu(cpu, &hotplug_checked))
+		return pmu;
+
+	what = riscv_pmu_hotplug_check(pmu);
+	if (!what)
 		return pmu;
 
 	cpumask_clear_cpu(cpu, &pmu->cpus);
 	riscv_pmu_set_of(cpu, NULL);
 	per_cpu_ptr(pmu->harts, cpu)->pmu = NULL;
-	pr_warn("hart %u was offline at boot, and its delegated counters differ from those of the harts with an equal devicetree node: no PMU on this hart. Boot with all harts online, or correct the devicetree\n",
-		cpu);
+	riscv_pmu_warn("no PMU on hart %u, it differs from harts %*pbl in %s: boot with this hart online, so that it gets a PMU of its own, or correct the devicetree or the firmware\n",
+		       cpu, cpumask_pr_args(&pmu->cpus), what);
 	return NULL;
 }
 

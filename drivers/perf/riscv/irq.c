@@ -290,9 +290,6 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 		return "this hart has no overflow interrupt (Sscofpmf)";
 	if (!pmu->irq_ctrs)
 		return "no counter that can interrupt";
-	/* Interrupts with larger numbers have no bit in sie: the irqchip enables them. */
-	if (pmu->hwirq < BITS_PER_LONG && !riscv_pmu_csr_can_enable_irq(pmu->hwirq))
-		return "sie does not take its enable bit (not delegated, or QEMU 10.0.11-13)";
 
 	domain = irq_find_matching_fwnode(riscv_get_intc_hwnode(), DOMAIN_BUS_ANY);
 	if (!domain)

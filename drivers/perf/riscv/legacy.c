@@ -44,6 +44,16 @@ static int base_probe(struct riscv_pmu *pmu)
 	return pmu->ctrs ? 0 : -ENODEV;
 }
 
+static const char *base_check_hart(struct riscv_pmu *pmu)
+{
+	for_each_ctr(ctr, pmu->ctrs) {
+		if (!riscv_pmu_csr_is_readable(ctr))
+			return "cycle or instret, which traps";
+	}
+
+	return NULL;
+}
+
 static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	switch (cfg->event_idx) {
@@ -87,6 +97,7 @@ const struct riscv_pmu_ops riscv_pmu_base_ops = {
 	.name		= "legacy",
 	.select_cpus		= base_select_cpus,
 	.probe		= base_probe,
+	.check_hart	= base_check_hart,
 	.event_ctrs	= base_event_ctrs,
 	.untried_ctrs	= base_untried_ctrs,
 	.hart_start	= base_hart_nop,

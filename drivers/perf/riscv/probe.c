@@ -6,8 +6,10 @@
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
+#include <linux/cleanup.h>
 #include <linux/cpu.h>
 #include <linux/init.h>
+#include <linux/irqflags.h>
 #include <linux/math64.h>
 #include <linux/moduleparam.h>
 #include <linux/perf/riscv_pmu.h>
@@ -21,6 +23,7 @@
 #include "backend.h"
 #include "branch.h"
 #include "counter.h"
+#include "csr.h"
 #include "entries.h"
 #include "event.h"
 #include "fault.h"
@@ -66,20 +69,73 @@ static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_
 	ops->overflowed = ops->overflowed ?: below->overflowed;
 }
 
+/**
+ * struct probe_args - arguments of probe_here()
+ * @pmu:	the PMU
+ * @backend:	the backend to try
+ */
+struct probe_args {
+	struct riscv_pmu *pmu;
+	const struct riscv_pmu_ops *backend;
+};
+
+/* Chooses the ops and probes, on a hart of the PMU. */
 static long __init probe_here(void *data)
 {
-	struct riscv_pmu *pmu = data;
+	const struct riscv_pmu_ops *backend = ((struct probe_args *)data)->backend;
+	struct riscv_pmu *pmu = ((struct probe_args *)data)->pmu;
+	int err;
 
-	return pmu->ops.probe(pmu);
+	if (backend != &riscv_pmu_base_ops)
+		riscv_pmu_platform_init_irq(pmu);
+	probe_fill_ops(&pmu->ops, backend);
+	probe_fill_ops(&pmu->ops, &riscv_pmu_base_ops);
+	probe_fill_ops(&pmu->ops, &riscv_pmu_core_ops);
+	err = pmu->ops.probe(pmu);
+	if (!err && pmu->irq_ctrs && !riscv_pmu_csr_can_enable_irq(pmu->hwirq))
+		pmu->no_irq_why =
+			"sie does not take its enable bit (not delegated, or QEMU 10.0.11-13)";
+
+	return err;
+}
+
+static long __init probe_check_here(void *data)
+{
+	guard(irqsave)();
+	return (long)riscv_pmu_hotplug_check(data);
+}
+
+/*
+ * Removes the harts that differ from the one that was probed, so that the next PMU can have them. A
+ * hart that is offline is checked when it comes online.
+ */
+static void __init probe_check_harts(struct riscv_pmu *pmu, unsigned int probed)
+{
+	unsigned int cpu;
+
+	for_each_cpu_and(cpu, &pmu->cpus, cpu_online_mask) {
+		const char *what = NULL;
+
+		if (cpu != probed)
+			what = (const char *)work_on_cpu(cpu, probe_check_here, pmu);
+		if (!what) {
+			riscv_pmu_hotplug_skip_check(cpu);
+			continue;
+		}
+		cpumask_clear_cpu(cpu, &pmu->cpus);
+		pr_info("hart %u does not get the PMU of hart %u, because it differs in %s\n", cpu,
+			probed, what);
+	}
 }
 
 /*
  * Probes a PMU for those of the remaining harts that equal the first of them. If none of them
- * is online, probe on this hart: the firmware's answers are the same on any hart.
+ * is online, probe on this hart: each hart is checked when it comes online.
  */
 static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu_ops *backend,
 				    const struct cpumask *left)
 {
+	struct probe_args args = { pmu, backend };
 	unsigned int cpu;
 	int err;
 
@@ -93,14 +149,13 @@ static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pm
 		return err;
 
 	riscv_pmu_platform_init(pmu);
-	if (backend != &riscv_pmu_base_ops)
-		riscv_pmu_platform_init_irq(pmu);
-	probe_fill_ops(&pmu->ops, backend);
-	probe_fill_ops(&pmu->ops, &riscv_pmu_base_ops);
-	probe_fill_ops(&pmu->ops, &riscv_pmu_core_ops);
-
 	cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
-	return work_on_cpu(cpu < nr_cpu_ids ? cpu : raw_smp_processor_id(), probe_here, pmu);
+	if (cpu >= nr_cpu_ids)
+		cpu = raw_smp_processor_id();
+	err = work_on_cpu(cpu, probe_here, &args);
+	if (!err)
+		probe_check_harts(pmu, cpu);
+	return err;
 }
 
 static const struct riscv_pmu_ops *const probe_backends[] __initconst = {
@@ -269,6 +324,9 @@ static int __init probe_find_pmus(void)
 		cpumask_andnot(&left, &left, &pmu->cpus);
 	}
 
+	if (!err && !cpumask_empty(&left))
+		pr_warn("no PMU on harts %*pbl: there are more than %u types of harts\n",
+			cpumask_pr_args(&left), RISCV_PMU_MAX_CPU_TYPES);
 	return riscv_pmu_nr_types ? 0 : err;
 }
 
@@ -291,7 +349,6 @@ static int __init probe_start_pmus(void)
 		return -ENOMEM;
 
 	riscv_pmu_throttle_init();
-	riscv_pmu_nmi_drop_registrations();
 	for (i = 0; i < riscv_pmu_nr_types; i++) {
 		struct riscv_pmu *pmu = &riscv_pmu_types[i];
 
@@ -325,8 +382,11 @@ static void __init probe_register_fw(void)
 
 static int __init riscv_pmu_init(void)
 {
-	int err = probe_find_pmus();
+	int err;
 
+	/* The firmware would keep the overflow interrupt, whose bit in sie the probe tries. */
+	riscv_pmu_nmi_drop_registrations();
+	err = probe_find_pmus();
 	if (err)
 		return err == -ENODEV ? 0 : err;
 

@@ -264,7 +264,8 @@ void riscv_pmu_platform_init(struct riscv_pmu *pmu)
  * riscv_pmu_platform_init_irq() - set the properties of a PMU's overflow interrupt and filters
  * @pmu:	the PMU, before its backend probes
  *
- * Context: process, at boot, on any hart: all are assumed to have the vendor CSRs of this one.
+ * Context: process, at boot, on a hart of the PMU. riscv_pmu_platform_check_hart() checks the
+ * others.
  */
 void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 {
@@ -300,4 +301,39 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 		pmu->ops = *platform->ops;
 	pmu->fixed_irqs = platform->fixed_irqs;
 	pmu->has_filters |= platform->has_filters;
+}
+
+/* When a hart comes up first, the kernel does not know its IDs yet. */
+static void platform_get_own_ids(struct riscv_pmu_ids *ids)
+{
+	riscv_pmu_platform_get_ids(smp_processor_id(), ids);
+#ifdef CONFIG_RISCV_SBI
+	if (ids->mvendorid || sbi_spec_is_0_1())
+		return;
+
+	ids->mvendorid = sbi_get_mvendorid();
+	ids->marchid = sbi_get_marchid();
+	ids->mimpid = sbi_get_mimpid();
+#endif
+}
+
+/**
+ * riscv_pmu_platform_check_hart() - check that this hart is a core of its PMU's type
+ * @pmu:	the PMU, which was probed on another hart
+ *
+ * Context: interrupts off.
+ * Return: NULL, or how this hart differs.
+ */
+const char *riscv_pmu_platform_check_hart(const struct riscv_pmu *pmu)
+{
+	struct riscv_pmu_ids ids;
+
+	if (pmu->ovf_csr && !riscv_pmu_csr_has_ovf(pmu->ovf_csr))
+		return "the CSR with its overflow flags, which traps";
+	if (!pmu->platform || !pmu->platform->ids.mvendorid)
+		return NULL;
+
+	platform_get_own_ids(&ids);
+	return riscv_pmu_platform_has_ids(pmu->platform, &ids) ? NULL :
+		"its type of core (mvendorid, marchid and mimpid)";
 }

@@ -112,5 +112,6 @@ unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *plat
 					   const struct cpumask *cpus);
 void riscv_pmu_platform_init(struct riscv_pmu *pmu);
 void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu);
+const char *riscv_pmu_platform_check_hart(const struct riscv_pmu *pmu);
 
 #endif /* _RISCV_PMU_PLATFORM_H */

@@ -203,6 +203,30 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 			       smp_processor_id(), err);
 }
 
+/* Whether this hart's firmware describes a hardware counter as that of the probed hart. */
+static bool sbi_has_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	struct riscv_pmu_sbi_ctr_info info;
+
+	return !riscv_pmu_sbi_ctr_info(ctr, &info) && !info.is_fw &&
+	       info.csr == pmu->ctr[ctr].csr && sbi_can_read(pmu, &info) &&
+	       (info.width == pmu->ctr[ctr].width ||
+		(pmu->clamped_ctrs & BIT_ULL(ctr) && info.width > pmu->ctr[ctr].width));
+}
+
+static const char *sbi_check_hart(struct riscv_pmu *pmu)
+{
+	for_each_ctr(ctr, pmu->ctrs & ~pmu->fw_ctrs) {
+		if (!sbi_has_ctr(pmu, ctr))
+			return "counters that trap, or that its firmware describes differently";
+	}
+
+	sbi_stop_hart(pmu);
+	/* A guest's counter stands still while its host has no free counter. */
+	return pmu->hosted || riscv_pmu_sbi_has_fixed_ctrs(pmu) ? NULL :
+		"what its fixed counters can do: filter (Smcntrpmf), interrupt, or be configured";
+}
+
 static void sbi_hart_stop(struct riscv_pmu *pmu)
 {
 	const struct riscv_pmu_sbi_method *method = to_sbi(pmu)->method;
@@ -291,7 +315,6 @@ static void sbi_test_ctrs(struct riscv_pmu *pmu)
 		riscv_pmu_sbi_find_quirks(pmu);
 }
 
-/* All harts are assumed to have the same counters, as the SBI PMU extension does. */
 static int sbi_probe(struct riscv_pmu *pmu)
 {
 	struct riscv_pmu_sbi *sbi __free(kfree) = NULL;
@@ -324,6 +347,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 const struct riscv_pmu_ops riscv_pmu_sbi_ops = {
 	.name		= "sbi",
 	.probe		= sbi_probe,
+	.check_hart	= sbi_check_hart,
 	.event_ctrs	= riscv_pmu_sbi_event_ctrs,
 	.untried_ctrs	= riscv_pmu_sbi_untried_ctrs,
 	.hart_start	= sbi_hart_start,

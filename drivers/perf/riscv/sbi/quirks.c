@@ -222,6 +222,37 @@ void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu)
 	}
 }
 
+/* Whether a fixed counter of this hart does what the probe has found on another hart. */
+static bool sbi_fixed_is_equal(struct riscv_pmu *pmu, unsigned int ctr)
+{
+	u64 bit = BIT_ULL(ctr);
+
+	if (pmu->free_running_ctrs & bit)
+		return sbi_is_free_running(pmu, ctr);
+
+	return (!pmu->ctr[ctr].inh || sbi_fixed_filters(pmu, ctr)) &&
+	       (!(pmu->irq_ctrs & bit) || sbi_fixed_interrupts(pmu, ctr));
+}
+
+/**
+ * riscv_pmu_sbi_has_fixed_ctrs() - whether this hart has the fixed counters of its PMU
+ * @pmu:	the PMU, which was probed on another hart
+ *
+ * A filter that this hart does not have would expose the kernel to users who must not see it.
+ *
+ * Context: interrupts off; no counter is in use.
+ * Return: true if each of them does what it does on the hart that was probed.
+ */
+bool riscv_pmu_sbi_has_fixed_ctrs(struct riscv_pmu *pmu)
+{
+	for_each_ctr(ctr, pmu->fixed_ctrs) {
+		if (!sbi_fixed_is_equal(pmu, ctr))
+			return false;
+	}
+
+	return true;
+}
+
 /* Whether only the first of two counters that hold cycles counts. */
 static bool sbi_second_is_stopped(struct riscv_pmu *pmu, unsigned int first, unsigned int second)
 {

@@ -86,6 +86,7 @@ void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu);
 void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu);
 void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu);
 void riscv_pmu_sbi_test_fixed_irqs(struct riscv_pmu *pmu);
+bool riscv_pmu_sbi_has_fixed_ctrs(struct riscv_pmu *pmu);
 void riscv_pmu_sbi_find_quirks(struct riscv_pmu *pmu);
 
 #define SBI_ALL_MODES		(RISCV_PMU_INH_U | RISCV_PMU_INH_S | RISCV_PMU_INH_VU | \

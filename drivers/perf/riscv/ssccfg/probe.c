@@ -317,6 +317,9 @@ static int ssccfg_find_all(struct riscv_pmu *pmu)
 	ssccfg_split_sbi(to_ssccfg(pmu));
 	ssccfg_find_m_filter(pmu);
 	riscv_pmu_ssccfg_find_quirks(pmu);
+	/* Again, because a quirk changes which counters are claimed. */
+	scoped_guard(irqsave)
+		to_ssccfg(pmu)->without_m = ssccfg_start_without_m(pmu);
 	ssccfg_add_fw_ctrs(pmu);
 	memcpy(pmu->firmware, to_ssccfg(pmu)->sbi.firmware, sizeof(pmu->firmware));
 	return 0;
@@ -364,6 +367,9 @@ int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu)
  */
 const char *riscv_pmu_ssccfg_check_hart(struct riscv_pmu *pmu)
 {
-	return riscv_pmu_ssccfg_is_delegated(&to_ssccfg(pmu)->delegated) ? NULL :
-		"its delegated counters (Ssccfg)";
+	if (!riscv_pmu_ssccfg_is_delegated(&to_ssccfg(pmu)->delegated))
+		return "its delegated counters (Ssccfg)";
+
+	return to_ssccfg(pmu)->without_m & ~ssccfg_start_without_m(pmu) ?
+		"counters that do not exclude M-mode" : NULL;
 }

@@ -51,6 +51,7 @@ struct ssccfg_delegated {
 /**
  * struct ssccfg - the backend's data of one PMU
  * @delegated:	the delegated counters of each of its harts
+ * @without_m:	those of them that exclude M-mode on each of its harts
  * @event:	the standard events
  * @nr_events:	number of entries in @event
  * @raw_ctrs:	programmable counters that can hold raw events
@@ -60,6 +61,7 @@ struct ssccfg_delegated {
  */
 struct ssccfg {
 	struct ssccfg_delegated delegated;
+	u64 without_m;
 	struct ssccfg_event event[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
 	unsigned int nr_events;
 	u64 raw_ctrs;

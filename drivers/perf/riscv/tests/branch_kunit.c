@@ -927,6 +927,13 @@ static void hart_without_the_records_of_the_others(struct kunit *test)
 	fake_branch_start(fake);
 	KUNIT_EXPECT_EQ(test, fake_branch_add(test, s), -EAGAIN);
 	file->depth = BRANCH_DEPTH;
+
+	/* It would record what the event excludes. */
+	stop_hart(fake);
+	file->ctl_bits = BRANCH_CTL_ALL & ~PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN);
+	fake_branch_start(fake);
+	KUNIT_EXPECT_EQ(test, fake_branch_add(test, s), -EAGAIN);
+	file->ctl_bits = BRANCH_CTL_ALL;
 	fake_branch_start(fake);
 	fake_branch_in(test, s);
 	sched_out(test, s);

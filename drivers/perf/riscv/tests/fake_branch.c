@@ -171,6 +171,20 @@ static int file_reset(unsigned int depth)
 	return depth == file->depth ? 0 : -EINVAL;
 }
 
+static unsigned int file_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth)
+{
+	struct branch_file *file = this_file();
+	struct fake_pmu *fake = kunit_get_current_test()->priv;
+
+	if (file->absent)
+		return PMU_CSR_SCTRCTL;
+
+	*caps = fake->pmu.branch;
+	caps->depth = file->depth;
+	caps->ctl = file->ctl_bits;
+	return 0;
+}
+
 static void file_guard(void)
 {
 	this_file()->guards++;
@@ -513,6 +527,7 @@ int fake_branch_init(struct kunit *test)
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_write_ctl, file_write_ctl);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_status, file_status);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_write_status, file_write_status);
+	kunit_activate_static_stub(test, riscv_pmu_csr_branch_probe, file_probe);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_reset, file_reset);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_clear_for_guests, file_guard);
 	kunit_activate_static_stub(test, riscv_pmu_branch_use_sched_task, file_watch_switches);

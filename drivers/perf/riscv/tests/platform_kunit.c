@@ -331,6 +331,37 @@ static void vendors_interrupt_is_used_without_sscofpmf(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pmu->fixed_irqs);
 }
 
+static bool fake_has_no_ovf(unsigned int csr)
+{
+	return false;
+}
+
+static const char *check_hart(const struct riscv_pmu *pmu)
+{
+	guard(preempt)();
+	return riscv_pmu_platform_check_hart(pmu);
+}
+
+/* A hart that comes online later may be another core, and may lack the CSR of overflow flags. */
+static void a_hart_that_differs_is_found(struct kunit *test)
+{
+	const struct riscv_pmu_ids u74 = riscv_pmu_sifive_u74.ids, x60 = riscv_pmu_spacemit_x60.ids;
+	struct fake_pmu *fake = fake_create(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	fake->pmu.platform = &riscv_pmu_spacemit_x60;
+	fake->pmu.ovf_csr = CSR_SCOUNTOVF;
+	kunit_activate_static_stub(test, riscv_pmu_csr_has_ovf, fake_has_ovf);
+	use_fake_harts(test, &x60, NULL);
+	KUNIT_EXPECT_NULL(test, check_hart(&fake->pmu));
+	use_fake_harts(test, &u74, NULL);
+	KUNIT_EXPECT_NOT_NULL(test, check_hart(&fake->pmu));
+	fake->pmu.platform = NULL;
+	KUNIT_EXPECT_NULL(test, check_hart(&fake->pmu));
+	kunit_activate_static_stub(test, riscv_pmu_csr_has_ovf, fake_has_no_ovf);
+	KUNIT_EXPECT_NOT_NULL(test, check_hart(&fake->pmu));
+}
+
 struct core_row {
 	const char			*name;
 	const char			*title;
@@ -482,6 +513,7 @@ static struct kunit_case platform_cases[] = {
 	KUNIT_CASE(harts_of_two_types_have_no_table),
 	KUNIT_CASE(harts_without_ids_have_no_table),
 	KUNIT_CASE(vendors_interrupt_is_used_without_sscofpmf),
+	KUNIT_CASE(a_hart_that_differs_is_found),
 	KUNIT_CASE(rvpmu_finds_the_same_cores),
 	KUNIT_CASE(selectors_have_no_filters),
 	KUNIT_CASE_PARAM(raw_events_are_those_of_the_core, raw_gen_params),

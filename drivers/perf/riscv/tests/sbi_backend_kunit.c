@@ -262,8 +262,78 @@ static void counters_whose_csrs_trap_are_not_used(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, fw->pmu.fw_ctrs);
 }
 
+struct hart_row {
+	const char	*name;
+	u64		unreadable;
+	u64		unfiltered;
+	u64		no_irqs;
+	u64		narrow;
+	u64		refused;
+	u64		clamped;
+	bool		equal;
+};
+
+static const struct hart_row hart_rows[] = {
+	{ "equal", .equal = true },
+	{ "a counter traps", .unreadable = C(4) },
+	{ "cycle does not filter", .unfiltered = C(0) },
+	{ "instret does not interrupt", .no_irqs = C(2) },
+	{ "narrower", .narrow = C(5) },
+	{ "clamped", .clamped = C(5), .equal = true },
+	{ "narrower, clamped", .narrow = C(5), .clamped = C(5) },
+	{ "cycle cannot be configured", .refused = C(0) },
+};
+
+KUNIT_ARRAY_PARAM_DESC(hart, hart_rows, name);
+
+/* What is found on one hart is not believed of another one, which lacks what a row names. */
+static void a_hart_that_differs_is_found(struct kunit *test)
+{
+	const struct hart_row *row = test->param_value;
+	struct firmware *fw = test->priv;
+	const char *what;
+
+	kunit_activate_static_stub(test, riscv_pmu_csr_read_ovf, fake_fw_read_ovf);
+	kunit_activate_static_stub(test, riscv_pmu_csr_ack_irq, fake_fw_ack_irq);
+	fw->pmu.fixed_irqs = true;
+	fw->step = 2000;
+	fw->filters = FW_FIXED;
+	fw->irqs = FW_FIXED;
+	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
+	KUNIT_ASSERT_EQ(test, fw->pmu.irq_ctrs & FW_FIXED, FW_FIXED);
+	KUNIT_ASSERT_NE(test, fw->pmu.ctr[0].inh, 0);
+
+	fw->readable &= ~row->unreadable;
+	fw->filters &= ~row->unfiltered;
+	fw->irqs &= ~row->no_irqs;
+	fw->refuses |= row->refused;
+	fw->override_info = row->narrow;
+	for_each_ctr(ctr, row->narrow)
+		fw->info[ctr] = fake_fw_info_of(CSR_CYCLE + ctr, 31, false);
+	fw->pmu.clamped_ctrs = row->clamped;
+	for_each_ctr(ctr, row->clamped)
+		fw->pmu.ctr[ctr].width = 36;
+	scoped_guard(irqsave)
+		what = riscv_pmu_sbi_ops.check_hart(&fw->pmu);
+	KUNIT_EXPECT_EQ_MSG(test, !what, row->equal, "%s", what);
+	fake_fw_expect_all_released(test);
+}
+
+static void legacy_checks_each_hart(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	KUNIT_ASSERT_EQ(test, riscv_pmu_base_ops.probe(&fw->pmu), 0);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_FIXED);
+	KUNIT_EXPECT_NULL(test, riscv_pmu_base_ops.check_hart(&fw->pmu));
+	fw->readable = C(0);
+	KUNIT_EXPECT_NOT_NULL(test, riscv_pmu_base_ops.check_hart(&fw->pmu));
+}
+
 static struct kunit_case backend_cases[] = {
 	KUNIT_CASE(counters_whose_csrs_trap_are_not_used),
+	KUNIT_CASE_PARAM(a_hart_that_differs_is_found, hart_gen_params),
+	KUNIT_CASE(legacy_checks_each_hart),
 	KUNIT_CASE_PARAM(slow_fixed_counter_is_not_used_with_filters, move_gen_params),
 	KUNIT_CASE(unreadable_or_stopped_fixed_counter_is_not_used),
 	KUNIT_CASE_PARAM(duplicate_event_quirk_is_found_on_qemu_only, duplicate_gen_params),

@@ -115,6 +115,7 @@ struct hart_row {
 	u32		events;
 	u64		value_bits;
 	u64		event_bits;
+	bool		refuses;
 	bool		traps;
 };
 
@@ -125,6 +126,7 @@ static const struct hart_row hart_rows[] = {
 	{ "narrower", .value_bits = BIT_ULL(63) },
 	{ "a filter less", .event_bits = PMU_HPMEVENT_UINH },
 	{ "no overflow flag", .event_bits = PMU_HPMEVENT_OF },
+	{ "firmware that does not exclude M-mode", .refuses = true },
 	{ "siselect traps", .traps = true },
 };
 
@@ -141,6 +143,7 @@ static void a_hart_that_differs_is_found(struct kunit *test)
 	file->events &= ~(row->events | row->values);
 	file->value_bits[5] &= ~row->value_bits;
 	file->event_bits[5] &= ~row->event_bits;
+	file->has_sbi = !row->refuses;
 	file->trap_at = row->traps ? file->accesses + 1 : 0;
 	scoped_guard(irqsave)
 		what = riscv_pmu_ssccfg_ops.check_hart(&file->pmu);

@@ -401,7 +401,7 @@ static bool pmu_has(int cpu)
 	return type_file(0, "cpus", text) && parse_cpus(text, &cpus) && CPU_ISSET(cpu, &cpus);
 }
 
-/* Returns how often the kernel has logged that a hart has no PMU because it was offline at boot. */
+/* Returns how often the kernel has logged that a hart has no PMU. */
 static int count_warnings(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK), nr = 0;
@@ -410,7 +410,7 @@ static int count_warnings(void)
 
 	while (fd >= 0 && (length = read(fd, record, sizeof(record) - 1)) > 0) {
 		record[length] = 0;
-		nr += !!strstr(record, "was offline at boot");
+		nr += !!strstr(record, "no PMU on hart");
 	}
 	close(fd);
 	return nr;
