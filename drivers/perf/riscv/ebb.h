@@ -6,6 +6,7 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 #include "pmu.h"
 
@@ -34,7 +35,8 @@ struct riscv_ebb_page;
  * @pending:	a branch is pending
  * @recorded:	an event with EBBs has recorded branches of the task
  * @maps:	mappings of the page: one, or two while it is being moved
- * @node:	in ebb_tasks, until the task exits or unmaps the page
+ * @exit:	woken up when the task exits
+ * @node:	in ebb_tasks, until the task exits or the page is unmapped
  * @rcu:	readers are overflow interrupts
  */
 struct riscv_pmu_ebb {
@@ -55,6 +57,7 @@ struct riscv_pmu_ebb {
 	bool pending;
 	bool recorded;
 	refcount_t maps;
+	wait_queue_entry_t exit;
 	struct hlist_node node;
 	struct rcu_head rcu;
 };

@@ -13,12 +13,13 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 
 #include <uapi/linux/riscv_pmu.h>
 
 #include "ebb.h"
 
-/* The key is the address of @pid, which users can not choose: the lists are short. */
+/* The key is the address of @pid, which users cannot choose: the lists are short. */
 #define EBB_HASH_BITS	9
 static DEFINE_HASHTABLE(ebb_tasks, EBB_HASH_BITS);
 static DEFINE_SPINLOCK(ebb_lock);
@@ -41,6 +42,26 @@ struct riscv_pmu_ebb *riscv_pmu_ebb_of_current(void)
 	}
 
 	return NULL;
+}
+
+static void ebb_unpublish(struct riscv_pmu_ebb *ebb)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ebb_lock, flags);
+	if (hash_hashed(&ebb->node))
+		hash_del_rcu(&ebb->node);
+	spin_unlock_irqrestore(&ebb_lock, flags);
+}
+
+/*
+ * The kernel wakes up those that poll a pidfd of the task, because it exits. Its process may have
+ * the page mapped for a long time yet.
+ */
+static int ebb_task_exits(struct wait_queue_entry *exit, unsigned int mode, int sync, void *key)
+{
+	ebb_unpublish(container_of(exit, struct riscv_pmu_ebb, exit));
+	return 0;
 }
 
 static void ebb_free(struct rcu_head *rcu)
@@ -76,19 +97,9 @@ struct riscv_pmu_ebb *riscv_pmu_ebb_new(void)
 	ebb->pid = get_pid(task_pid(current));
 	ebb->mm = current->mm;
 	refcount_set(&ebb->maps, 1);
+	init_waitqueue_func_entry(&ebb->exit, ebb_task_exits);
+	add_wait_queue(&ebb->pid->wait_pidfd, &ebb->exit);
 	return ebb;
-}
-
-/* Removes tasks that have exited while their pages are still mapped in their process. */
-static void ebb_remove_exited(const struct riscv_pmu_ebb *like)
-{
-	struct riscv_pmu_ebb *ebb;
-	struct hlist_node *next;
-
-	hash_for_each_possible_safe(ebb_tasks, ebb, next, node, (unsigned long)like->pid) {
-		if (!pid_has_task(ebb->pid, PIDTYPE_PID))
-			hash_del_rcu(&ebb->node);
-	}
 }
 
 /**
@@ -104,7 +115,6 @@ int riscv_pmu_ebb_publish(struct riscv_pmu_ebb *ebb)
 	int err = 0;
 
 	spin_lock_irqsave(&ebb_lock, flags);
-	ebb_remove_exited(ebb);
 	if (riscv_pmu_ebb_of_current())
 		err = -EBUSY;
 	else
@@ -123,11 +133,7 @@ int riscv_pmu_ebb_publish(struct riscv_pmu_ebb *ebb)
  */
 void riscv_pmu_ebb_remove(struct riscv_pmu_ebb *ebb)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&ebb_lock, flags);
-	if (hash_hashed(&ebb->node))
-		hash_del_rcu(&ebb->node);
-	spin_unlock_irqrestore(&ebb_lock, flags);
+	remove_wait_queue(&ebb->pid->wait_pidfd, &ebb->exit);
+	ebb_unpublish(ebb);
 	call_rcu(&ebb->rcu, ebb_free);
 }

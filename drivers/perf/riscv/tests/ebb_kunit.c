@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of event-based branches that user space cannot make: threads that exit. */
+
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/rcupdate.h>
+
+#include "../ebb.h"
+#include "event_fixture.h"
+
+/* --- threads --- */
+
+/**
+ * struct ebb_thread - a thread that has mapped a page
+ * @ebb:	its page and its state
+ * @err:	what riscv_pmu_ebb_publish() has returned
+ * @found:	it has found its page
+ * @published:	these are set
+ */
+struct ebb_thread {
+	struct riscv_pmu_ebb	*ebb;
+	int			err;
+	bool			found;
+	struct completion	published;
+};
+
+static int publish(void *arg)
+{
+	struct ebb_thread *thread = arg;
+
+	thread->ebb = riscv_pmu_ebb_new();
+	if (thread->ebb) {
+		thread->err = riscv_pmu_ebb_publish(thread->ebb);
+		scoped_guard(irqsave)
+			thread->found = riscv_pmu_ebb_of_current() == thread->ebb;
+	}
+	complete(&thread->published);
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!kthread_should_stop())
+			schedule();
+		__set_current_state(TASK_RUNNING);
+	}
+	return 0;
+}
+
+static bool is_published(struct riscv_pmu_ebb *ebb)
+{
+	return !hlist_unhashed_lockless(&ebb->node);
+}
+
+/* The page is still mapped then: nobody has called riscv_pmu_ebb_remove(). */
+static void thread_that_exits_is_forgotten(struct kunit *test)
+{
+	struct ebb_thread thread = { .err = -1 };
+	struct task_struct *task;
+
+	init_completion(&thread.published);
+	task = kthread_run(publish, &thread, "ebb_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	wait_for_completion(&thread.published);
+	KUNIT_EXPECT_EQ(test, thread.err, 0);
+	KUNIT_EXPECT_TRUE(test, thread.found);
+	if (thread.ebb)
+		KUNIT_EXPECT_TRUE(test, is_published(thread.ebb));
+	kthread_stop(task);
+	KUNIT_ASSERT_NOT_NULL(test, thread.ebb);
+	/* kthread_stop() does not wait until the thread has told others that it exits. */
+	for (int i = 0; i < 5000 && is_published(thread.ebb); i++)
+		fsleep(1000);
+	KUNIT_EXPECT_FALSE(test, is_published(thread.ebb));
+	riscv_pmu_ebb_remove(thread.ebb);
+}
+
+static void thread_has_one_page(struct kunit *test)
+{
+	struct riscv_pmu_ebb *first = riscv_pmu_ebb_new(), *second = riscv_pmu_ebb_new();
+
+	KUNIT_EXPECT_NOT_NULL(test, first);
+	KUNIT_EXPECT_NOT_NULL(test, second);
+	if (first && second) {
+		KUNIT_EXPECT_EQ(test, riscv_pmu_ebb_publish(first), 0);
+		KUNIT_EXPECT_EQ(test, riscv_pmu_ebb_publish(second), -EBUSY);
+	}
+	if (first)
+		riscv_pmu_ebb_remove(first);
+	if (second)
+		riscv_pmu_ebb_remove(second);
+	scoped_guard(irqsave)
+		KUNIT_EXPECT_NULL(test, riscv_pmu_ebb_of_current());
+}
+
+static struct kunit_case ebb_cases[] = {
+	KUNIT_CASE(thread_that_exits_is_forgotten),
+	KUNIT_CASE(thread_has_one_page),
+	{}
+};
+
+static struct kunit_suite ebb_suite = {
+	.name		= "riscv_pmu_ebb",
+	.init		= state_init,
+	.exit		= state_exit,
+	.test_cases	= ebb_cases,
+};
+
+kunit_test_suite(ebb_suite);
