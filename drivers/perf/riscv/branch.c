@@ -162,6 +162,7 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 		branch_set_ctl(hart, branch_union(hart));
 	} else {
 		branch_clear(hart);
+		hart->branch.held = false;
 		riscv_pmu_csr_branch_write_status(0);
 		branch_set_ctl(hart, ev->branch_ctl);
 		branch_set_task(hart);

@@ -68,29 +68,53 @@ void riscv_pmu_branch_probe(struct riscv_pmu *pmu);
 void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
 
 /**
- * riscv_pmu_branch_freeze() - record nothing until riscv_pmu_branch_unfreeze()
- *
- * Context: interrupts off; an event with branch records is active on this hart.
- */
-static __always_inline void riscv_pmu_branch_freeze(void)
-{
-	riscv_pmu_csr_branch_write_status(riscv_pmu_csr_branch_status() | PMU_SCTRSTATUS_FROZEN);
-}
-
-/**
  * riscv_pmu_branch_unfreeze() - record again after an overflow interrupt
  * @hart:	this hart
  *
  * With LCOFIFRZ, the hart freezes the records when the interrupt traps. So this has to be called
- * each time when its handler ends, also if no sample was taken.
+ * each time when its handler ends, also if no sample was taken. Records that are held stay frozen.
  *
  * Context: hard interrupt or NMI.
  */
 static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *hart)
 {
-	if (unlikely(hart->branch.ctl))
+	if (unlikely(hart->branch.ctl) && !hart->branch.held)
 		riscv_pmu_csr_branch_write_status(riscv_pmu_csr_branch_status() &
 						  PMU_SCTRSTATUS_WRPTR);
+}
+
+/**
+ * riscv_pmu_branch_hold() - record nothing until riscv_pmu_branch_release()
+ * @hart:	this hart
+ *
+ * Overflow interrupts, of whatever event, do not unfreeze the records. They are held no longer when
+ * the last event with branch records was removed.
+ *
+ * Context: interrupts off; an event with branch records is active on this hart.
+ */
+static __always_inline void riscv_pmu_branch_hold(struct riscv_pmu_hart *hart)
+{
+	/* First, because an NMI may come in between. */
+	WRITE_ONCE(hart->branch.held, true);
+	riscv_pmu_csr_branch_write_status(riscv_pmu_csr_branch_status() | PMU_SCTRSTATUS_FROZEN);
+}
+
+/**
+ * riscv_pmu_branch_release() - record again, if the records are held
+ * @hart:	this hart
+ *
+ * Context: interrupts off.
+ */
+static __always_inline void riscv_pmu_branch_release(struct riscv_pmu_hart *hart)
+{
+	if (likely(!hart->branch.held))
+		return;
+
+	WRITE_ONCE(hart->branch.held, false);
+	/* A KVM guest that the task has run meanwhile has unfrozen them (csr_branch.c). */
+	if (hart->branch.ctl && !(riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN))
+		riscv_pmu_csr_branch_clear();
+	riscv_pmu_branch_unfreeze(hart);
 }
 
 #endif /* _RISCV_PMU_BRANCH_H */

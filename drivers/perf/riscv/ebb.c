@@ -224,14 +224,17 @@ static void ebb_allow_again(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 }
 
 /*
- * If the task was switched out in its handler, riscv_pmu_branch_add() has unfrozen the records, and
- * they would record the rest of the handler.
+ * If the task was switched out in its handler, riscv_pmu_branch_add() has released the records, and
+ * the hart would record the rest of the handler. If the task has unmapped its page in its handler,
+ * they are still held.
  */
-static void ebb_start_recording(struct riscv_pmu_ebb *ebb)
+static void ebb_start_recording(struct riscv_pmu_ebb *ebb, struct riscv_pmu_hart *hart)
 {
 	ebb->recorded = true;
 	if (ebb->inside)
-		riscv_pmu_branch_freeze();
+		riscv_pmu_branch_hold(hart);
+	else
+		riscv_pmu_branch_release(hart);
 }
 
 /**
@@ -254,7 +257,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 		return true;
 	}
 	if (to_riscv_pmu_event(event)->branch)
-		ebb_start_recording(ebb);
+		ebb_start_recording(ebb, to_riscv_pmu_event(event)->hart);
 	if (!hwc->sample_period || hwc->sample_period == EBB_NEVER) {
 		ebb_set_period(ebb, event);
 		local64_set(&hwc->period_left, hwc->sample_period);
@@ -271,6 +274,14 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 }
 
 /* --- branch records --- */
+
+/* NULL: this hart has no PMU. */
+static struct riscv_pmu_hart *ebb_this_hart(void)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+
+	return pmu ? riscv_pmu_this_hart(pmu) : NULL;
+}
 
 /**
  * riscv_pmu_ebb_find_recording() - find the event that records branches for the current task's EBBs
@@ -316,36 +327,17 @@ void riscv_pmu_ebb_save_branches(const struct perf_branch_stack *stack)
 	WRITE_ONCE(ebb->page->nr_branches, nr);
 }
 
-/* This hart, if it records branches for the current task's EBBs, or NULL. */
-static struct riscv_pmu_hart *ebb_recording_hart(const struct riscv_pmu_ebb *ebb)
+/* None is of the handler. */
+static void ebb_hold_branches(const struct riscv_pmu_ebb *ebb)
 {
 	struct riscv_pmu_hart *hart;
-	struct riscv_pmu *pmu;
 
 	if (likely(!ebb->recorded))
-		return NULL;
-	pmu = riscv_pmu_of(smp_processor_id());
-	if (!pmu)
-		return NULL;
-
-	hart = riscv_pmu_this_hart(pmu);
-	return riscv_pmu_ebb_find_recording(hart) ? hart : NULL;
-}
-
-/*
- * If an overflow interrupt that came late has unfrozen the records while the handler ran, some may
- * be of the handler: all are cleared.
- */
-static void ebb_unfreeze_branches(const struct riscv_pmu_ebb *ebb)
-{
-	struct riscv_pmu_hart *hart = ebb_recording_hart(ebb);
-
-	if (!hart)
 		return;
-	if (riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN)
-		riscv_pmu_branch_unfreeze(hart);
-	else if (ebb->inside)
-		riscv_pmu_csr_branch_clear();
+
+	hart = ebb_this_hart();
+	if (hart && riscv_pmu_ebb_find_recording(hart))
+		riscv_pmu_branch_hold(hart);
 }
 
 /* --- a branch --- */
@@ -416,8 +408,7 @@ static unsigned long ebb_take(struct pt_regs *regs)
 	ebb->pc = regs->epc;
 	ebb->a7 = regs->a7;
 	ebb_expect_landing(ebb, regs);
-	if (ebb_recording_hart(ebb))
-		riscv_pmu_branch_freeze();
+	ebb_hold_branches(ebb);
 	WRITE_ONCE(page->status, 0);
 	WRITE_ONCE(page->control, READ_ONCE(page->control) & ~RISCV_EBB_ENABLE);
 	WRITE_ONCE(page->pc, ebb->pc);
@@ -478,16 +469,10 @@ static void ebb_end_freeze(struct riscv_pmu_ebb *ebb)
 }
 
 /* Starts the task's stopped events with EBBs: the page that has stopped them may be gone. */
-static void ebb_start_events(void)
+static void ebb_start_events(struct riscv_pmu_hart *hart)
 {
-	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
-	struct riscv_pmu_hart *hart;
+	struct riscv_pmu *pmu = hart->pmu;
 
-	/* Events on harts of another CPU type start when the task runs there. */
-	if (!pmu)
-		return;
-
-	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_begin_update(pmu, hart);
 	for_each_ctr(ctr, hart->wanted.sched.used) {
 		struct riscv_pmu_event *ev;
@@ -515,9 +500,11 @@ static void ebb_start_events(void)
  */
 void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb)
 {
+	struct riscv_pmu_hart *hart = ebb_this_hart();
 	struct riscv_ebb_page *page = ebb->page;
 
-	ebb_unfreeze_branches(ebb);
+	if (hart)
+		riscv_pmu_branch_release(hart);
 	ebb->inside = false;
 	WRITE_ONCE(page->control, READ_ONCE(page->control) | RISCV_EBB_ENABLE);
 	if (ebb->pending) {
@@ -527,7 +514,9 @@ void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb)
 
 	if (ebb->frozen)
 		ebb_end_freeze(ebb);
-	ebb_start_events();
+	/* Events on harts of another CPU type start when the task runs there. */
+	if (hart)
+		ebb_start_events(hart);
 }
 
 /* Returns to the interrupted address, whatever other threads have written to the page. */

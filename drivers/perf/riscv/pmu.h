@@ -305,6 +305,7 @@ struct riscv_pmu_hart_throttle {
  * @stack:	where the records of a sample are put; NULL: this hart cannot record
  * @other_records:	some records may be of an event that is no longer in @events
  * @maybe_reset:	an idle state may have reset the CSRs
+ * @held:	riscv_pmu_branch_hold() has frozen the records; meaningless while @ctl is 0
  * @task:	the task that ran when the records were last cleared or restored
  * @switches:	how often @task had been switched out then
  */
@@ -314,6 +315,7 @@ struct riscv_pmu_hart_branch {
 	struct perf_branch_stack	*stack;
 	bool				other_records;
 	bool				maybe_reset;
+	bool				held;
 	const struct task_struct	*task;
 	u64				switches;
 };

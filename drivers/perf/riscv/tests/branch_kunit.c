@@ -576,6 +576,119 @@ static void unfreezing_keeps_the_position(struct kunit *test)
 	sched_out(test, s);
 }
 
+static void expect_calls(struct kunit *test, unsigned int first, unsigned int calls)
+{
+	struct branch_file *file = to_branch_file(test->priv);
+	unsigned int left = min(calls, file->depth);
+
+	KUNIT_EXPECT_EQ(test, fake_branch_count(file), left);
+	for (unsigned int n = 0; n < left; n++) {
+		const struct riscv_pmu_branch_record *record = fake_branch_record(file, n);
+		unsigned int call = first + calls - 1 - n;
+
+		KUNIT_EXPECT_EQ(test, record->source, BRANCH_USER(call) | PMU_BRANCH_VALID);
+		KUNIT_EXPECT_EQ(test, record->target, BRANCH_USER(call + 100));
+		KUNIT_EXPECT_EQ(test, record->data, PMU_BRANCH_CALL);
+	}
+}
+
+static void make_calls(struct kunit *test, unsigned int first, unsigned int calls)
+{
+	for (unsigned int call = first; call < first + calls; call++)
+		fake_branch_transfer(to_branch_file(test->priv), PMU_BRANCH_CALL,
+				     BRANCH_USER(call), BRANCH_USER(call + 100));
+}
+
+/* --- records that are held ---------------------------------------------- */
+
+static void hold(struct fake_pmu *fake)
+{
+	guard(irqsave)();
+	riscv_pmu_branch_hold(this_hart(fake));
+}
+
+static void release(struct fake_pmu *fake)
+{
+	guard(irqsave)();
+	riscv_pmu_branch_release(this_hart(fake));
+}
+
+/* An event of another task, whose counter runs on, may overflow while ebb.c holds the records. */
+static void held_records_stay_frozen(struct kunit *test)
+{
+	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(ANY));
+	struct fake_pmu *fake = test->priv;
+	struct branch_file *file = to_branch_file(fake);
+
+	fake_branch_in(test, s);
+	make_calls(test, 10, 5);
+	hold(fake);
+	for (unsigned int i = 0; i < 2; i++) {
+		fake_branch_overflow(fake);
+		make_calls(test, 20, 1);
+		KUNIT_EXPECT_EQ(test, file->status, PMU_SCTRSTATUS_FROZEN | 5);
+	}
+	release(fake);
+	KUNIT_EXPECT_EQ(test, file->status, 5);
+	expect_calls(test, 10, 5);
+	fake_branch_overflow(fake);
+	KUNIT_EXPECT_EQ(test, file->status, 5);
+	sched_out(test, s);
+}
+
+static void records_that_are_not_held_are_not_released(struct kunit *test)
+{
+	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(ANY));
+	struct fake_pmu *fake = test->priv;
+	struct branch_file *file = to_branch_file(fake);
+
+	fake_branch_in(test, s);
+	make_calls(test, 10, 5);
+	file->status |= PMU_SCTRSTATUS_FROZEN;
+	release(fake);
+	KUNIT_EXPECT_EQ(test, file->status, PMU_SCTRSTATUS_FROZEN | 5);
+	expect_calls(test, 10, 5);
+	sched_out(test, s);
+}
+
+/* What was recorded since then may be of a handler. */
+static void held_records_that_something_unfroze_are_cleared(struct kunit *test)
+{
+	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(ANY));
+	struct fake_pmu *fake = test->priv;
+	struct branch_file *file = to_branch_file(fake);
+
+	fake_branch_in(test, s);
+	hold(fake);
+	file->status &= ~PMU_SCTRSTATUS_FROZEN;
+	make_calls(test, 10, 5);
+	release(fake);
+	KUNIT_EXPECT_EQ(test, fake_branch_count(file), 0);
+	sched_out(test, s);
+}
+
+static void holding_ends_with_the_last_event(struct kunit *test)
+{
+	struct state_event *a = fake_branch_event(test, 3, BR(USER) | BR(ANY));
+	struct state_event *b = fake_branch_event(test, 4, BR(USER) | BR(ANY));
+	struct fake_pmu *fake = test->priv;
+	struct branch_file *file = to_branch_file(fake);
+
+	fake_branch_in(test, a);
+	hold(fake);
+	sched_out(test, a);
+	fake_branch_in(test, b);
+	KUNIT_EXPECT_EQ(test, file->status, 0);
+	fake_branch_overflow(fake);
+	KUNIT_EXPECT_EQ(test, file->status, 0);
+	hold(fake);
+	sched_out(test, b);
+	/* The hart may have lost its CSRs. */
+	file->absent = true;
+	release(fake);
+	file->absent = false;
+}
+
 /* --- context switches --------------------------------------------------- */
 
 static struct riscv_pmu_branch_ctx *new_ctx(struct kunit *test)
@@ -603,29 +716,6 @@ static void switch_task(struct kunit *test, struct riscv_pmu_branch_ctx *ctx, bo
 	riscv_pmu_branch_switch(&pmu_ctx, in);
 	rcu_assign_pointer(current->perf_ctx_data, old);
 #endif
-}
-
-static void expect_calls(struct kunit *test, unsigned int first, unsigned int calls)
-{
-	struct branch_file *file = to_branch_file(test->priv);
-	unsigned int left = min(calls, file->depth);
-
-	KUNIT_EXPECT_EQ(test, fake_branch_count(file), left);
-	for (unsigned int n = 0; n < left; n++) {
-		const struct riscv_pmu_branch_record *record = fake_branch_record(file, n);
-		unsigned int call = first + calls - 1 - n;
-
-		KUNIT_EXPECT_EQ(test, record->source, BRANCH_USER(call) | PMU_BRANCH_VALID);
-		KUNIT_EXPECT_EQ(test, record->target, BRANCH_USER(call + 100));
-		KUNIT_EXPECT_EQ(test, record->data, PMU_BRANCH_CALL);
-	}
-}
-
-static void make_calls(struct kunit *test, unsigned int first, unsigned int calls)
-{
-	for (unsigned int call = first; call < first + calls; call++)
-		fake_branch_transfer(to_branch_file(test->priv), PMU_BRANCH_CALL,
-				     BRANCH_USER(call), BRANCH_USER(call + 100));
 }
 
 static void make_returns(struct kunit *test, unsigned int returns)
@@ -741,7 +831,7 @@ static void call_stack_of_a_task_that_has_run_since_is_stale(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Whether the hart is frozen does not belong to the call stack: ebb.c freezes it for handlers. */
+/* Whether the hart is frozen does not belong to the call stack: ebb.c holds it for handlers. */
 static void freezing_stays_with_the_hart(struct kunit *test)
 {
 	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(CALL_STACK));
@@ -751,7 +841,7 @@ static void freezing_stays_with_the_hart(struct kunit *test)
 	fake_branch_in(test, s);
 	scoped_guard(irqsave) {
 		make_calls(test, 10, 5);
-		riscv_pmu_branch_freeze();
+		riscv_pmu_branch_hold(this_hart(test->priv));
 		KUNIT_EXPECT_EQ(test, file->status, PMU_SCTRSTATUS_FROZEN | 5);
 		switch_task(test, ctx, false);
 		switch_task(test, ctx, true);
@@ -1087,6 +1177,10 @@ static struct kunit_case branch_cases[] = {
 	KUNIT_CASE(events_of_other_types_exclude_each_other_without_types),
 	KUNIT_CASE(refused_split_event_leaves_no_counter_behind),
 	KUNIT_CASE(unfreezing_keeps_the_position),
+	KUNIT_CASE(held_records_stay_frozen),
+	KUNIT_CASE(records_that_are_not_held_are_not_released),
+	KUNIT_CASE(held_records_that_something_unfroze_are_cleared),
+	KUNIT_CASE(holding_ends_with_the_last_event),
 	KUNIT_CASE_PARAM(call_stack_returns_with_its_task, switch_gen_params),
 	KUNIT_CASE(task_without_a_call_stack_sees_no_other),
 	KUNIT_CASE(call_stack_of_a_task_that_has_run_since_is_stale),
