@@ -468,12 +468,28 @@ static void ebb_end_freeze(struct riscv_pmu_ebb *ebb)
 	WRITE_ONCE(ebb->page->overflowed, 0);
 }
 
+/* Returns whether the task's events may start: no branch is pending. */
+static bool ebb_end_handler(struct riscv_pmu_ebb *ebb)
+{
+	struct riscv_ebb_page *page = ebb->page;
+
+	ebb->inside = false;
+	WRITE_ONCE(page->control, READ_ONCE(page->control) | RISCV_EBB_ENABLE);
+	if (ebb->pending) {
+		set_thread_flag(TIF_RISCV_EBB);
+		return false;
+	}
+
+	if (ebb->frozen)
+		ebb_end_freeze(ebb);
+	return true;
+}
+
 /* Starts the task's stopped events with EBBs: the page that has stopped them may be gone. */
 static void ebb_start_events(struct riscv_pmu_hart *hart)
 {
 	struct riscv_pmu *pmu = hart->pmu;
 
-	riscv_pmu_begin_update(pmu, hart);
 	for_each_ctr(ctr, hart->wanted.sched.used) {
 		struct riscv_pmu_event *ev;
 
@@ -486,7 +502,6 @@ static void ebb_start_events(struct riscv_pmu_hart *hart)
 			ev->event->pmu->start(ev->event, 0);
 		}
 	}
-	riscv_pmu_commit_update(pmu, hart);
 }
 
 /**
@@ -496,27 +511,25 @@ static void ebb_start_events(struct riscv_pmu_hart *hart)
  * If an overflow is pending, the task branches on its return to user mode. Otherwise its events
  * start.
  *
+ * All of it is one update, because an overflow changes @ebb, too, and NMIs wait in an update.
+ *
  * Context: interrupts off.
  */
 void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb)
 {
 	struct riscv_pmu_hart *hart = ebb_this_hart();
-	struct riscv_ebb_page *page = ebb->page;
 
-	if (hart)
-		riscv_pmu_branch_release(hart);
-	ebb->inside = false;
-	WRITE_ONCE(page->control, READ_ONCE(page->control) | RISCV_EBB_ENABLE);
-	if (ebb->pending) {
-		set_thread_flag(TIF_RISCV_EBB);
+	/* Events on harts of another CPU type start when the task runs there. */
+	if (!hart) {
+		ebb_end_handler(ebb);
 		return;
 	}
 
-	if (ebb->frozen)
-		ebb_end_freeze(ebb);
-	/* Events on harts of another CPU type start when the task runs there. */
-	if (hart)
+	riscv_pmu_begin_update(hart->pmu, hart);
+	riscv_pmu_branch_release(hart);
+	if (ebb_end_handler(ebb))
 		ebb_start_events(hart);
+	riscv_pmu_commit_update(hart->pmu, hart);
 }
 
 /* Returns to the interrupted address, whatever other threads have written to the page. */

@@ -14,13 +14,13 @@
 #include <linux/kprobes.h>
 #include <linux/linkage.h>
 #include <linux/percpu.h>
+#include <linux/perf/riscv_ebb.h>
 #include <linux/perf_event.h>
 #include <linux/pgtable.h>
 #include <linux/sched/task_stack.h>
 
 #include <asm/irq_regs.h>
 
-#include "ebb.h"
 #include "entries.h"
 #include "nmi.h"
 #include "nmi_block.h"
@@ -152,9 +152,7 @@ bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu
 	if (kprobe_running())
 		return true;
 
-	/* The kernel may be changing the event-based branches of the task. */
-	return !user_mode(regs) && (nmi_is_entry(regs) || !nmi_can_read_user() ||
-				    riscv_pmu_ebb_of_current());
+	return !user_mode(regs) && (nmi_is_entry(regs) || !nmi_can_read_user());
 }
 
 /*

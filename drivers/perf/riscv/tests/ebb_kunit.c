@@ -1,14 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of event-based branches that user space cannot make: threads that exit. */
+/* Tests of event-based branches that user space cannot make: NMIs, and threads that exit. */
 
+#include <kunit/static_stub.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
+#include <linux/smp.h>
+
+#include <uapi/linux/riscv_pmu.h>
 
 #include "../ebb.h"
-#include "event_fixture.h"
+#include "fake_branch.h"
+
+/* --- NMIs --- */
+
+/* Whether an NMI that had come when sctrstatus was last written would have had to wait. */
+static bool nmi_waits;
+
+static void write_status(unsigned long status)
+{
+	nmi_waits = this_hart(kunit_get_current_test()->priv)->updating;
+}
+
+/* What the return changes is changed by an overflow, too. */
+static void overflow_waits_while_a_handler_returns(struct kunit *test)
+{
+	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(ANY));
+	struct riscv_pmu_ebb *ebb = kunit_kzalloc(test, sizeof(*ebb), GFP_KERNEL);
+	struct fake_pmu *fake = test->priv;
+	int cpu = raw_smp_processor_id();
+	struct riscv_pmu *pmu;
+
+	KUNIT_ASSERT_NOT_NULL(test, ebb);
+	ebb->page = kunit_kzalloc(test, sizeof(*ebb->page), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ebb->page);
+	ebb->inside = true;
+	fake_branch_in(test, s);
+	scoped_guard(irqsave)
+		riscv_pmu_branch_hold(this_hart(fake));
+	nmi_waits = false;
+	kunit_activate_static_stub(test, riscv_pmu_csr_branch_write_status, write_status);
+	scoped_guard(irqsave) {
+		pmu = riscv_pmu_of(cpu);
+		riscv_pmu_set_of(cpu, &fake->pmu);
+		riscv_pmu_ebb_enable(ebb);
+		riscv_pmu_set_of(cpu, pmu);
+	}
+	KUNIT_EXPECT_TRUE(test, nmi_waits);
+	KUNIT_EXPECT_FALSE(test, this_hart(fake)->updating);
+	KUNIT_EXPECT_FALSE(test, ebb->inside);
+	KUNIT_EXPECT_EQ(test, ebb->page->control, RISCV_EBB_ENABLE);
+	sched_out(test, s);
+}
 
 /* --- threads --- */
 
@@ -93,6 +138,7 @@ static void thread_has_one_page(struct kunit *test)
 }
 
 static struct kunit_case ebb_cases[] = {
+	KUNIT_CASE(overflow_waits_while_a_handler_returns),
 	KUNIT_CASE(thread_that_exits_is_forgotten),
 	KUNIT_CASE(thread_has_one_page),
 	{}
@@ -100,8 +146,8 @@ static struct kunit_case ebb_cases[] = {
 
 static struct kunit_suite ebb_suite = {
 	.name		= "riscv_pmu_ebb",
-	.init		= state_init,
-	.exit		= state_exit,
+	.init		= fake_branch_init,
+	.exit		= fake_branch_exit,
 	.test_cases	= ebb_cases,
 };
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -124,7 +125,7 @@ static void spin(long times)
  * event also counts what its NMIs execute before they stop the counter, some 800 instructions in
  * the firmware and the kernel, 0.4 % of the period.
  */
-TEST_F_TIMEOUT(nmi, a_loop_with_interrupts_off_is_sampled, 300)
+static void sample_spin(struct __test_metadata *_metadata, FIXTURE_DATA(nmi) *self)
 {
 	int64_t expected = 2LL * SPIN_TURNS * SPIN_TIMES / SPIN_PERIOD;
 	struct spin_check check = {};
@@ -143,6 +144,27 @@ TEST_F_TIMEOUT(nmi, a_loop_with_interrupts_off_is_sampled, 300)
 
 	EXPECT_LE(expected * 99 / 100, check.inside);
 	EXPECT_GE(expected * 102 / 100, check.inside);
+}
+
+TEST_F_TIMEOUT(nmi, a_loop_with_interrupts_off_is_sampled, 300)
+{
+	sample_spin(_metadata, self);
+}
+
+/* Any user can map a page for event-based branches: that must hide nothing. */
+TEST_F_TIMEOUT(nmi, a_task_with_a_page_for_branches_is_sampled, 300)
+{
+	int dev = open("/dev/riscv_ebb", O_RDWR | O_CLOEXEC);
+	void *page;
+
+	if (dev < 0)
+		SKIP(return, "no /dev/riscv_ebb");
+
+	page = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, dev, 0);
+	ASSERT_NE(MAP_FAILED, page);
+	sample_spin(_metadata, self);
+	munmap(page, getpagesize());
+	close(dev);
 }
 
 /* --- the kernel's entry and exit --- */
