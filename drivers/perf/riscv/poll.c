@@ -10,7 +10,6 @@
 
 #include <linux/hrtimer.h>
 #include <linux/minmax.h>
-#include <linux/sched/clock.h>
 #include <linux/time64.h>
 #include <linux/timex.h>
 
@@ -109,7 +108,7 @@ static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 
 	riscv_pmu_throttle_begin_irq(pmu, hart, get_cycles(), user_mode(regs));
-	wait = riscv_pmu_hart_poll(pmu, hart, local_clock(), regs);
+	wait = riscv_pmu_hart_poll(pmu, hart, riscv_pmu_poll_clock(), regs);
 	riscv_pmu_throttle_end_irq(hart, get_cycles());
 	if (!wait)
 		return HRTIMER_NORESTART;

@@ -4,6 +4,7 @@
  * according to the event's recent rate.
  */
 
+#include <kunit/static_stub.h>
 #include <linux/hrtimer.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -74,10 +75,12 @@ static u64 poll_counter_wait(struct riscv_pmu_counter *counter, u64 now)
 	return wait;
 }
 
-static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
+static u64 poll_sampling_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now)
 {
+	/* Wraps of narrow counters may have to be polled from now on: see riscv_pmu_poll_start(). */
+	u64 most = min(pmu->poll_ns, (u64)POLL_INTERVAL_MAX_NS);
 	u64 least = clamp(8 * riscv_pmu_throttle_irq_cost_ns(hart), (u64)POLL_INTERVAL_MIN_NS,
-			  (u64)POLL_INTERVAL_MAX_NS);
+			  most);
 	u64 wait = RISCV_PMU_POLL_NEVER;
 
 	if (!hart->poll.events)
@@ -89,7 +92,7 @@ static u64 poll_sampling_wait(struct riscv_pmu_hart *hart, u64 now)
 		wait = min(wait, until);
 	}
 
-	return wait == RISCV_PMU_POLL_NEVER ? wait : clamp(wait, least, (u64)POLL_INTERVAL_MAX_NS);
+	return wait == RISCV_PMU_POLL_NEVER ? wait : clamp(wait, least, most);
 }
 
 /**
@@ -104,7 +107,21 @@ u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 {
 	u64 wait = riscv_pmu_poll_narrow_ctrs(pmu, hart) ? pmu->poll_ns : RISCV_PMU_POLL_NEVER;
 
-	return min(wait, poll_sampling_wait(hart, now));
+	return min(wait, poll_sampling_wait(pmu, hart, now));
+}
+
+/**
+ * riscv_pmu_poll_clock() - the time of the polling timer
+ *
+ * Harts without a time CSR trap to the firmware to read it.
+ *
+ * Context: any.
+ * Return: ns of sched_clock().
+ */
+u64 riscv_pmu_poll_clock(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_poll_clock);
+	return local_clock();
 }
 
 /**
@@ -118,12 +135,16 @@ u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
  */
 void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 now = local_clock(), wait;
+	u64 now, wait;
 
 	/* While a system resumes no timer can be set; the next apply sets it. */
 	if (hart->poll.active || timekeeping_suspended)
 		return;
+	/* A timer that is set expires in at most poll_ns: soon enough for narrow counters. */
+	if (!hart->poll.events && (hart->poll.due || !riscv_pmu_poll_narrow_ctrs(pmu, hart)))
+		return;
 
+	now = riscv_pmu_poll_clock();
 	wait = riscv_pmu_poll_wait(pmu, hart, now);
 	if (wait == RISCV_PMU_POLL_NEVER || (hart->poll.due && hart->poll.due <= now + wait))
 		return;

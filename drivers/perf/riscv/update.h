@@ -52,6 +52,7 @@ void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 #define RISCV_PMU_POLL_NEVER	U64_MAX
 
 void riscv_pmu_event_measure_rate(struct riscv_pmu_event *ev, u64 count, u64 now);
+u64 riscv_pmu_poll_clock(void);
 u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now);
 void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 

@@ -2,6 +2,7 @@
 /* Tests of throttle.c, poll.c and poll_timer.c: minimum periods, and events without interrupts. */
 
 #include <asm/delay.h>
+#include <kunit/static_stub.h>
 
 #include "../throttle.h"
 #include "event_fixture.h"
@@ -301,19 +302,14 @@ static enum hrtimer_restart poll_does_nothing(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Creates an event that is polled. */
-static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs, u64 period)
+/* No counter interrupts any more, so that narrow ones and the ends of periods are polled. */
+static void lose_interrupt(struct kunit *test)
 {
-	struct state_event *s = new_event(test, selector, ctrs, period);
 	struct fake_pmu *fake = test->priv;
 	int cpu;
 
-	s->ev.polled = true;
-	s->event.overflow_handler = summing_overflow;
-	if (!fake->pmu.irq_ctrs)
-		return s;
-
 	fake->pmu.irq_ctrs = 0;
+	riscv_pmu_poll_probe(&fake->pmu);
 	for_each_possible_cpu(cpu) {
 		struct riscv_pmu_hart *hart = per_cpu_ptr(fake->pmu.harts, cpu);
 
@@ -321,6 +317,18 @@ static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs
 		ACCESS_PRIVATE(&hart->poll.timer, function) = poll_does_nothing;
 	}
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, stop_polling, fake), 0);
+}
+
+/* Creates an event that is polled. */
+static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs, u64 period)
+{
+	struct state_event *s = new_event(test, selector, ctrs, period);
+	struct fake_pmu *fake = test->priv;
+
+	s->ev.polled = true;
+	s->event.overflow_handler = summing_overflow;
+	if (fake->pmu.irq_ctrs)
+		lose_interrupt(test);
 	return s;
 }
 
@@ -556,6 +564,59 @@ static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 	sched_out(test, s);
 }
 
+static unsigned int clock_reads;
+
+static u64 counted_clock(void)
+{
+	clock_reads++;
+	return NSEC_PER_SEC;
+}
+
+/* Many harts trap to the firmware to read the time: a context switch reads it only to set the timer. */
+static void switches_read_the_time_only_to_set_the_timer(struct kunit *test)
+{
+	struct state_event *wide = new_event(test, 1, C(3), 0);
+	struct state_event *narrow = new_event(test, 2, C(4), 0);
+	struct state_event *polled = new_event(test, 1, C(3), 100);
+	struct fake_pmu *fake = test->priv;
+	u64 due;
+
+	fake_set_width(fake, C(4), 24);
+	lose_interrupt(test);
+	polled->ev.polled = true;
+	clock_reads = 0;
+	kunit_activate_static_stub(test, riscv_pmu_poll_clock, counted_clock);
+	for (int i = 0; i < 3; i++) {
+		sched_in(test, wide);
+		sched_out(test, wide);
+	}
+	KUNIT_EXPECT_EQ(test, clock_reads, 0);
+
+	/* The timer stays set after the event was switched out. */
+	for (int i = 0; i < 3; i++) {
+		sched_in(test, narrow);
+		due = this_hart(fake)->poll.due;
+		KUNIT_EXPECT_EQ(test, due, NSEC_PER_SEC + fake->pmu.poll_ns);
+		sched_out(test, narrow);
+	}
+	KUNIT_EXPECT_EQ(test, clock_reads, 1);
+
+	/* The expiry finds nothing to poll. */
+	KUNIT_EXPECT_EQ(test, poll(fake, due), 0);
+	sched_in(test, narrow);
+	KUNIT_EXPECT_EQ(test, clock_reads, 2);
+	sched_out(test, narrow);
+	KUNIT_EXPECT_EQ(test, poll(fake, due), 0);
+
+	/* A timer that was set for samples expires soon enough for the wraps. */
+	sched_in(test, polled);
+	KUNIT_EXPECT_EQ(test, clock_reads, 3);
+	polled->ev.rate = U32_MAX;
+	KUNIT_EXPECT_LE(test, poll(fake, NSEC_PER_SEC), fake->pmu.poll_ns);
+	sched_out(test, polled);
+	KUNIT_EXPECT_EQ(test, clock_reads, 3);
+}
+
 #define POLL_CASES									\
 	KUNIT_CASE(shared_counting_event_counts_during_the_interrupt),			\
 	KUNIT_CASE(periods_are_extended_under_load_and_restored),			\
@@ -574,6 +635,7 @@ static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 	KUNIT_CASE(polled_and_interrupting_events_can_be_mixed),			\
 	KUNIT_CASE(polled_event_is_sampled_after_a_move),				\
 	KUNIT_CASE(timer_is_not_set_while_its_handler_runs),				\
+	KUNIT_CASE(switches_read_the_time_only_to_set_the_timer),			\
 	KUNIT_CASE(polled_event_stopped_by_perf_stays_stopped)
 
 static struct kunit_case poll_cases[] = {
