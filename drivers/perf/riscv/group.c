@@ -66,6 +66,16 @@ static bool group_has_too_many(const struct perf_event *event)
 	return nr > riscv_pmu_max_identical(&to_riscv_pmu_event(event)->req);
 }
 
+/*
+ * perf clones a group member by member for a child task, and leaves out members that have lost
+ * their owner, so the child's group is a part of a group that was validated. If its PMU is another
+ * one than its parent's, this says nothing.
+ */
+static bool group_is_inherited(const struct perf_event *event)
+{
+	return event->parent && event->parent->pmu == event->pmu;
+}
+
 /**
  * riscv_pmu_group_validate() - whether an event's group fits on an idle hart
  * @event:	the event that is being opened
@@ -80,7 +90,7 @@ int riscv_pmu_group_validate(struct perf_event *event)
 	struct perf_event *leader = event->group_leader, *sibling;
 	int err;
 
-	if (leader == event)
+	if (leader == event || group_is_inherited(event))
 		return 0;
 	if (group_has_too_many(event))
 		return -EINVAL;

@@ -63,6 +63,21 @@ static void group_with_more_than_16_identical_events_is_refused(struct kunit *te
 	KUNIT_EXPECT_EQ(test, validate(leader, new_event(test, 2, C(4), 0)), 0);
 }
 
+/* perf clones the group of a parent that was validated, unless the clone got another PMU. */
+static void group_of_a_child_is_not_validated_again(struct kunit *test)
+{
+	struct state_event *leader = new_leader(test, 1, C(3));
+	struct state_event *parent = new_event(test, 2, C(3), 0);
+	struct state_event *child = new_event(test, 2, C(3), 0);
+	struct pmu other = {};
+
+	KUNIT_EXPECT_EQ(test, validate(leader, child), -EINVAL);
+	child->event.parent = &parent->event;
+	KUNIT_EXPECT_EQ(test, validate(leader, child), 0);
+	parent->event.pmu = &other;
+	KUNIT_EXPECT_EQ(test, validate(leader, child), -EINVAL);
+}
+
 static void group_is_read_at_one_instant(struct kunit *test)
 {
 	struct state_event *leader = new_event(test, 1, C(3), 0);
@@ -188,6 +203,7 @@ static void a_guest_reads_only_what_it_needs(struct kunit *test)
 	KUNIT_CASE(group_with_more_events_than_counters_is_refused),	\
 	KUNIT_CASE(shared_counter_moves_only_if_all_its_events_can),	\
 	KUNIT_CASE(group_with_more_than_16_identical_events_is_refused),	\
+	KUNIT_CASE(group_of_a_child_is_not_validated_again),		\
 	KUNIT_CASE(group_is_read_at_one_instant),			\
 	KUNIT_CASE(other_firmware_counters_are_not_read),		\
 	KUNIT_CASE(firmware_counters_of_the_group_are_latched),		\

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
@@ -356,6 +357,54 @@ TEST_F(groups, a_group_still_counts_after_members_are_closed)
 	}
 	bundle_close(&self->all, 0);
 	EXPECT_EQ(self->attached, pmu_events_attached());
+}
+
+/* --- inherited groups --- */
+
+/* Returns the status of a child that exits at once, or -errno. */
+static int fork_and_wait(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	if (pid < 0)
+		return -errno;
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+/*
+ * A pinned leader that does not get its counter is in an error state. A group with such a member
+ * can be larger than the hart: with other filters, QEMU's events need the same counter, but cannot
+ * share it. That group never runs, but its task can start processes, which inherit it.
+ */
+TEST_F(groups, a_task_with_a_group_that_never_runs_can_fork)
+{
+	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HW_CACHE,
+					       PMU_CACHE(PERF_COUNT_HW_CACHE_DTLB,
+							 PERF_COUNT_HW_CACHE_OP_READ,
+							 PERF_COUNT_HW_CACHE_RESULT_MISS));
+	int64_t value;
+
+	if (!pmu_can_filter() || !pmu_is_qemu())
+		SKIP(return, "no filters (Sscofpmf), or the events do not need the same counter");
+
+	move_to(0);
+	attr.disabled = 0;
+	attr.pinned = 1;
+	ASSERT_LE(0, bundle_open_on(&self->all, &attr, -1, 0, -1));
+	attr.inherit = 1;
+	attr.exclude_user = 1;
+	ASSERT_LE(0, bundle_open(&self->all, &attr, -1));
+	/* The read of an event in an error state is at the end of the file. */
+	ASSERT_EQ(0, read(self->all.fd[1], &value, sizeof(value)));
+	attr.pinned = 0;
+	attr.exclude_user = 0;
+	attr.exclude_kernel = 1;
+	ASSERT_LE(0, bundle_open(&self->all, &attr, self->all.fd[1]));
+	EXPECT_EQ(0, fork_and_wait());
 }
 
 PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
