@@ -79,6 +79,7 @@ struct bench {
 	bool disabled;
 	bool both;			/* this process has an event, too, with a tenth of the period */
 	bool beside;			/* others have opened firmware events on this hart */
+	bool inherit;			/* child processes get the events */
 	__u64 period;			/* of all events if ungrouped, otherwise of the leader */
 };
 
@@ -199,6 +200,7 @@ static int event_open_on(const struct bench *how, struct event event, pid_t pid,
 		.exclude_kernel = event.user,
 		.exclude_hv = event.user,
 		.disabled = how->disabled && leader < 0,
+		.inherit = how->inherit,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
 			       (how->ungrouped ? 0 : PERF_FORMAT_GROUP),
 	};
@@ -456,6 +458,19 @@ static double open_close(int rounds)
 	return time_each(rounds, close(must_open(0, 0, -1)));
 }
 
+/* The child inherits the events, runs for a moment, and exits. */
+static double fork_exit(int rounds)
+{
+	return time_each(rounds, {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			fail("cannot start a process: %s", strerror(errno));
+	});
+}
+
 static double run_calls(void)
 {
 	double result;
@@ -538,6 +553,8 @@ static const struct bench benches[] = {
 	{ "ioctl/%d", run_calls, enable_disable, 1000, COUNT, { 1, 5 }, .disabled = true },
 	{ "read-dummy/%d", run_calls, read_group, 10000, DUMMY, { 1, 5 } },
 	{ "read/%d", run_calls, read_group, 10000, COUNT, { 1, 5 } },
+	{ "fork-dummy/%d", run_calls, fork_exit, 500, DUMMY, { 8 }, .inherit = true },
+	{ "fork/%d", run_calls, fork_exit, 500, COUNT, { 8 }, .inherit = true },
 	{ "sample/%d", run_sample, sample, 25000000, COUNT, { 1, 4 }, .disabled = true, .period = 5000 },
 	/* This opens its only event itself. */
 	{ "open/1", run_calls, open_close, 8000, COUNT },
