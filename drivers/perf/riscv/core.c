@@ -75,8 +75,8 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 						riscv_pmu_event_period_left(ev);
 	event->hw.state = 0;
 	riscv_pmu_event_start(hart, ev, left);
-	if (unlikely(ev->user))
-		riscv_pmu_user_refresh(hart, ev);
+	if (unlikely(ev->mapped))
+		riscv_pmu_user_start(hart, ev);
 }
 
 /**
@@ -103,7 +103,7 @@ static noinline void core_stop_slow(struct riscv_pmu_hart *hart, struct perf_eve
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (ev->user_idx)
+	if (ev->mapped || ev->user_idx)
 		riscv_pmu_user_hide(event);
 	if (ev->split)
 		riscv_pmu_event_stop(hart, ev->split);
@@ -193,10 +193,25 @@ static __always_inline int core_add_again(struct riscv_pmu_hart *hart, struct pe
 	return 0;
 }
 
-/* What makes the event special is that it has branch records, and nothing else. */
-static bool core_only_records(const struct riscv_pmu_event *ev)
+/* What makes the event special is that it has branch records or a mapped page, and nothing else. */
+static bool core_is_simple(const struct riscv_pmu_event *ev)
 {
-	return ev->branch && !(ev->user || ev->user_idx || ev->ebb || ev->split);
+	return !(ev->user || ev->user_idx || ev->ebb || ev->split);
+}
+
+/* Such an event returns to its last counter. */
+static int core_add_simple(struct riscv_pmu_hart *hart, struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+	int err = ev->branch ? riscv_pmu_branch_add(hart, ev) : 0;
+
+	if (err)
+		return err;
+
+	core_add_again(hart, event, ev->sampling ? core_reload(event, ev) : 0);
+	if (ev->mapped)
+		riscv_pmu_user_switch_in(ev);
+	return 0;
 }
 
 static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -205,9 +220,8 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	int err = 0;
 
-	if (core_only_records(ev) && riscv_pmu_event_can_return(hart, ev) && flags & PERF_EF_START)
-		return riscv_pmu_branch_add(hart, ev) ?:
-		       core_add_again(hart, event, ev->sampling ? core_reload(event, ev) : 0);
+	if (core_is_simple(ev) && riscv_pmu_event_can_return(hart, ev) && flags & PERF_EF_START)
+		return core_add_simple(hart, event);
 	if (ev->ebb && !riscv_pmu_ebb_is_alone(hart))
 		return -EAGAIN;
 	if (riscv_pmu_event_can_return(hart, ev))
@@ -278,21 +292,35 @@ static __always_inline void core_del_latched(struct riscv_pmu_hart *hart, struct
 	core_detach(hart, event);
 }
 
+/* The same for an event that is only special because of its records or its page. */
+static noinline void core_del_simple(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				     struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (ev->branch)
+		riscv_pmu_branch_del(hart, ev);
+	riscv_pmu_hart_update_event(pmu, hart, event);
+	riscv_pmu_event_stop(hart, ev);
+	core_detach(hart, event);
+	if (ev->mapped)
+		riscv_pmu_user_switch_out(ev);
+}
+
 static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (core_only_records(ev) && !ev->indirect && hart->latched &&
-	    ev->state == RISCV_PMU_EVENT_ACTIVE) {
-		riscv_pmu_branch_del(hart, ev);
-		core_del_latched(hart, event);
+	if (ev->slow_stop && ev->state == RISCV_PMU_EVENT_ACTIVE && core_is_simple(ev)) {
+		core_del_simple(pmu, hart, event);
 		return;
 	}
-	core_stop(pmu, hart, event);
 	/* An event whose config was refused is stopped already. */
-	if (unlikely(to_riscv_pmu_event(event)->slow_stop))
+	if (event->hw.state & PERF_HES_STOPPED)
 		core_stop_slow(hart, event);
+	else
+		core_stop(pmu, hart, event);
 	if (unlikely(to_riscv_pmu_event(event)->split))
 		riscv_pmu_event_detach(hart, to_riscv_pmu_event(event)->split);
 	if (unlikely(to_riscv_pmu_event(event)->branch))

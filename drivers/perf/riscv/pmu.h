@@ -54,16 +54,18 @@ enum riscv_pmu_event_state {
  * @sampling:	it has an overflow point
  * @polled:	no counter can interrupt for it, so a timer checks the overflow point
  * @user:	its own process has mapped it and may read the counter (user_page.c)
+ * @mapped:	a process has mapped it: its page follows its count and its times (user_page.c)
+ * @page_old:	@user is set, and the next riscv_pmu_user_show() updates its page
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
- * @slow_stop:	to stop or detach it takes more than its counter: @user_idx is not 0, or @split,
- *		@branch or @indirect is set
+ * @slow_stop:	to stop or detach it takes more than its counter: it has @split or @branch, it was
+ *		mapped once, or it is @indirect
  * @indirect:	its counter is read by a firmware call or an exit of a guest, and is latched only for
  *		its own group
  * @clean:	the counter holds nothing that other tasks have counted
+ * @all_maps:	how often it is mapped
  * @maps:	how often it is mapped by its own process
  * @ebb:	its overflows cause event-based branches, see ebb.c
- * @special:	@user, @ebb, @split or @branch: riscv_pmu_add() takes its slow path. Changed in process
- *		context only
+ * @special:	@ebb, @split or @branch, or it was mapped once: riscv_pmu_add() takes its slow path
  * @pending_delta: counted on counters that it was moved away from, and not yet added to
  *		the perf event; 0 while it is active
  * @overflow_point: the counter's count at which its period ends
@@ -112,6 +114,8 @@ struct riscv_pmu_event {
 	bool			sampling;
 	bool			polled;
 	bool			user;
+	bool			mapped;
+	bool			page_old;
 	u8			user_idx;
 	bool			slow_stop;
 	bool			clean;
@@ -128,6 +132,7 @@ struct riscv_pmu_event {
 	u32			rate;
 	u64			polled_ns;
 	u64			polled_count;
+	unsigned int		all_maps;
 	unsigned int		maps;
 	struct mm_struct	*mm;
 	struct riscv_pmu_task	*task;

@@ -62,7 +62,10 @@ void riscv_pmu_event_closed(void);
 
 /* user_page.c */
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
-void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
+void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
+void riscv_pmu_user_switch_in(const struct riscv_pmu_event *ev);
+void riscv_pmu_user_switch_out(const struct riscv_pmu_event *ev);
+void riscv_pmu_user_sample(struct riscv_pmu_event *ev);
 bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_user_hide(struct perf_event *event);
 int riscv_pmu_user_idx(struct perf_event *event);

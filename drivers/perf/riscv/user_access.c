@@ -104,7 +104,7 @@ void riscv_pmu_user_open(struct perf_event *event)
 
 /* --- mappings --- */
 
-/* Runs on the event's hart: shows or hides its counter, if the event is still there. */
+/* Runs on the event's hart: updates its page, and shows its counter if that is allowed. */
 static void access_review(void *data)
 {
 	struct perf_event *event = data;
@@ -116,12 +116,22 @@ static void access_review(void *data)
 		return;
 
 	riscv_pmu_begin_update(pmu, hart);
-	if (!ev->user && ev->user_idx) {
-		riscv_pmu_event_update(event);
+	riscv_pmu_event_update(event);
+	if (ev->user)
+		perf_event_update_userpage(event);
+	else
 		riscv_pmu_user_hide(event);
-	}
 	riscv_pmu_user_restart(hart, ev);
 	riscv_pmu_commit_update(pmu, hart);
+}
+
+/* Updates the page of an event whose mappings have changed. */
+static void access_update(struct perf_event *event)
+{
+	smp_call_function_single(READ_ONCE(event->oncpu), access_review, event, 1);
+	/* It is not active, or has just been switched out without its page. */
+	if (READ_ONCE(event->oncpu) == -1)
+		perf_event_update_userpage(event);
 }
 
 /* Whether a task's event is mapped by its own process. */
@@ -159,20 +169,11 @@ static void access_put_task(const struct task_struct *task, struct riscv_pmu_tas
 	kfree_rcu(own, rcu);
 }
 
-/**
- * riscv_pmu_user_mapped() - perf's callback: an event was mapped
- * @event:	the event
- * @mm:		the address space that has mapped it
- *
- * If the event moves to another hart meanwhile, it is shown there.
- *
- * Context: process; mmap_lock of @mm is held.
- */
-void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
+/* Lets a task read the counter of an event that its own process has mapped. */
+static void access_map_own(struct perf_event *event, struct mm_struct *mm)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	guard(mutex)(&access_maps_lock);
 	/* The count of a split event is not in one counter. */
 	if (ev->split || !access_is_own(event, mm) || (ev->mm && ev->mm != mm))
 		return;
@@ -191,8 +192,37 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	atomic_inc(&access_events);
 	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task are set. */
 	smp_store_release(&ev->user, true);
+}
+
+/* A sample of either part of a split event updates the page. */
+static void access_set_mapped(struct riscv_pmu_event *ev, bool mapped)
+{
+	WRITE_ONCE(ev->mapped, mapped);
+	if (ev->split)
+		WRITE_ONCE(ev->split->mapped, mapped);
+}
+
+/**
+ * riscv_pmu_user_mapped() - perf's callback: an event was mapped
+ * @event:	the event
+ * @mm:		the address space that has mapped it
+ *
+ * If the event moves to another hart meanwhile, its page is updated there.
+ *
+ * Context: process; mmap_lock of @mm is held.
+ */
+void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	guard(mutex)(&access_maps_lock);
+	ev->all_maps++;
+	access_map_own(event, mm);
+	access_set_mapped(ev, true);
+	/* The hart sets them, too, so they stay set: they only choose the slower path. */
 	WRITE_ONCE(ev->special, true);
-	smp_call_function_single(READ_ONCE(event->oncpu), access_review, event, 1);
+	WRITE_ONCE(ev->slow_stop, true);
+	access_update(event);
 }
 
 /* The caller holds the lock, or the event is being destroyed. */
@@ -204,11 +234,10 @@ static void access_drop(struct perf_event *event)
 	 * An event that moves to another hart now may be shown there once more, to its own
 	 * task, until the task leaves that hart.
 	 */
-	WRITE_ONCE(ev->special, ev->ebb || ev->split || ev->branch);
 	WRITE_ONCE(ev->user, false);
 	ev->maps = 0;
 	ev->mm = NULL;
-	smp_call_function_single(READ_ONCE(event->oncpu), access_review, event, 1);
+	access_update(event);
 	access_put_task(event->hw.target, ev->task);
 	atomic_dec(&access_events);
 }
@@ -225,6 +254,8 @@ void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	guard(mutex)(&access_maps_lock);
+	if (!--ev->all_maps)
+		access_set_mapped(ev, false);
 	if (!ev->maps || ev->mm != mm)
 		return;
 	if (ev->maps > 1)
@@ -336,8 +367,10 @@ static void access_apply_access(void *unused)
 	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_begin_update(pmu, hart);
 	for_each_ctr(ctr, hart->wanted.sched.used) {
-		list_for_each_entry(ev, &hart->counter[ctr].events, node)
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
+			ev->page_old = ev->user;
 			riscv_pmu_user_restart(hart, ev);
+		}
 	}
 	riscv_pmu_commit_update(pmu, hart);
 	riscv_pmu_user_show(pmu, hart);
@@ -405,13 +438,14 @@ static void access_set_epoch(struct perf_event_mmap_page *page, const struct clo
  */
 static bool access_can_read(const struct perf_event *event)
 {
-	u64 ctrs;
+	const struct riscv_pmu_event *ev;
 
 	if (!riscv_pmu_owns(event))
 		return false;
 
-	ctrs = riscv_pmu_user_access_ctrs(to_riscv_pmu(event->pmu));
-	return to_riscv_pmu_event(event)->user_ctrs & ctrs;
+	ev = to_riscv_pmu_event(event);
+	return ev->user_ctrs & riscv_pmu_user_access_ctrs(to_riscv_pmu(event->pmu)) &&
+	       READ_ONCE(ev->user) && access_is_own(event, READ_ONCE(ev->mm));
 }
 
 /* The width of the counter with that index; while the index is 0, the least width. */

@@ -142,17 +142,11 @@ static s64 page_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_ev
 	       (counter->count - ev->prev_count);
 }
 
-/**
- * riscv_pmu_user_refresh() - have a counter written before user space reads it
- * @hart:	this hart
- * @ev:	a mapped event that is attached to its counter
- *
- * The counter may have counted for others since the event was attached last. If all users may
- * read cycle and instret, these are not written.
- *
- * Context: interrupts off, during an update.
+/*
+ * Has a counter written before user space reads it: it may have counted for others since the event
+ * was attached last. If all users may read cycle and instret, these are not written.
  */
-void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+static void page_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	hart->user.shown = true;
 	ev->clean = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP;
@@ -160,6 +154,65 @@ void riscv_pmu_user_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event 
 		return;
 
 	hart->reload |= BIT_ULL(ev->ctr);
+}
+
+/**
+ * riscv_pmu_user_switch_in() - update the mapped page of an event that is switched in
+ * @ev:	the event; user space may not read its counter
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_user_switch_in(const struct riscv_pmu_event *ev)
+{
+	perf_event_update_userpage(ev->event);
+}
+
+/**
+ * riscv_pmu_user_switch_out() - update the mapped page of an event that is switched out
+ * @ev:	the event, stopped and its count up to date; user space may not read its counter
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_user_switch_out(const struct riscv_pmu_event *ev)
+{
+	perf_event_update_userpage(ev->event);
+}
+
+/**
+ * riscv_pmu_user_sample() - update the mapped page of an event whose period has ended
+ * @ev:	the event, its count up to date
+ *
+ * If user space may read the counter, riscv_pmu_user_show() updates the page at the end of this
+ * update.
+ *
+ * Context: hard interrupt, or NMI.
+ */
+void riscv_pmu_user_sample(struct riscv_pmu_event *ev)
+{
+	if (ev->user)
+		ev->page_old = true;
+	else
+		perf_event_update_userpage(ev->event);
+}
+
+/**
+ * riscv_pmu_user_start() - update the page of a mapped event that starts, or have it updated
+ * @hart:	this hart
+ * @ev:	the event, attached to its counter
+ *
+ * If user space may read the counter, riscv_pmu_user_show() writes the index and the offset.
+ *
+ * Context: interrupts off, during an update.
+ */
+void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+{
+	if (!ev->user) {
+		perf_event_update_userpage(ev->event);
+		return;
+	}
+
+	ev->page_old = true;
+	page_refresh(hart, ev);
 }
 
 /**
@@ -174,7 +227,7 @@ void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event 
 	if (!ev->user || ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 
-	riscv_pmu_user_refresh(hart, ev);
+	page_refresh(hart, ev);
 	hart->dirty |= hart->reload & BIT_ULL(ev->ctr);
 }
 
@@ -198,10 +251,11 @@ static u32 page_show_event(const struct riscv_pmu *pmu, struct riscv_pmu_event *
 	s64 prev = idx ? page_find_prev(pmu, ev) : 0;
 	struct perf_event *event = ev->event;
 
-	if (idx != ev->user_idx || (idx && prev != local64_read(&event->hw.prev_count))) {
+	if (ev->page_old || idx != ev->user_idx ||
+	    (idx && prev != local64_read(&event->hw.prev_count))) {
 		local64_set(&event->hw.prev_count, prev);
 		ev->user_idx = idx;
-		ev->slow_stop = idx || ev->split || ev->branch || ev->indirect;
+		ev->page_old = false;
 		perf_event_update_userpage(event);
 	}
 	if (!idx)
@@ -249,8 +303,8 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_user_hide() - set the index in an event's mapped page to 0
- * @event:	an event of this hart that stops, its count up to date
+ * riscv_pmu_user_hide() - update an event's mapped page, and set the index in it to 0
+ * @event:	an event of this hart that stops or is not readable, its count up to date
  *
  * scounteren is updated by riscv_pmu_user_show().
  *
@@ -261,7 +315,6 @@ void riscv_pmu_user_hide(struct perf_event *event)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	ev->user_idx = 0;
-	ev->slow_stop = ev->split || ev->branch || ev->indirect;
 	perf_event_update_userpage(event);
 }
 

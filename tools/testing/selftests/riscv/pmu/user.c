@@ -8,7 +8,9 @@
 
 #define _GNU_SOURCE
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
@@ -289,6 +291,194 @@ TEST_F_TIMEOUT(user, changing_the_sysctl_does_not_kill_a_reading_task, 300)
 	EXPECT_EQ(0, read_repeatedly(self->fd, self->page, READS / 4, &direct));
 	EXPECT_LT(0, direct);
 	pmu_kill(pid);
+}
+
+/* --- pages of events that cannot be read --- */
+
+/* What a page says of an event with index 0. */
+static struct riscv_pmu_count read_page(const volatile struct perf_event_mmap_page *page)
+{
+	struct riscv_pmu_count count;
+	uint32_t seq;
+
+	do {
+		seq = page->lock;
+		riscv_pmu_barrier();
+		count = (struct riscv_pmu_count){
+			.value = page->offset,
+			.enabled = page->time_enabled,
+			.running = page->time_running,
+		};
+		riscv_pmu_barrier();
+	} while (page->lock != seq);
+
+	return count;
+}
+
+static bool stop_task(pid_t pid)
+{
+	int status;
+
+	return !kill(pid, SIGSTOP) && waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status);
+}
+
+/*
+ * Whether the page of an event whose task does not run has the event's count and times. perf ends
+ * the times at the start of a context switch, maybe a moment before those in the page.
+ */
+static bool page_is_current(const struct perf_event_mmap_page *page, int fd)
+{
+	struct riscv_pmu_count said = read_page(page), count;
+	const uint64_t moment = 1000000;
+
+	if (read(fd, &count, sizeof(count)) != sizeof(count))
+		return false;
+
+	return !page->cap_user_rdpmc && !page->index && said.value == count.value &&
+	       said.enabled - count.enabled < moment && said.running - count.running < moment;
+}
+
+static void body_spin(long unused)
+{
+	for (;;)
+		pmu_loop(N);
+}
+
+/* The event is of a child process, which is stopped while the page is compared with read(). */
+static void expect_page_of_a_child(struct __test_metadata *_metadata, struct perf_event_attr attr)
+{
+	struct perf_event_mmap_page *page;
+	struct riscv_pmu_count last = {};
+	pid_t pid = pmu_spawn(body_spin, 0);
+	int fd;
+
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = pmu_open_on(&attr, pid, -1, -1);
+	ASSERT_LE(0, fd);
+	page = map(fd);
+	ASSERT_NE(NULL, page);
+	EXPECT_EQ(0, (int)page->cap_user_rdpmc);
+	for (int i = 0; i < 3; i++) {
+		struct riscv_pmu_count said;
+
+		usleep(20000);
+		ASSERT_TRUE(stop_task(pid));
+		EXPECT_TRUE(page_is_current(page, fd));
+		said = read_page(page);
+		EXPECT_LT(last.value, said.value);
+		EXPECT_LT(last.running, said.running);
+		last = said;
+		kill(pid, SIGCONT);
+	}
+	unmap(page);
+	close(fd);
+	pmu_kill(pid);
+}
+
+TEST_F(user, the_page_of_a_child_s_event_has_its_count_and_times)
+{
+	expect_page_of_a_child(_metadata, self->attr);
+}
+
+TEST_F(user, the_page_of_a_child_s_sampling_event_has_its_count_and_times)
+{
+	if (!pmu_can_sample())
+		SKIP(return, "no samples (caps/sampling)");
+
+	self->attr.sample_period = 10 * N;
+	expect_page_of_a_child(_metadata, self->attr);
+}
+
+/*
+ * Each sample updates the page of its event. Between two samples, there is no system call. The
+ * count that the page lacks is less than a period, and what a late interrupt adds to it. The times
+ * are from the first sample of a tick, which takes at most 10 ms (CONFIG_HZ=100).
+ */
+static void expect_page_follows_samples(struct __test_metadata *_metadata,
+					struct perf_event_attr attr, pid_t pid, int cpu)
+{
+	const uint64_t period = 20011, tick = 10 * N;
+	struct perf_event_mmap_page *page;
+	struct riscv_pmu_count said = {};
+	struct pmu_limits limits;
+	int fd;
+
+	if (!pmu_samples_by_interrupt() || !pmu_is_exact())
+		SKIP(return, "no overflow interrupt (caps/sampling), or no -icount");
+
+	pmu_limits_save(&limits);
+	attr.sample_period = period;
+	fd = pmu_open_on(&attr, pid, cpu, -1);
+	ASSERT_LE(0, fd);
+	page = map(fd);
+	ASSERT_NE(NULL, page);
+	for (int i = 0; i < 3; i++) {
+		struct riscv_pmu_count last = said;
+
+		pmu_loop(30 * N);
+		said = read_page(page);
+		EXPECT_LT(30 * N - 2 * period, said.value - last.value);
+		EXPECT_LT(30 * N - 2 * period - tick, said.running - last.running);
+		EXPECT_EQ(said.enabled, said.running);
+		EXPECT_GT(2 * period, pmu_read(fd) - said.value);
+	}
+	EXPECT_EQ(0, (int)page->cap_user_rdpmc);
+	EXPECT_EQ(0, (int)page->index);
+	unmap(page);
+	close(fd);
+	pmu_limits_restore(&limits);
+}
+
+TEST_F(user, the_page_of_an_own_sampling_event_follows_its_samples)
+{
+	expect_page_follows_samples(_metadata, self->attr, 0, -1);
+}
+
+TEST_F(user, the_page_of_a_sampling_event_of_a_cpu_follows_its_samples)
+{
+	expect_page_follows_samples(_metadata, self->attr, -1, 0);
+}
+
+/* The sysctl is changed while the event is disabled: its next start updates the page. */
+TEST_F(user, the_page_says_that_the_sysctl_allows_no_reads)
+{
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0));
+	ASSERT_TRUE(pmu_write_number(ACCESS, 0));
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+	EXPECT_EQ(0, (int)self->page->cap_user_rdpmc);
+	EXPECT_EQ(0, (int)self->page->index);
+	pmu_loop(N);
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0));
+	EXPECT_EQ(pmu_read(self->fd), (int64_t)self->page->offset);
+}
+
+/* A child's mapping of its parent's event remains after that of the parent. */
+TEST_F(user, cap_user_rdpmc_is_0_after_the_own_mapping)
+{
+	int status = -1, go[2];
+	char byte = 0;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(go));
+	EXPECT_EQ(1, (int)self->page->cap_user_rdpmc);
+	pid = fork();
+	if (!pid) {
+		struct perf_event_mmap_page *page = map(self->fd);
+		bool could = page && page->cap_user_rdpmc;
+
+		close(go[1]);
+		if (kill(getpid(), SIGSTOP) || read(go[0], &byte, 1) != 0 || !could)
+			_exit(1);
+		_exit(page->cap_user_rdpmc || page->index ? 2 : 0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
+	unmap(self->page);
+	self->page = NULL;
+	kill(pid, SIGCONT);
+	close(go[0]);
+	close(go[1]);
+	waitpid(pid, &status, 0);
+	EXPECT_EQ(0, status);
 }
 
 /* --- samples --- */
