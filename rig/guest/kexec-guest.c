@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kexec-guest [crash]: starts a "kernel" of a few instructions by kexec, or by a crash: a loop of tens
- * of milliseconds, in which counters that still run overflow, and then an endless one. gdb examines there
- * the state that Linux has left.
+ * kexec-guest [crash|hang]: starts a "kernel" of a few instructions by kexec, by a crash, or by a hart
+ * that hangs until the detector of hard lockups panics in an NMI. This kernel unmasks the hart for SSE
+ * events, as a user of such events does, and executes a loop of tens of milliseconds, in which counters
+ * that still run overflow, and then an endless one. gdb examines there the state that Linux has left.
  * Until then a process on each hart reads the time and the counter of its own event
  * without system calls, and reports wrong values in the kernel's log.
  */
@@ -31,8 +32,12 @@
 /* rig/check/kexec has the addresses of the two endless loops. */
 static const uint32_t next_kernel[] = {
 	0x00000297,	/* auipc t0, 0 */
-	0x02028293,	/* addi t0, t0, 32 */
+	0x03028293,	/* addi t0, t0, 48 */
 	0x10529073,	/* csrw stvec, t0 */
+	0x005358b7,	/* lui a7, 0x535 */
+	0x34588893,	/* addi a7, a7, 0x345: SSE */
+	0x00800813,	/* li a6, 8: HART_UNMASK */
+	0x00000073,	/* ecall */
 	0x020002b7,	/* lui t0, 0x2000 */
 	0xfff28293,	/* 1: addi t0, t0, -1 */
 	0xfe029ee3,	/* bnez t0, 1b */
@@ -109,18 +114,34 @@ static void start_readers(void)
 	tell("kexec-guest starts the kexec\n");
 }
 
-/* Needs CONFIG_MAGIC_SYSRQ. */
-static void crash(void)
+static int write_text(const char *path, const char *text)
 {
-	int fd = open("/proc/sysrq-trigger", O_WRONLY);
+	int fd = open(path, O_WRONLY);
 
-	if (fd >= 0)
-		write(fd, "c", 1);
+	return fd < 0 || write(fd, text, strlen(text)) < 0 ? fail(path) : 0;
+}
+
+/* Needs CONFIG_MAGIC_SYSRQ. */
+static int crash(void)
+{
+	return write_text("/proc/sysrq-trigger", "c");
+}
+
+/*
+ * Executes a loop of some 10 s with interrupts off. With a threshold of 1 s, the kernel checks a hart
+ * of 1 GHz every 5 s, and the second check panics.
+ */
+static int hang(void)
+{
+	return write_text("/proc/sys/kernel/watchdog_thresh", "1") ||
+	       write_text("/proc/sys/kernel/hardlockup_panic", "1") ||
+	       write_text("/sys/kernel/debug/riscv_pmu/spin", "10000000000");
 }
 
 int main(int argc, char **argv)
 {
-	bool is_crash = argc > 1 && !strcmp(argv[1], "crash");
+	bool is_hang = argc > 1 && !strcmp(argv[1], "hang");
+	bool is_crash = argc > 1 && (is_hang || !strcmp(argv[1], "crash"));
 	FILE *file = fopen("/sys/firmware/fdt", "r");
 	size_t size;
 
@@ -138,10 +159,8 @@ int main(int argc, char **argv)
 		    (long)(KEXEC_ARCH_RISCV | (is_crash ? KEXEC_ON_CRASH : 0))))
 		return fail("kexec_load");
 	start_readers();
-	if (is_crash) {
-		crash();
-		return fail("/proc/sysrq-trigger");
-	}
+	if (is_crash)
+		return is_hang ? hang() : crash();
 	syscall(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_KEXEC, 0);
 	return fail("reboot");
 }

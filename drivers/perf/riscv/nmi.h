@@ -65,6 +65,7 @@ bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu
 			       const struct pt_regs *regs);
 void riscv_pmu_nmi_work(struct irq_work *work);
 asmlinkage void riscv_pmu_nmi_entry(void);
+asmlinkage void riscv_pmu_nmi_leave(bool has_h);
 /* arch/riscv/kernel/entry.S */
 asmlinkage void handle_exception(void);
 asmlinkage void ret_from_exception(void);

@@ -106,3 +106,25 @@ SYM_CODE_START(riscv_pmu_nmi_entry)
 	unimp
 SYM_CODE_END(riscv_pmu_nmi_entry)
 ASM_NOKPROBE(riscv_pmu_nmi_entry)
+
+/*
+ * End the handler after a crash in it: to the firmware the code that follows the call is the
+ * interrupted code. a0: whether the hart has the hypervisor extension; then no guest is resumed.
+ */
+SYM_FUNC_START(riscv_pmu_nmi_leave)
+	la	t0, 1f
+	csrw	CSR_EPC, t0
+	li	t0, SR_SPP
+	csrs	CSR_STATUS, t0
+	li	t0, SR_SPIE
+	csrc	CSR_STATUS, t0
+	beqz	a0, 2f
+	li	t0, HSTATUS_SPV
+	csrc	CSR_HSTATUS, t0
+2:
+	li	a7, SSE_EXT
+	li	a6, SSE_COMPLETE
+	ecall
+1:
+	ret
+SYM_FUNC_END(riscv_pmu_nmi_leave)

@@ -141,18 +141,35 @@ void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	nmi_hart_register(pmu, hart);
 }
 
+/*
+ * The kernel has crashed in the handler. Until it is completed, the firmware neither disables nor
+ * unregisters the event. Nothing may be delivered in between, because the handler's stack is in
+ * use.
+ */
+static void nmi_leave_handler(void)
+{
+	bool masked = riscv_pmu_sse_mask_hart();
+
+	riscv_pmu_nmi_leave(riscv_pmu_nmi_has_h);
+	riscv_pmu_sse_stop();
+	if (masked)
+		riscv_pmu_sse_unmask_hart();
+}
+
 /**
- * riscv_pmu_crash_stop() - mask NMIs before a crash kernel starts on this hart
+ * riscv_pmu_crash_stop() - deliver no more NMIs to this hart, because the kernel has crashed
  *
- * Otherwise an overflow would enter this kernel's handler while the crash kernel runs. Only the
- * hart that crashes calls this: all others are stopped. The counters keep running.
+ * Otherwise an overflow would enter this kernel's handler while the crash kernel runs, or as soon
+ * as that unmasks the hart for SSE events of its own. The counters keep running.
  *
  * Context: any, also the handler of an NMI; interrupts off.
  */
 void riscv_pmu_crash_stop(void)
 {
-	if (riscv_pmu_nmi_in_use)
-		riscv_pmu_sse_suspend();
+	if (!riscv_pmu_nmi_in_use || riscv_pmu_sse_stop())
+		return;
+	if (riscv_pmu_sse_is_running())
+		nmi_leave_handler();
 }
 
 /* --- the boot --- */

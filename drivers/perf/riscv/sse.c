@@ -32,6 +32,8 @@ enum {
 
 #define SSE_LOCAL_PMU_OVERFLOW	0x00010000
 #define SSE_ATTR_STATUS		0
+#define SSE_STATUS_STATE	GENMASK(1, 0)
+#define SSE_STATE_RUNNING	3
 #define SSE_ATTR_INTERRUPTED_FLAGS	7
 #define SSE_ATTR_INTERRUPTED_A6	8
 /* Of the interrupted flags: hstatus.SPV before the event */
@@ -86,26 +88,47 @@ bool riscv_pmu_sse_is_available(void)
 }
 
 /**
+ * riscv_pmu_sse_unmask_hart() - deliver this hart's events
+ *
+ * OpenSBI 1.6 to 1.9 say "already stopped" if the hart is unmasked already.
+ *
+ * Context: interrupts off.
+ * Return: 0 or an error of the SBI.
+ */
+long riscv_pmu_sse_unmask_hart(void)
+{
+	long err = sse_call(SSE_HART_UNMASK, 0, 0, 0);
+
+	return err == SBI_ERR_ALREADY_STARTED || err == SBI_ERR_ALREADY_STOPPED ? 0 : err;
+}
+
+/**
  * riscv_pmu_sse_start() - deliver this hart's overflows to a handler
  * @entry:	the code that is entered, in S-mode
  * @arg:	the value of a7 there
  *
  * An earlier kernel that has crashed may have left its handler registered: it is removed first.
  *
+ * Harts start masked, so that no event is delivered before the first user unmasks the hart. If the
+ * firmware still has this event's registration, it was unmasked at that time. If it is masked now,
+ * another user has done that, and overflows stay pending until that user unmasks it.
+ *
  * Context: interrupts off.
  * Return: 0 or a negative errno.
  */
 int riscv_pmu_sse_start(const void *entry, void *arg)
 {
+	bool was_registered;
 	long err;
 
 	sse_init_attrs();
-	riscv_pmu_sse_stop();
+	was_registered = riscv_pmu_sse_stop();
 	err = riscv_pmu_should_fail() ? SBI_ERR_FAILURE :
 	      sse_call(SSE_REGISTER, SSE_LOCAL_PMU_OVERFLOW, (unsigned long)entry,
 		       (unsigned long)arg);
 	err = err ?: sse_call(SSE_ENABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
-	err = err ?: sse_call(SSE_HART_UNMASK, 0, 0, 0);
+	if (!was_registered)
+		err = err ?: riscv_pmu_sse_unmask_hart();
 	if (!err)
 		return 0;
 
@@ -130,29 +153,53 @@ bool riscv_pmu_sse_had_spv(void)
 /**
  * riscv_pmu_sse_stop() - unregister this hart's event: overflows are interrupts again
  *
- * This masks the hart's other SSE events, too, which nobody else uses. While the handler runs, the
+ * The hart is not masked, because it may have SSE events of others. While the handler runs, the
  * firmware refuses, and the event stays registered.
  *
  * Context: interrupts off.
+ * Return: true if the event was registered.
  */
-void riscv_pmu_sse_stop(void)
+bool riscv_pmu_sse_stop(void)
 {
-	sse_call(SSE_HART_MASK, 0, 0, 0);
-	sse_call(SSE_DISABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
-	sse_call(SSE_UNREGISTER, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
+	riscv_pmu_sse_suspend();
+	return !sse_call(SSE_UNREGISTER, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
 }
 
 /**
- * riscv_pmu_sse_suspend() - deliver no SSE event to this hart until riscv_pmu_sse_start()
+ * riscv_pmu_sse_suspend() - deliver no overflow to this hart until riscv_pmu_sse_start()
  *
- * The entry code needs tp, which is not set when a hart resumes from a non-retentive idle state. A
- * kernel that has crashed does not resume: the next one must not be interrupted.
+ * The entry code needs tp, which is not set when a hart resumes from a non-retentive idle state.
  *
  * Context: interrupts off.
  */
 void riscv_pmu_sse_suspend(void)
 {
-	sse_call(SSE_HART_MASK, 0, 0, 0);
+	sse_call(SSE_DISABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
+}
+
+/**
+ * riscv_pmu_sse_is_running() - whether the firmware considers this hart's handler running
+ *
+ * Context: interrupts off.
+ * Return: true if it does.
+ */
+bool riscv_pmu_sse_is_running(void)
+{
+	struct sse_attrs *attrs = this_cpu_ptr(&sse_attrs);
+
+	return !sse_read_attrs(attrs, SSE_ATTR_STATUS, 1) &&
+	       (READ_ONCE(attrs->value[0]) & SSE_STATUS_STATE) == SSE_STATE_RUNNING;
+}
+
+/**
+ * riscv_pmu_sse_mask_hart() - deliver no event to this hart, of any user
+ *
+ * Context: interrupts off, a few instructions long.
+ * Return: true if riscv_pmu_sse_unmask_hart() has to follow: nobody else keeps the hart masked.
+ */
+bool riscv_pmu_sse_mask_hart(void)
+{
+	return !sse_call(SSE_HART_MASK, 0, 0, 0);
 }
 
 /**

@@ -15,8 +15,11 @@ struct pt_regs;
 
 bool riscv_pmu_sse_is_available(void);
 int riscv_pmu_sse_start(const void *entry, void *arg);
-void riscv_pmu_sse_stop(void);
+bool riscv_pmu_sse_stop(void);
 void riscv_pmu_sse_suspend(void);
+bool riscv_pmu_sse_is_running(void);
+bool riscv_pmu_sse_mask_hart(void);
+long riscv_pmu_sse_unmask_hart(void);
 int riscv_pmu_sse_inject(unsigned int cpu);
 void riscv_pmu_sse_clear_pending(void);
 bool riscv_pmu_sse_had_spv(void);

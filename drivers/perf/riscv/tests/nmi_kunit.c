@@ -9,6 +9,7 @@
 
 #include "../nmi.h"
 #include "../nmi_block.h"
+#include "../sse.h"
 
 #define PERIOD		100
 /* The event's counter overflows at once if this much time passes. */
@@ -254,10 +255,58 @@ static void overflow_waits_while_nmis_are_blocked(struct kunit *test)
 	do_delete(test, t);
 }
 
+/* --- the firmware --- */
+
+/* Whether the hart receives the SSE events of all users. It is masked after this. */
+static bool mask_was_clear(void)
+{
+	return riscv_pmu_sse_mask_hart();
+}
+
+static int start_event(void)
+{
+	return riscv_pmu_sse_start(riscv_pmu_nmi_entry, this_cpu_ptr(&riscv_pmu_nmi_harts));
+}
+
+/*
+ * Other users of SSE events neither lose theirs nor get them while they keep the hart masked. No
+ * counter runs meanwhile.
+ */
+static void other_sse_events_of_the_hart_are_left_alone(struct kunit *test)
+{
+	bool was_unmasked, available;
+
+	scoped_guard(preempt)
+		available = riscv_pmu_sse_is_available();
+	if (!available || riscv_pmu_nmi_in_use)
+		kunit_skip(test, "the firmware has no SSE event for overflows, or it is in use");
+
+	guard(irqsave)();
+	was_unmasked = mask_was_clear();
+	/* The first user unmasks the hart, and may find it unmasked already. */
+	KUNIT_EXPECT_EQ(test, start_event(), 0);
+	KUNIT_EXPECT_TRUE(test, mask_was_clear());
+	riscv_pmu_sse_unmask_hart();
+	riscv_pmu_sse_suspend();
+	KUNIT_EXPECT_TRUE(test, mask_was_clear());
+	/* While another user keeps it masked, the end of an idle state does not unmask it. */
+	KUNIT_EXPECT_EQ(test, start_event(), 0);
+	KUNIT_EXPECT_FALSE(test, mask_was_clear());
+	riscv_pmu_sse_unmask_hart();
+	KUNIT_EXPECT_TRUE(test, riscv_pmu_sse_stop());
+	KUNIT_EXPECT_EQ(test, start_event(), 0);
+	KUNIT_EXPECT_TRUE(test, riscv_pmu_sse_stop());
+	KUNIT_EXPECT_TRUE(test, mask_was_clear());
+	KUNIT_EXPECT_FALSE(test, riscv_pmu_sse_stop());
+	if (was_unmasked)
+		riscv_pmu_sse_unmask_hart();
+}
+
 static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE_PARAM(overflow_at_any_step_loses_nothing, nmi_gen_params),
 	KUNIT_CASE(overflow_between_operations_is_handled_at_once),
 	KUNIT_CASE(overflow_waits_while_nmis_are_blocked),
+	KUNIT_CASE(other_sse_events_of_the_hart_are_left_alone),
 	{}
 };
 
