@@ -7,6 +7,9 @@
  * The handler shares its state with the driver's other functions, which run with interrupts off.
  * While they change it, &riscv_pmu_hart.updating is true or riscv_pmu_nmi_blocks is not 0 on this
  * hart. Then the overflow is deferred until interrupts are on: an irq_work handles it.
+ *
+ * While the kernel's text is patched, and while a kprobe is stepped, no code may be executed that
+ * can be patched or probed: the handler notes the overflow and returns (riscv_pmu_nmi_hold()).
  */
 
 #include <linux/entry-common.h>
@@ -15,6 +18,7 @@
 #include <linux/linkage.h>
 #include <linux/percpu.h>
 #include <linux/perf/riscv_ebb.h>
+#include <linux/perf/riscv_pmu.h>
 #include <linux/perf_event.h>
 #include <linux/pgtable.h>
 #include <linux/sched/task_stack.h>
@@ -183,6 +187,20 @@ static struct pt_regs *nmi_regs(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_
 	return &nmi->exit_regs;
 }
 
+/* Whether the overflow has to wait for riscv_pmu_nmi_release(). */
+static __always_inline bool nmi_is_held(struct riscv_pmu_nmi *nmi)
+{
+	if (likely(!nmi->holds))
+		return false;
+
+	nmi->nmis++;
+	nmi->deferred++;
+	nmi->held = true;
+	if (riscv_pmu_nmi_stays_pending)
+		riscv_pmu_sse_clear_pending();
+	return true;
+}
+
 static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *frame)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
@@ -226,6 +244,9 @@ asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
 {
 	struct nmi_saved saved;
 	irqentry_state_t state;
+
+	if (unlikely(nmi_is_held(nmi)))
+		return;
 
 	nmi_save(&saved);
 	state = irqentry_nmi_enter(&frame->regs);
@@ -274,6 +295,44 @@ void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
 {
 	*nmis = READ_ONCE(per_cpu(riscv_pmu_nmi_harts.nmis, cpu));
 	*deferred = READ_ONCE(per_cpu(riscv_pmu_nmi_harts.deferred, cpu));
+}
+
+/* --- text patching and kprobes --- */
+
+/**
+ * riscv_pmu_nmi_hold() - execute nothing in NMIs that can be patched or probed
+ *
+ * For arch/riscv/kernel: other harts and this one may see two instructions of which only one was
+ * written, and a probe that is hit while another one is stepped stops the kernel. Sections may be
+ * nested.
+ *
+ * Context: interrupts off, until riscv_pmu_nmi_release().
+ */
+noinstr void riscv_pmu_nmi_hold(void)
+{
+	raw_cpu_inc(riscv_pmu_nmi_harts.holds);
+	barrier();
+}
+
+/**
+ * riscv_pmu_nmi_release() - end what riscv_pmu_nmi_hold() has begun
+ *
+ * Context: interrupts off.
+ */
+noinstr void riscv_pmu_nmi_release(void)
+{
+	struct riscv_pmu_nmi *nmi = raw_cpu_ptr(&riscv_pmu_nmi_harts);
+
+	barrier();
+	nmi->holds--;
+	barrier();
+	if (likely(nmi->holds || !nmi->held))
+		return;
+
+	nmi->held = false;
+	instrumentation_begin();
+	irq_work_queue(&nmi->work);
+	instrumentation_end();
 }
 
 /* --- guests --- */

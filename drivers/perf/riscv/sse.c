@@ -6,6 +6,7 @@
  */
 
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/io.h>
 #include <linux/percpu.h>
@@ -220,13 +221,19 @@ int riscv_pmu_sse_inject(unsigned int cpu)
  * riscv_pmu_sse_clear_pending() - clear the overflow interrupt that M-mode has taken
  *
  * OpenSBI 1.6 to 1.9 clear mip.LCOFIP only in COUNTER_STOP, whichever counter it names. As long as
- * it is set, the event is delivered again. Number 1 is the time, which is no counter.
+ * it is set, the event is delivered again. Number 1 is the time, which is no counter. sbi_ecall()
+ * can be traced, probed and patched.
  *
  * Context: any.
  */
-void riscv_pmu_sse_clear_pending(void)
+noinstr void riscv_pmu_sse_clear_pending(void)
 {
-	sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_STOP, 0, BIT(1), 0, 0, 0, 0);
+	register unsigned long base asm("a0") = 0, mask asm("a1") = BIT(1), flags asm("a2") = 0;
+	register unsigned long fid asm("a6") = SBI_EXT_PMU_COUNTER_STOP;
+	register unsigned long ext asm("a7") = SBI_EXT_PMU;
+
+	asm volatile("ecall" : "+r" (base), "+r" (mask) : "r" (flags), "r" (fid), "r" (ext)
+		     : "memory");
 }
 
 /**

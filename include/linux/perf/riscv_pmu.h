@@ -54,8 +54,12 @@ static inline bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 ba
 
 #ifdef CONFIG_RISCV_PMU_NMI
 void riscv_pmu_crash_stop(void);
+void riscv_pmu_nmi_hold(void);
+void riscv_pmu_nmi_release(void);
 #else
 static inline void riscv_pmu_crash_stop(void) { }
+static inline void riscv_pmu_nmi_hold(void) { }
+static inline void riscv_pmu_nmi_release(void) { }
 #endif
 
 #endif /* _LINUX_PERF_RISCV_PMU_H */

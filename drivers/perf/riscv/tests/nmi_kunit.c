@@ -5,6 +5,8 @@
  * had stopped the counter.
  */
 
+#include <linux/perf/riscv_pmu.h>
+
 #include "event_fixture.h"
 
 #include "../nmi.h"
@@ -255,6 +257,44 @@ static void overflow_waits_while_nmis_are_blocked(struct kunit *test)
 	do_delete(test, t);
 }
 
+/* --- NMIs that are held --- */
+
+static unsigned int works;
+
+static void count_work(struct irq_work *work)
+{
+	works++;
+}
+
+/* The handler of an NMI touches nothing but its own state, until the section ends. */
+static void overflow_is_noted_while_nmis_are_held(struct kunit *test)
+{
+	struct riscv_pmu_nmi_frame *frame = kunit_kzalloc(test, sizeof(*frame), GFP_KERNEL);
+	struct riscv_pmu_nmi *nmi, saved;
+	struct irq_work work;
+
+	KUNIT_ASSERT_NOT_NULL(test, frame);
+	work = IRQ_WORK_INIT_HARD(count_work);
+	works = 0;
+	scoped_guard(irqsave) {
+		nmi = this_cpu_ptr(&riscv_pmu_nmi_harts);
+		saved = *nmi;
+		nmi->work = work;
+		riscv_pmu_nmi_hold();
+		riscv_pmu_nmi_hold();
+		riscv_pmu_nmi_handle(nmi, frame);
+		KUNIT_EXPECT_TRUE(test, nmi->held);
+		riscv_pmu_nmi_release();
+		KUNIT_EXPECT_TRUE(test, nmi->held);
+		riscv_pmu_nmi_release();
+		KUNIT_EXPECT_FALSE(test, nmi->held);
+		KUNIT_EXPECT_EQ(test, nmi->deferred, saved.deferred + 1);
+	}
+	irq_work_sync(&nmi->work);
+	KUNIT_EXPECT_EQ(test, works, 1);
+	nmi->work = saved.work;
+}
+
 /* --- the firmware --- */
 
 /* Whether the hart receives the SSE events of all users. It is masked after this. */
@@ -306,6 +346,7 @@ static struct kunit_case nmi_cases[] = {
 	KUNIT_CASE_PARAM(overflow_at_any_step_loses_nothing, nmi_gen_params),
 	KUNIT_CASE(overflow_between_operations_is_handled_at_once),
 	KUNIT_CASE(overflow_waits_while_nmis_are_blocked),
+	KUNIT_CASE(overflow_is_noted_while_nmis_are_held),
 	KUNIT_CASE(other_sse_events_of_the_hart_are_left_alone),
 	{}
 };
