@@ -36,6 +36,8 @@ guest_options()
 	@nmi-smp) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0") ;;
 	# Two tests run for RISCV_PMU_FUZZ_SECONDS each.
 	@nmi-fuzz) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0 RISCV_PMU_FUZZ_SECONDS=300 RISCV_PMU_HOTPLUG_ROUNDS=100 KSELFTEST_TIMEOUT=900") ;;
+	# Two tests run for RISCV_PMU_NMI_SECONDS each.
+	@nmi-text) GUEST_OPTIONS=(--append "riscv_pmu.nmi=1 nmi_watchdog=0 RISCV_PMU_NMI_SECONDS=60 KSELFTEST_TIMEOUT=900") ;;
 	@nmi-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.nmi=${1#@nmi-} KSELFTEST_TIMEOUT=900") ;;
 	@branches-*) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append "riscv_pmu.branches=${1#@branches-}") ;;
 	@iommu-*) GUEST_OPTIONS=(--icount --iommu "${1#@iommu-}") ;;

@@ -20,6 +20,7 @@
 
 #include "../../kselftest_harness.h"
 #include "lib/records.h"
+#include "lib/symbol.h"
 
 #define SPIN		"/sys/kernel/debug/riscv_pmu/spin"
 #define INJECT		"/sys/kernel/debug/riscv_pmu/inject"
@@ -29,48 +30,6 @@
 #define SPIN_PERIOD	200003
 
 #define BIT(n)		(1ULL << (n))
-
-/* --- symbols of the kernel --- */
-
-struct symbol {
-	uint64_t begin, end;
-};
-
-/* The function NAME ends where the next symbol begins. */
-static bool find_symbol(const char *name, struct symbol *symbol)
-{
-	FILE *file = fopen("/proc/kallsyms", "r");
-	unsigned long long address;
-	char line[256], found[128];
-
-	*symbol = (struct symbol){};
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%llx %*c %127s", &address, found) != 2)
-			continue;
-		if (!strcmp(found, name))
-			symbol->begin = address;
-	}
-	if (!symbol->begin) {
-		if (file)
-			fclose(file);
-		return false;
-	}
-
-	rewind(file);
-	symbol->end = UINT64_MAX;
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%llx %*c %127s", &address, found) == 2 &&
-		    address > symbol->begin && address < symbol->end)
-			symbol->end = address;
-	}
-	fclose(file);
-	return true;
-}
-
-static bool is_in(uint64_t ip, const struct symbol *symbol)
-{
-	return ip >= symbol->begin && ip < symbol->end;
-}
 
 FIXTURE(nmi) {
 	PMU_MAPPED_MEMBERS;
@@ -190,28 +149,6 @@ static int64_t count_addresses(const struct entry_check *check)
 
 	for (size_t i = 0; i < ARRAY_SIZE(check->at); i++)
 		nr += !!check->at[i];
-
-	return nr;
-}
-
-/* "nmis" of all harts, or "nmis_deferred": those that had to wait */
-static long count_nmis(const char *name)
-{
-	char path[64], line[256], found[64];
-	long value, nr = 0;
-
-	for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/sys/kernel/debug/riscv_pmu/cpu%ld", cpu);
-		file = fopen(path, "r");
-		while (file && fgets(line, sizeof(line), file)) {
-			if (sscanf(line, "%63s %ld", found, &value) == 2 && !strcmp(found, name))
-				nr += value;
-		}
-		if (file)
-			fclose(file);
-	}
 
 	return nr;
 }
