@@ -2,6 +2,7 @@
 /*
  * NMIs while the kernel's text is patched, because function tracing or a kprobe starts or stops,
  * and while a kprobe is stepped: no NMI may execute what can be patched or probed at that time.
+ * And NMIs while the timer's tick lets throttled events count again.
  *
  * RISCV_PMU_NMI_SECONDS is how long each test of patching runs; without it, 2.
  */
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
@@ -286,6 +288,123 @@ TEST_F_TIMEOUT(nmi_text, nmis_hit_probes_while_another_is_stepped, 900)
 		check_rings(self, &check);
 	EXPECT_LT(0, check.samples);
 	EXPECT_LT(deferred, count_nmis("nmis_deferred"));
+}
+
+/* --- the tick --- */
+
+#define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define MAX_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
+/* The number of throttled events is read and reset in the first bytes of perf_event_task_tick(). */
+#define TICK_BYTES	128
+
+struct tick_check {
+	struct symbol tick;
+	int64_t samples, inside;
+	uint64_t throttled, longest;	/* ns */
+};
+
+/* THROTTLE and UNTHROTTLE */
+struct throttle_record {
+	struct perf_event_header header;
+	uint64_t time, id, stream_id;
+};
+
+static void note_unthrottle(struct tick_check *check, uint64_t time)
+{
+	if (check->throttled && time - check->throttled > check->longest)
+		check->longest = time - check->throttled;
+	check->throttled = 0;
+}
+
+static void check_tick(struct pmu_ring *ring, const struct perf_event_header *header, void *arg)
+{
+	const struct throttle_record *record = (const void *)header;
+	const uint64_t *ip = (const void *)(header + 1);
+	struct tick_check *check = arg;
+
+	if (header->type == PERF_RECORD_THROTTLE)
+		check->throttled = record->time;
+	if (header->type == PERF_RECORD_UNTHROTTLE)
+		note_unthrottle(check, record->time);
+	if (header->type != PERF_RECORD_SAMPLE)
+		return;
+	check->samples++;
+	check->inside += is_in(*ip, &check->tick);
+}
+
+/* Returns the samples in so many ms of this task. */
+static int64_t sample_for(FIXTURE_DATA(nmi_text) *self, long period, long ms,
+			  struct tick_check *check)
+{
+	struct hart *hart = &self->hart[0];
+	int64_t before = check->samples;
+
+	self->attr.sample_period = period;
+	hart->fd = pmu_open(&self->attr);
+	if (hart->fd < 0 || pmu_ring_map(&hart->ring, hart->fd))
+		return -1;
+	for (double end = now() + ms / 1e3; now() < end;)
+		pmu_loop(100000);
+	pmu_ring_walk(&hart->ring, check_tick, check);
+	/* It may still be throttled. */
+	note_unthrottle(check, now() * 1e9);
+	pmu_ring_unmap(&hart->ring);
+	close(hart->fd);
+	hart->fd = -1;
+	return check->samples - before;
+}
+
+/*
+ * If one sample is allowed in each tick, each sample throttles the event until the next tick. Its
+ * period is chosen so that overflows come during the next tick, at each instruction that counts and
+ * resets the throttled events. None of these may be forgotten: the event would stay throttled until
+ * it is scheduled again.
+ */
+TEST_F_TIMEOUT(nmi_text, an_event_throttled_during_the_tick_is_not_forgotten, 300)
+{
+	int64_t most = 0, longest;
+	struct tick_check check = {};
+	long tick, shorter, longer, best = 0;
+
+	if (!self->exact)
+		SKIP(return, "an overflow is at an exact instruction under -icount only");
+
+	ASSERT_TRUE(find_symbol("perf_event_task_tick", &check.tick));
+	check.tick.end = check.tick.begin + TICK_BYTES;
+	ASSERT_TRUE(pmu_write_number(MAX_PERCENT, 25));
+	ASSERT_TRUE(pmu_write_number(MAX_RATE, 1));
+	self->attr.freq = 0;
+	self->attr.sample_type = PERF_SAMPLE_IP;
+	self->attr.use_clockid = 1;
+	self->attr.clockid = CLOCK_MONOTONIC;
+	/* One sample in each tick: HZ in a second */
+	tick = 1000000000 / sample_for(self, 100000, 1000, &check);
+	/* A longer period than that from one tick to the next ends every second tick. */
+	for (shorter = tick / 20 * 19, longer = tick; longer - shorter > 64;) {
+		long period = (shorter + longer) / 2, ms = 25 * tick / 1000000;
+
+		if (sample_for(self, period, ms, &check) > 18)
+			shorter = period;
+		else
+			longer = period;
+	}
+	for (long period = shorter - 400; period < longer + 400; period += 16) {
+		check.inside = 0;
+		ASSERT_LT(0, sample_for(self, period, 15 * tick / 1000000, &check));
+		if (check.inside >= most) {
+			most = check.inside;
+			best = period;
+		}
+	}
+	check.inside = 0;
+	for (long period = best - 16; period < best + 16; period += 2)
+		ASSERT_LT(0, sample_for(self, period, 60 * tick / 1000000, &check));
+	longest = check.longest;
+	TH_LOG("ticks of %ld ns, %ld samples where they count, throttled for up to %ld ns", tick,
+	       (long)check.inside, (long)longest);
+	EXPECT_LT(20, check.inside);
+	/* Until the tick after the next at most */
+	EXPECT_GT(5 * tick / 2, longest);
 }
 
 TEST_HARNESS_MAIN
