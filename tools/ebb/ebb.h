@@ -74,6 +74,9 @@ volatile struct riscv_ebb_page *ebb_page(void);
  *		the event
  * @group_fd:	descriptor of the group leader, or -1
  *
+ * If read() returns 0 bytes after the event was enabled, another pinned event has the PMU, such as
+ * that of the NMI watchdog (sysctl kernel.nmi_watchdog=0 stops it).
+ *
  * Return: a descriptor, or -1 with errno. If no counter accepts the event, errno is the first error
  * other than EINVAL, or else EINVAL, which means that no counter can hold the event.
  */

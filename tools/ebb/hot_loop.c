@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "ebb.h"
 
@@ -55,6 +56,7 @@ int main(int argc, char **argv)
 		.config = PERF_COUNT_HW_INSTRUCTIONS,
 	};
 	long n = argc > 1 ? strtol(argv[1], NULL, 10) : 100;
+	uint64_t count;
 	int fd;
 
 	if (n < 1 || n > MOST) {
@@ -74,6 +76,10 @@ int main(int argc, char **argv)
 	ebb_enable();
 	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
 		perror("hot_loop: enable");
+		return 1;
+	}
+	if (read(fd, &count, sizeof(count)) != sizeof(count)) {
+		fprintf(stderr, "hot_loop: another pinned event has the PMU; if it is the NMI watchdog's: sysctl kernel.nmi_watchdog=0\n");
 		return 1;
 	}
 	/* 10 %, 60 % and 30 % of the instructions */

@@ -8,6 +8,8 @@
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -369,6 +371,35 @@ TEST_F_TIMEOUT(nmi, hard_lockup_is_reported, 120)
 	EXPECT_TRUE(kmsg_has(place, "epc : riscv_pmu_spin"));
 	close(log);
 	close(place);
+}
+
+/* Runs the example of event-based branches. Returns whether it prints TEXT. */
+static bool hot_loop_prints(const char *text)
+{
+	char path[PATH_MAX] = "", command[PATH_MAX + 32], line[256];
+	bool prints = false;
+	FILE *pipe;
+
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) <= 0)
+		return false;
+	snprintf(command, sizeof(command), "%s/hot_loop 2>&1", dirname(path));
+	pipe = popen(command, "r");
+	while (pipe && fgets(line, sizeof(line), pipe))
+		prints |= !!strstr(line, text);
+	if (pipe)
+		pclose(pipe);
+	return prints;
+}
+
+/* The detector's event is pinned, and an event with event-based branches has to be alone. */
+TEST_F_TIMEOUT(nmi, the_watchdog_and_event_based_branches_exclude_each_other, 120)
+{
+	if (!pmu_write_number(WATCHDOG, 1))
+		SKIP(return, "the kernel has no NMI watchdog (CONFIG_RISCV_PMU_NMI_WATCHDOG)");
+
+	EXPECT_TRUE(hot_loop_prints("sysctl kernel.nmi_watchdog=0"));
+	EXPECT_TRUE(pmu_write_number(WATCHDOG, 0));
+	EXPECT_TRUE(hot_loop_prints(" samples"));
 }
 
 /* --- user mode at addresses of the kernel --- */
