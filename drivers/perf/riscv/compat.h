@@ -29,6 +29,13 @@ static inline void *riscv_pmu_task_data(const struct perf_event_pmu_context *pmu
 #define RISCV_PMU_SCHED_TASK(pmu, two_args, three_args)				\
 	__builtin_choose_expr(__same_type((pmu)->sched_task, &(two_args)), two_args, three_args)
 
+/* The time of a context of events, as of its last update. */
+#if KERNEL_VERSION(7, 2, 0) > LINUX_VERSION_CODE
+#define riscv_pmu_ctx_time(ctx)		((ctx)->time)
+#else
+#define riscv_pmu_ctx_time(ctx)		((ctx)->time.time)
+#endif
+
 #ifdef PERF_ATTR_SIZE_VER9
 #define riscv_pmu_config4(attr)		((attr)->config4)
 #else

@@ -118,7 +118,7 @@ static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_ha
 	riscv_pmu_hart_update_event(pmu, hart, event);
 	riscv_pmu_event_stop(hart, to_riscv_pmu_event(event));
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (unlikely(to_riscv_pmu_event(event)->slow_stop))
+	if (unlikely(to_riscv_pmu_event(event)->slow_stop || to_riscv_pmu_event(event)->mapped))
 		core_stop_slow(hart, event);
 }
 
@@ -266,8 +266,12 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 		return core_add(pmu, hart, event, flags);
 	if (ev->sampling) {
 		left = local64_read(&event->hw.period_left);
-		/* Its period has ended, a new one is wanted, or it is throttled. */
-		if (unlikely(left <= (s64)ev->min_period))
+		/*
+		 * Its period has ended, a new one is wanted, or it is throttled; or the times in
+		 * its mapped page have changed.
+		 */
+		if (unlikely(left <= (s64)ev->min_period) ||
+		    (ev->mapped && unlikely(!riscv_pmu_user_has_same_times(event))))
 			return core_add(pmu, hart, event, flags);
 	}
 
@@ -290,6 +294,8 @@ static __always_inline void core_del_latched(struct riscv_pmu_hart *hart, struct
 					riscv_pmu_event_take_delta(ev, ev->counter->count));
 	riscv_pmu_event_stop(hart, ev);
 	core_detach(hart, event);
+	if (ev->mapped)
+		riscv_pmu_user_switch_out(event);
 }
 
 /* The same for an event that is only special because of its records or its page. */
@@ -303,8 +309,13 @@ static noinline void core_del_simple(struct riscv_pmu *pmu, struct riscv_pmu_har
 	riscv_pmu_hart_update_event(pmu, hart, event);
 	riscv_pmu_event_stop(hart, ev);
 	core_detach(hart, event);
-	if (ev->mapped)
-		riscv_pmu_user_switch_out(ev);
+	if (!ev->mapped)
+		return;
+
+	if (riscv_pmu_user_is_of_cgroup(event))
+		perf_event_update_userpage(event);
+	else
+		riscv_pmu_user_switch_out(event);
 }
 
 static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -312,7 +323,8 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (ev->slow_stop && ev->state == RISCV_PMU_EVENT_ACTIVE && core_is_simple(ev)) {
+	if ((ev->slow_stop || ev->mapped) && ev->state == RISCV_PMU_EVENT_ACTIVE &&
+	    core_is_simple(ev)) {
 		core_del_simple(pmu, hart, event);
 		return;
 	}

@@ -63,6 +63,7 @@ enum riscv_pmu_event_state {
  *		its own group
  * @clean:	the counter holds nothing that other tasks have counted
  * @all_maps:	how often it is mapped
+ * @page_tick:	jiffies when a sample last updated the times in its page
  * @maps:	how often it is mapped by its own process
  * @ebb:	its overflows cause event-based branches, see ebb.c
  * @special:	@ebb, @split or @branch, or it was mapped once: riscv_pmu_add() takes its slow path
@@ -133,6 +134,7 @@ struct riscv_pmu_event {
 	u64			polled_ns;
 	u64			polled_count;
 	unsigned int		all_maps;
+	unsigned long		page_tick;
 	unsigned int		maps;
 	struct mm_struct	*mm;
 	struct riscv_pmu_task	*task;

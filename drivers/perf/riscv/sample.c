@@ -139,8 +139,8 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 		return;
 	}
 
-	if (unlikely(ev->mapped))
-		riscv_pmu_user_sample(to_riscv_pmu_event(event));
+	if (ev->mapped)
+		riscv_pmu_user_sample(event, to_riscv_pmu_event(event));
 	riscv_pmu_throttle_event(hart, ev);
 	hart->stats.samples++;
 	hart->stats.merged += hwc->last_period / 2 >= hwc->sample_period;

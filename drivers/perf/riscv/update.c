@@ -29,8 +29,14 @@ static u64 update_find_ctrs(const struct riscv_pmu_event *ev)
 	return ctrs;
 }
 
-/* The counters of an event's group. */
-static u64 update_find_group(const struct perf_event *event)
+/**
+ * riscv_pmu_event_find_group_ctrs() - the counters of an event's group
+ * @event:	an event that has been added on this hart
+ *
+ * Context: interrupts off.
+ * Return: those of its active members of this PMU.
+ */
+u64 riscv_pmu_event_find_group_ctrs(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
 	u64 ctrs = 0;
@@ -43,25 +49,6 @@ static u64 update_find_group(const struct perf_event *event)
 	}
 
 	return ctrs;
-}
-
-/**
- * riscv_pmu_event_latch() - latch the counts of an event's group
- * @pmu:	the PMU
- * @hart:	this hart
- * @event:	an event that has been added on this hart
- *
- * Context: interrupts off.
- */
-void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   const struct perf_event *event)
-{
-	u64 ctrs = 0;
-
-	/* Usually all counters in use are latched anyway. */
-	if (unlikely(hart->wanted.sched.used & ~pmu->direct_ctrs))
-		ctrs = update_find_group(event);
-	riscv_pmu_hart_latch(pmu, hart, ctrs);
 }
 
 /**

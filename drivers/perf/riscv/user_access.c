@@ -219,9 +219,14 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	ev->all_maps++;
 	access_map_own(event, mm);
 	access_set_mapped(ev, true);
-	/* The hart sets them, too, so they stay set: they only choose the slower path. */
-	WRITE_ONCE(ev->special, true);
-	WRITE_ONCE(ev->slow_stop, true);
+	/*
+	 * They stay set: they only choose the slower path. riscv_pmu_add() and riscv_pmu_del() do
+	 * without it for an event that samples, as each of perf record does.
+	 */
+	if (!ev->sampling || riscv_pmu_user_is_of_cgroup(event)) {
+		WRITE_ONCE(ev->special, true);
+		WRITE_ONCE(ev->slow_stop, true);
+	}
 	access_update(event);
 }
 

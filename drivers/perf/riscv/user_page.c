@@ -7,13 +7,19 @@
  * counter starts from a value that does not depend on them.
  */
 
+#include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/jiffies.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 
 #include <asm/pmu_csr.h>
 
+/* struct perf_buffer, for the page of a mapping. */
+#include "../../../kernel/events/internal.h"
+
+#include "compat.h"
 #include "counter.h"
 #include "csr.h"
 #include "user_page.h"
@@ -156,6 +162,27 @@ static void page_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 	hart->reload |= BIT_ULL(ev->ctr);
 }
 
+static __always_inline u32 page_begin(struct perf_event_mmap_page *page)
+{
+	u32 lock = page->lock + 1;
+
+	page->lock = lock;
+	barrier();
+	return lock;
+}
+
+static __always_inline void page_end(struct perf_event_mmap_page *page, u32 lock)
+{
+	barrier();
+	page->lock = lock + 1;
+}
+
+static __always_inline void page_set_count(struct perf_event_mmap_page *page,
+					   const struct perf_event *event)
+{
+	page->offset = local64_read(&event->count) + atomic64_read(&event->child_count);
+}
+
 /**
  * riscv_pmu_user_switch_in() - update the mapped page of an event that is switched in
  * @ev:	the event; user space may not read its counter
@@ -164,35 +191,62 @@ static void page_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
  */
 void riscv_pmu_user_switch_in(const struct riscv_pmu_event *ev)
 {
-	perf_event_update_userpage(ev->event);
+	if (riscv_pmu_user_is_of_cgroup(ev->event) || !riscv_pmu_user_has_same_times(ev->event))
+		perf_event_update_userpage(ev->event);
 }
 
 /**
  * riscv_pmu_user_switch_out() - update the mapped page of an event that is switched out
- * @ev:	the event, stopped and its count up to date; user space may not read its counter
+ * @event:	the event, stopped and its count up to date; user space may not read its counter
  *
- * Context: interrupts off.
+ * Context: interrupts off; perf has updated the time of the event's context.
  */
-void riscv_pmu_user_switch_out(const struct riscv_pmu_event *ev)
+void riscv_pmu_user_switch_out(struct perf_event *event)
 {
-	perf_event_update_userpage(ev->event);
+	/* NULL if it is no longer mapped. It is freed after an RCU grace period. */
+	const struct perf_buffer *rb = READ_ONCE(event->rb);
+	struct perf_event_mmap_page *page;
+	u32 lock;
+	u64 ran;
+
+	if (!rb || !riscv_pmu_user_has_same_times(event)) {
+		perf_event_update_userpage(event);
+		return;
+	}
+
+	ran = event->total_time_running + riscv_pmu_ctx_time(event->ctx) - event->tstamp;
+	page = rb->user_page;
+	lock = page_begin(page);
+	page_set_count(page, event);
+	page->time_enabled = ran + atomic64_read(&event->child_total_time_enabled);
+	page->time_running = ran + atomic64_read(&event->child_total_time_running);
+	page_end(page, lock);
 }
 
 /**
  * riscv_pmu_user_sample() - update the mapped page of an event whose period has ended
- * @ev:	the event, its count up to date
+ * @event:	the event, its count up to date; user space may not read the counter of one that samples
+ * @ev:		what the driver knows of it
  *
- * If user space may read the counter, riscv_pmu_user_show() updates the page at the end of this
- * update.
+ * The times are at most a tick older than the count.
  *
  * Context: hard interrupt, or NMI.
  */
-void riscv_pmu_user_sample(struct riscv_pmu_event *ev)
+void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev)
 {
-	if (ev->user)
-		ev->page_old = true;
-	else
-		perf_event_update_userpage(ev->event);
+	const struct perf_buffer *rb = READ_ONCE(event->rb);
+	unsigned long tick = READ_ONCE(jiffies);
+	u32 lock;
+
+	if (!rb || ev->page_tick != tick) {
+		ev->page_tick = tick;
+		perf_event_update_userpage(event);
+		return;
+	}
+
+	lock = page_begin(rb->user_page);
+	page_set_count(rb->user_page, event);
+	page_end(rb->user_page, lock);
 }
 
 /**

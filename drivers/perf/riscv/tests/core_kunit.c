@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of core.c: the state of an event in add, del, start and stop. */
 
+#include <linux/perf_event.h>
+
+/* struct perf_buffer, for the page of a mapping. */
+#include "../../../../kernel/events/internal.h"
+
+#include "../compat.h"
 #include "event_fixture.h"
 
 static void add_without_start_leaves_the_event_stopped(struct kunit *test)
@@ -388,6 +394,66 @@ static void counters_to_write_anew_are_written_when_another_starts(struct kunit 
 	sched_out(test, sampling);
 }
 
+/* What mmap() by another process does. */
+static const struct perf_event_mmap_page *map_page(struct kunit *test, struct state_event *s)
+{
+	struct perf_event_context *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct perf_buffer *rb = kunit_kzalloc(test, sizeof(*rb), GFP_KERNEL);
+	struct fake_pmu *fake = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	KUNIT_ASSERT_NOT_NULL(test, rb);
+	rb->user_page = kunit_kzalloc(test, sizeof(*rb->user_page), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, rb->user_page);
+	fake->pmu.pmu.event_idx = riscv_pmu_user_idx;
+	s->event.state = PERF_EVENT_STATE_ACTIVE;
+	s->event.ctx = ctx;
+	s->event.rb = rb;
+	s->ev.mapped = true;
+	s->ev.special = true;
+	s->ev.slow_stop = true;
+	return rb->user_page;
+}
+
+static void mapped_page_follows_the_event(struct kunit *test)
+{
+	struct state_event *s = new_event(test, 1, C(3), 1000);
+	const struct perf_event_mmap_page *page = map_page(test, s);
+	struct fake_pmu *fake = test->priv;
+	u32 lock;
+
+	sched_in(test, s);
+	/* The second sample is mostly in the same tick of the kernel as the first. */
+	for (u64 i = 1; i <= 2; i++) {
+		fake_advance(fake, 1000);
+		interrupt(fake);
+		KUNIT_EXPECT_EQ(test, s->samples, i);
+		KUNIT_EXPECT_EQ(test, page->offset, i * 1000);
+	}
+	fake_advance(fake, 10);
+	riscv_pmu_ctx_time(s->event.ctx) = 5000;
+	sched_out(test, s);
+	KUNIT_EXPECT_EQ(test, page->offset, 2010);
+	KUNIT_EXPECT_EQ(test, page->time_enabled, 5000);
+	KUNIT_EXPECT_EQ(test, page->time_running, 5000);
+
+	/* Nothing has changed, unless the event is multiplexed. */
+	lock = page->lock;
+	KUNIT_EXPECT_EQ(test, lock % 2, 0);
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, page->lock, lock);
+	sched_out(test, s);
+	KUNIT_EXPECT_EQ(test, page->lock, lock + 2);
+	s->event.total_time_enabled = 100;
+	sched_in(test, s);
+	KUNIT_EXPECT_EQ(test, page->lock, lock + 4);
+	KUNIT_EXPECT_EQ(test, page->time_enabled, 5100);
+	KUNIT_EXPECT_EQ(test, page->time_running, 5000);
+	sched_out(test, s);
+	KUNIT_EXPECT_EQ(test, page->lock, lock + 6);
+	KUNIT_EXPECT_EQ(test, page->index, 0);
+}
+
 /* perf changes the period of a stopped event, as for PERF_EVENT_IOC_PERIOD. */
 static void reload_starts_a_new_period(struct kunit *test)
 {
@@ -561,6 +627,7 @@ static void an_event_checks_the_limit_when_it_returns(struct kunit *test)
 	KUNIT_CASE(a_counter_that_is_written_anew_keeps_the_overflow_point),	\
 	KUNIT_CASE(event_of_a_stopped_counter_keeps_its_overflow_point),	\
 	KUNIT_CASE(counters_to_write_anew_are_written_when_another_starts),	\
+	KUNIT_CASE(mapped_page_follows_the_event),				\
 	KUNIT_CASE(reload_starts_a_new_period),					\
 	KUNIT_CASE(read_does_not_change_the_state),				\
 	KUNIT_CASE(add_fails_if_no_counter_is_free),				\
