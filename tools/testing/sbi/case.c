@@ -21,7 +21,7 @@ static const struct {
 	{ NEEDS_EVENT_INFO,	"this firmware has no EVENT_GET_INFO" },
 	{ NEEDS_SNAPSHOT,	"this firmware has no snapshot" },
 	{ NEEDS_BATCH,		"this firmware has no PMU batch extension" },
-	{ NEEDS_MAP,		"this firmware takes no events: it has no MAP_EVENTS" },
+	{ NEEDS_MAP,		"this firmware has no MAP_EVENTS" },
 	{ NEEDS_HART,		"there is no second hart" },
 	{ NEEDS_SSE,		"this firmware has no SSE extension" },
 	{ NEEDS_SSCCFG,		"this hart's counters are not delegated" },
