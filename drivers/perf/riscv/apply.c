@@ -390,18 +390,17 @@ static u64 apply_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
 	return dirty & ~idle;
 }
 
-/*
- * Whether pending events can join running counters, of which those with an overflow point need not
- * be written; those are read.
- */
-static __always_inline bool apply_can_join(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-					  u64 joined)
+/* Whether pending events can join running counters, those that sample armed ones. */
+static __always_inline bool apply_can_join(const struct riscv_pmu_hart *hart, u64 joined)
 {
-	u64 timed = joined & hart->pending_irq;
+	return !(joined & (~hart->hw.running | hart->stale | hart->reload)) &&
+	       !(joined & hart->pending_irq & ~hart->hw.armed);
+}
 
-	if (joined & (~hart->hw.running | hart->stale | hart->reload) || timed & ~hart->hw.armed)
-		return false;
-
+/* Whether none of these counters has to be written for its overflow points; they are read. */
+static __always_inline bool apply_can_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					       u64 timed)
+{
 	for_each_ctr(ctr, timed) {
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
 		if (!apply_counter_can_continue(&hart->counter[ctr]))
@@ -409,6 +408,25 @@ static __always_inline bool apply_can_join(struct riscv_pmu *pmu, struct riscv_p
 	}
 
 	return true;
+}
+
+static noinline bool apply_group_can_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					      u64 timed)
+{
+	return apply_can_continue(pmu, hart, timed);
+}
+
+/* Both for the members of a group at the end of an overflow; most have no group that samples. */
+static __always_inline bool apply_group_can_join(struct riscv_pmu *pmu,
+						 struct riscv_pmu_hart *hart, u64 joined)
+{
+	u64 timed = joined & hart->pending_irq;
+
+	if (!joined)
+		return true;
+
+	return apply_can_join(hart, joined) &&
+	       (!timed || apply_group_can_continue(pmu, hart, timed));
 }
 
 /*
@@ -419,7 +437,8 @@ static noinline bool apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart
 {
 	u64 joined = hart->pending;
 
-	if (!apply_can_join(pmu, hart, joined))
+	if (!apply_can_join(hart, joined) ||
+	    !apply_can_continue(pmu, hart, joined & hart->pending_irq))
 		return false;
 
 	hart->latched = 0;
@@ -468,7 +487,7 @@ static bool apply_can_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 		return false;
 
 	return dirty & hart->hw.armed & hart->wanted.sched.used &&
-	       apply_can_join(pmu, hart, hart->pending);
+	       apply_group_can_join(pmu, hart, hart->pending);
 }
 
 static noinline u64 apply_rearm(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -515,7 +534,7 @@ static bool apply_can_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (!(dirty & pmu->irq_ctrs & hart->hw.running & hart->wanted.sched.used & ~hart->stale))
 		return false;
 
-	return apply_can_join(pmu, hart, hart->pending & ~dirty);
+	return apply_group_can_join(pmu, hart, hart->pending & ~dirty);
 }
 
 /* The value from which it overflows at the nearest overflow point, or late if it has none. */

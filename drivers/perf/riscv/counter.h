@@ -413,15 +413,17 @@ static inline bool riscv_pmu_event_has_overflowed(const struct riscv_pmu_event *
 }
 
 /**
- * riscv_pmu_event_rearm() - set the next overflow point of an active event
+ * riscv_pmu_event_rearm() - set the next overflow point of an active event, or of a paused one
  * @hart:	this hart
- * @ev:	an active event, whose delta was just taken
+ * @ev:	the event, whose delta was just taken
  * @left:	number of events until the overflow point
  */
 static inline void riscv_pmu_event_rearm(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_event *ev, u64 left)
 {
 	ev->overflow_point = ev->prev_count + left;
+	/* If it is paused. */
+	ev->period_left = left;
 	if (riscv_pmu_event_needs_irq(ev))
 		hart->dirty |= BIT_ULL(ev->ctr);
 }

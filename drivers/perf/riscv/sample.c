@@ -3,6 +3,7 @@
  * The overflow of one event: its sample, and its next overflow point.
  */
 
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -142,6 +143,8 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (ev->mapped)
 		riscv_pmu_user_sample(event, to_riscv_pmu_event(event));
 	riscv_pmu_throttle_event(hart, ev);
+	/* Before the overflow handler, which may restart the event: it is no longer due. */
+	riscv_pmu_event_rearm(hart, ev, max(local64_read(ev->left), (s64)ev->min_period));
 	hart->stats.samples++;
 	hart->stats.merged += hwc->last_period / 2 >= hwc->sample_period;
 	perf_sample_data_init(data, 0, hwc->last_period);
@@ -160,13 +163,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (stop) {
 		hart->stats.stopped++;
 		event->pmu->stop(event, 0);
-		return;
 	}
-	/* A pending event was restarted by its overflow handler, as KVM's handler does. */
-	if (ev->state == RISCV_PMU_EVENT_ACTIVE)
-		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev));
-	else if (ev->state == RISCV_PMU_EVENT_PENDING)
-		ev->period_left = riscv_pmu_event_period_left(ev);
 }
 
 /**

@@ -278,8 +278,6 @@ static inline bool riscv_pmu_event_set_period(struct riscv_pmu_event *ev)
 	if (unlikely(over >= period))
 		div64_u64_rem(over, period, &over);
 	local64_set(ev->left, period - over);
-	/* The overflow handler may restart the event: it is not at an overflow point any more. */
-	ev->overflow_point = ev->prev_count + period - over;
 	hwc->last_period = ev->period_count - over;
 	ev->period_count = over;
 	return true;
