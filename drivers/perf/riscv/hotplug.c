@@ -24,7 +24,7 @@
 #include "print.h"
 #include "update.h"
 
-/* Harts that the boot has checked, and that have not been started since */
+/* Harts that were checked: they stay what they are when they go offline and come online again. */
 static struct cpumask hotplug_checked;
 
 /**
@@ -72,7 +72,7 @@ static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
 	const char *what;
 
-	if (!pmu || cpumask_test_and_clear_cpu(cpu, &hotplug_checked))
+	if (!pmu || cpumask_test_and_set_cpu(cpu, &hotplug_checked))
 		return pmu;
 
 	what = riscv_pmu_hotplug_check(pmu);
