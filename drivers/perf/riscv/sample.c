@@ -46,7 +46,22 @@ static void sample_pause_event(struct riscv_pmu_hart *hart, struct perf_event *e
 	riscv_pmu_event_pause(hart, ev);
 }
 
-static void sample_pause_group(struct riscv_pmu_hart *hart, struct perf_event *event)
+/* The second parts of split members. */
+static noinline void sample_pause_parts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	if (leader->pmu == event->pmu && to_riscv_pmu_event(leader)->split)
+		riscv_pmu_split_pause(pmu, hart, to_riscv_pmu_event(leader)->split);
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->pmu == event->pmu && to_riscv_pmu_event(sibling)->split)
+			riscv_pmu_split_pause(pmu, hart, to_riscv_pmu_event(sibling)->split);
+	}
+}
+
+static void sample_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			       struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
@@ -56,6 +71,8 @@ static void sample_pause_group(struct riscv_pmu_hart *hart, struct perf_event *e
 		if (sibling->pmu == event->pmu)
 			sample_pause_event(hart, sibling);
 	}
+	if (unlikely(riscv_pmu_split_used))
+		sample_pause_parts(pmu, hart, event);
 }
 
 /* Polled members count the timer's interrupt, and so does the whole group. */
@@ -83,7 +100,7 @@ static void sample_prepare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (type & PERF_SAMPLE_READ || pauses)
 		riscv_pmu_event_latch(pmu, hart, event);
 	if (pauses)
-		sample_pause_group(hart, event);
+		sample_pause_group(pmu, hart, event);
 	if (type & SAMPLE_REGS && in_nmi())
 		riscv_pmu_sse_read_regs(regs);
 }
@@ -133,8 +150,11 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))
 		riscv_pmu_event_add_delta(event, ev,
 					  riscv_pmu_event_take_delta(ev, ev->counter->count));
-	if (unlikely(ev->split) ? !riscv_pmu_split_set_period(ev) : !riscv_pmu_event_set_period(ev))
+	if (unlikely(ev->split) ? !riscv_pmu_split_set_period(ev) :
+				  !riscv_pmu_event_set_period(ev)) {
+		hart->latched = 0;
 		return;
+	}
 	if (unlikely(ev->ebb)) {
 		sample_take_ebb(pmu, hart, ev);
 		return;
@@ -183,6 +203,6 @@ void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 		return;
 
 	riscv_pmu_event_latch(pmu, hart, ev->event);
-	sample_pause_group(hart, ev->event);
+	sample_pause_group(pmu, hart, ev->event);
 	hart->latched = 0;
 }

@@ -10,6 +10,9 @@
 #include "counter.h"
 #include "update.h"
 
+/* Whether there was a split event: most machines have none. */
+bool riscv_pmu_split_used __read_mostly;
+
 /**
  * riscv_pmu_event_new() - allocate what the driver knows of an event, or of a part of it
  * @event:	the event
@@ -53,6 +56,7 @@ int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_re
 		return -ENOMEM;
 
 	/* own_left stays 0 until the first start: perf gives a child event its period later. */
+	WRITE_ONCE(riscv_pmu_split_used, true);
 	part->left = &part->own_left;
 	part->split = ev;
 	ev->split = part;

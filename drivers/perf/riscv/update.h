@@ -31,6 +31,8 @@ int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_event *ev);
 
 /* split.c */
+extern bool riscv_pmu_split_used;
+
 struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
 					    const struct riscv_pmu_request *req);
 int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req);
@@ -231,7 +233,7 @@ static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
 	u64 delta;
 
 	if (unlikely(hart->wanted.sched.used & ~pmu->direct_ctrs) && hart->latch_on_read &&
-	    event->group_leader->nr_siblings)
+	    !(hart->latched & BIT_ULL(ev->ctr)) && event->group_leader->nr_siblings)
 		riscv_pmu_event_latch(pmu, hart, event);
 	delta = riscv_pmu_event_read_delta(pmu, hart, ev);
 	riscv_pmu_event_add_delta(event, ev, delta);
