@@ -128,8 +128,11 @@ static void access_review(void *data)
 /* Updates the page of an event whose mappings have changed. */
 static void access_update(struct perf_event *event)
 {
+	/* The hart that switches the event in sees the flags, or this sees the hart. */
+	smp_mb();
 	smp_call_function_single(READ_ONCE(event->oncpu), access_review, event, 1);
 	/* It is not active, or has just been switched out without its page. */
+	guard(riscv_pmu_irqsave)();
 	if (READ_ONCE(event->oncpu) == -1)
 		perf_event_update_userpage(event);
 }
