@@ -188,7 +188,8 @@ bool riscv_pmu_sse_is_running(void)
 {
 	struct sse_attrs *attrs = this_cpu_ptr(&sse_attrs);
 
-	return !sse_read_attrs(attrs, SSE_ATTR_STATUS, 1) &&
+	/* Before riscv_pmu_sse_start(), the firmware has no place for its answer. */
+	return attrs->address && !sse_read_attrs(attrs, SSE_ATTR_STATUS, 1) &&
 	       (READ_ONCE(attrs->value[0]) & SSE_STATUS_STATE) == SSE_STATE_RUNNING;
 }
 
