@@ -33,7 +33,7 @@ static bool ssccfg_second_is_stopped(const struct riscv_pmu *pmu, u64 ctrs, u64 
 {
 	unsigned int hpms[] = {
 		riscv_pmu_ctr_to_hpm(pmu, __ffs64(ctrs)),
-		riscv_pmu_ctr_to_hpm(pmu, __fls(ctrs)),
+		riscv_pmu_ctr_to_hpm(pmu, fls64(ctrs) - 1),
 	};
 	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
 	bool moves[ARRAY_SIZE(hpms)];
