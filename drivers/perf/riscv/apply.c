@@ -154,8 +154,8 @@ static bool apply_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 ra
 
 /*
  * Notes for which event a counter is written. If it was written for another one, the events of two
- * tasks take turns, and each would have it written at each switch. If there is a counter that
- * nobody waits for, this event searches for it when it is added next.
+ * tasks take turns, and each would have it written at each switch. If there is a counter without a
+ * config, this event searches for it when it is added next.
  */
 static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
@@ -167,7 +167,8 @@ static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
 
 	ev = list_first_entry(&hart->counter[ctr].events, struct riscv_pmu_event, node);
 	hart->sampler[ctr] = ev;
-	if (last && last != ev && ev->candidates & ~(hart->wanted.sched.used | hart->hw.armed))
+	if (last && last != ev &&
+	    ev->candidates & ~(hart->wanted.sched.used | hart->hw.programmed))
 		ev->gen = RISCV_PMU_GEN_NONE;
 }
 
@@ -220,13 +221,13 @@ static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 	hart->stale |= ctrs & hart->wanted.sched.used;
 
 	for_each_ctr(ctr, ctrs) {
+		u64 count = hart->counter[ctr].count;
 		struct riscv_pmu_event *ev;
 
 		riscv_pmu_counter_invalidate(hart, ctr);
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 			if (ev->state == RISCV_PMU_EVENT_ACTIVE)
-				ev->pending_delta = riscv_pmu_event_take_delta(ev,
-								       hart->counter[ctr].count);
+				ev->pending_delta = riscv_pmu_event_take_delta(ev, count);
 			riscv_pmu_event_exclude_ctr(ev, ctr);
 			riscv_pmu_event_stop(hart, ev);
 		}

@@ -103,13 +103,16 @@ static u64 assign_find_suited(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 }
 
 /*
- * Free counters in the order of preference for a new event: those that it prefers, or else those
- * that hold its config; fixed ones, to keep the programmable ones for events that need them; those
- * without a config.
+ * Free counters in the order of preference for a new event:
+ * - those that it prefers, or else those that hold its config;
+ * - those without a config; of these, fixed ones first, to keep the programmable ones for events
+ *   that need them;
+ * - other fixed ones that are not armed, whose events can get a programmable one.
+ * The events of other tasks return to counters that keep their configs.
  *
- * A free counter that is armed waits for the overflow point of another task's event, which returns
- * to it. An event that samples takes such a counter only if it need not be written, or if there is
- * no other. Otherwise both events would have it written each time that they are added.
+ * A free counter that is armed waits for the overflow point of another task's event. An event that
+ * samples takes one with its config only if that need not be written, or if the event would replace
+ * another config. Otherwise both events would have it written each time that they are added.
  */
 static void assign_preferred(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     const struct riscv_pmu_event *ev,
@@ -122,9 +125,9 @@ static void assign_preferred(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		awaited &= ~assign_find_suited(pmu, hart, awaited, local64_read(ev->left));
 	}
 	prefer[0] = holders & ~awaited;
-	prefer[1] = pmu->fixed_ctrs & ~awaited;
+	prefer[1] = pmu->fixed_ctrs & ~hart->hw.programmed;
 	prefer[2] = ~hart->hw.programmed;
-	prefer[3] = ~hart->hw.armed;
+	prefer[3] = pmu->fixed_ctrs & ~hart->hw.armed;
 	prefer[4] = awaited;
 	if (unlikely(req->prefer & ~hart->wanted.sched.used))
 		prefer[0] = req->prefer;
