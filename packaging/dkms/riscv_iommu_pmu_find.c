@@ -111,7 +111,7 @@ static void find_announce(struct device *iommu, void __iomem *reg)
 	found->aux = auxiliary_device_create(iommu, RISCV_IOMMU_PMU_MODULE, RISCV_IOMMU_PMU_NAME,
 					     &found->data, found_next_id++);
 	if (!found->aux) {
-		dev_warn(iommu, "the performance monitor can not be announced: it is left out\n");
+		dev_warn(iommu, "the performance monitor cannot be announced: it is left out\n");
 		iounmap(reg);
 		kfree(found);
 		return;

@@ -120,6 +120,7 @@ static void assign_preferred(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 {
 	u64 holders = assign_find_holders(hart, req), awaited = 0;
 
+	/* Those for which another task's event waits, and that would have to be written */
 	if (riscv_pmu_event_needs_irq(ev)) {
 		awaited = holders & hart->hw.armed;
 		awaited &= ~assign_find_suited(pmu, hart, awaited, local64_read(ev->left));
@@ -134,8 +135,8 @@ static void assign_preferred(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /*
- * Updates the stale bit of a counter in use. Events can not return to a stale counter, although
- * it still holds their config.
+ * Updates the stale bit of a counter in use. Events cannot return to a stale counter, although it
+ * still holds their config.
  */
 static void assign_check_stale(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
@@ -297,7 +298,7 @@ static int assign_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	struct riscv_pmu_sched_path path;
 	u64 prefer[ASSIGN_NR_PREFERRED];
 
-	/* Without a free counter of its own, others have to move. */
+	/* If no counter of this event is free, others have to move. */
 	if (!(req->ctrs & ~hart->wanted.sched.used))
 		assign_update_constraints(hart);
 	assign_preferred(pmu, hart, ev, req, prefer);
@@ -348,7 +349,10 @@ static bool assign_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 	return false;
 }
 
-/* Has the identical events of this opener search next time, so that each checks the limit. */
+/*
+ * Makes the identical events of this opener search when they are next added, so that each checks
+ * the limit.
+ */
 static void assign_limit(struct riscv_pmu_hart *hart, u64 ctrs, const struct riscv_pmu_event *ev)
 {
 	struct riscv_pmu_event *other;

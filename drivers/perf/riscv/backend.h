@@ -165,10 +165,11 @@ struct riscv_pmu;
  * @untried_ctrs: counters for which it is unknown whether they can hold the event. The caller
  *		may release their configs and call @event_ctrs again. Process context
  * @check_hart:	check that this hart has what @probe has found on another hart of the PMU, and leave
- *		its counters as @hart_start does. While a hart comes online or at boot, interrupts
- *		off, no counter in use. NULL, or what differs, for a message
+ *		its counters as @hart_start does. Called at boot, and when a hart comes online,
+ *		with interrupts off and no counter in use. Returns NULL, or what differs, as a
+ *		noun for a message
  * @hart_start:	bring this hart's counters to a known state: none runs, none
- *		holds a config, except those that can not be stopped. While a hart comes
+ *		holds a config, except those that cannot be stopped. While a hart comes
  *		online, interrupts off
  * @hart_stop:	stop this hart's counters. While a hart goes offline, interrupts off
  * @apply:	apply a batch on this hart. Interrupts off. 0, or the errno of the first

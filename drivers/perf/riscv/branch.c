@@ -304,7 +304,7 @@ bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct pe
 
 /* --- harts --- */
 
-/* Whether this hart records, and filters, what the hart does that was probed. */
+/* Whether this hart has the records and filters of the hart that was probed. */
 static bool branch_is_equal(const struct riscv_pmu_branch_caps *probed)
 {
 	struct riscv_pmu_branch_caps caps = {};
@@ -328,7 +328,7 @@ void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 		return;
 
 	if (!branch_is_equal(&pmu->branch) || riscv_pmu_csr_branch_reset(pmu->branch.depth)) {
-		riscv_pmu_warn("hart %u does not have the %u branch records and the filters of the other harts, or its firmware does not let the kernel use them (mstateen0.CTR): events with branch records do not count on it\n",
+		riscv_pmu_warn("hart %u does not have the %u branch records and the filters of the other harts, or its firmware forbids them (mstateen0.CTR): events with branch records do not count there\n",
 			       smp_processor_id(), pmu->branch.depth);
 		return;
 	}

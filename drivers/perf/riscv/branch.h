@@ -72,7 +72,7 @@ void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
  * @hart:	this hart
  *
  * With LCOFIFRZ, the hart freezes the records when the interrupt traps. So this has to be called
- * each time when its handler ends, also if no sample was taken. Records that are held stay frozen.
+ * whenever the handler ends, even if no sample was taken. Records that are held stay frozen.
  *
  * Context: hard interrupt or NMI.
  */
@@ -87,14 +87,14 @@ static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *har
  * riscv_pmu_branch_hold() - record nothing until riscv_pmu_branch_release()
  * @hart:	this hart
  *
- * Overflow interrupts, of whatever event, do not unfreeze the records. They are held no longer when
- * the last event with branch records was removed.
+ * Overflow interrupts, of whatever event, do not unfreeze the records. The hold also ends when the
+ * last event with branch records is removed.
  *
  * Context: interrupts off; an event with branch records is active on this hart.
  */
 static __always_inline void riscv_pmu_branch_hold(struct riscv_pmu_hart *hart)
 {
-	/* First, because an NMI may come in between. */
+	/* First: an NMI may come before the records are frozen. */
 	WRITE_ONCE(hart->branch.held, true);
 	riscv_pmu_csr_branch_write_status(riscv_pmu_csr_branch_status() | PMU_SCTRSTATUS_FROZEN);
 }
@@ -111,7 +111,7 @@ static __always_inline void riscv_pmu_branch_release(struct riscv_pmu_hart *hart
 		return;
 
 	WRITE_ONCE(hart->branch.held, false);
-	/* A KVM guest that the task has run meanwhile has unfrozen them (csr_branch.c). */
+	/* If they are not frozen now, the task has run a KVM guest meanwhile (csr_branch.c). */
 	if (hart->branch.ctl && !(riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN))
 		riscv_pmu_csr_branch_clear();
 	riscv_pmu_branch_unfreeze(hart);

@@ -136,14 +136,16 @@ static void __maybe_unused branch_sched_task(struct perf_event_pmu_context *pmu_
 	riscv_pmu_branch_switch(pmu_ctx, sched_in);
 }
 
-/* RISCV_PMU_CSR_SCTRCLR is 0x1000, so that nobody takes it for a CSR. */
 static const char *__init branch_why_trapped(unsigned int cpu, unsigned int trap)
 {
 	static char why[128] __initdata;
+	char what[16] = "SCTRCLR";
 
+	if (trap != RISCV_PMU_CSR_SCTRCLR)
+		scnprintf(what, sizeof(what), "CSR 0x%x", trap);
 	scnprintf(why, sizeof(why),
-		  "CSR 0x%x traps on hart %u: update the firmware (mstateen0.CTR), or correct the devicetree",
-		  trap, cpu);
+		  "%s traps on hart %u: update the firmware (mstateen0.CTR), or correct the devicetree",
+		  what, cpu);
 	return why;
 }
 

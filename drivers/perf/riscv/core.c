@@ -39,8 +39,8 @@ static void core_enable_type(struct pmu *p)
 
 /*
  * Events until the overflow point of an event that starts. A period_left of 0 is perf's request for
- * a new period, unless the event has counted to the end of its period. In that case, and if it is
- * negative, because the period ended while interrupts were off, the sample is still due, at once.
+ * a new period, unless the event has counted to the end of its period. If it has, or if period_left
+ * is negative because the period ended while interrupts were off, the sample is due at once.
  */
 static __always_inline u64 core_reload(struct perf_event *event, struct riscv_pmu_event *ev)
 {
@@ -193,7 +193,7 @@ static __always_inline int core_add_again(struct riscv_pmu_hart *hart, struct pe
 	return 0;
 }
 
-/* What makes the event special is that it has branch records or a mapped page, and nothing else. */
+/* Whether nothing but branch records or a mapped page makes the event special. */
 static bool core_is_simple(const struct riscv_pmu_event *ev)
 {
 	return !(ev->user || ev->user_idx || ev->ebb || ev->split);
@@ -267,8 +267,8 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	if (ev->sampling) {
 		left = local64_read(&event->hw.period_left);
 		/*
-		 * Its period has ended, a new one is wanted, or it is throttled; or the times in
-		 * its mapped page have changed.
+		 * The slow path, if the period has ended, a new one is wanted or a minimum period
+		 * applies; and if the times in the mapped page have changed.
 		 */
 		if (unlikely(left <= (s64)ev->min_period) ||
 		    (ev->mapped && unlikely(!riscv_pmu_user_has_same_times(event))))
@@ -298,7 +298,7 @@ static __always_inline void core_del_latched(struct riscv_pmu_hart *hart, struct
 		riscv_pmu_user_switch_out(event);
 }
 
-/* The same for an event that is only special because of its records or its page. */
+/* Removes an event for which core_is_simple() returns true. */
 static noinline void core_del_simple(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				     struct perf_event *event)
 {
@@ -344,8 +344,8 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 }
 
 /*
- * Removes an event whose counter is latched only for its group: mostly one of a firmware event that
- * has no group.
+ * Removes an event whose counter is latched only for its group. This is mostly a firmware event
+ * without a group.
  */
 static noinline void core_del_indirect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				       struct perf_event *event)

@@ -117,8 +117,8 @@ u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
  *
  * Until &riscv_pmu_hart.latched is cleared, every event that is read, stopped or started uses
  * these counts, so that the members of a group have run equally long. The counters run on. All
- * other counters in use are latched, too, but not those whose reads take a firmware call or an
- * exit of a guest: they may be other people's.
+ * other counters in use are latched as well, except those whose reads take a firmware call or an
+ * exit of a guest: what others have opened must not cost this event.
  */
 void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {

@@ -154,7 +154,7 @@ static inline u64 riscv_pmu_counter_count(struct riscv_pmu *pmu, struct riscv_pm
 }
 
 /**
- * riscv_pmu_hart_count() - get a counter's count, as latched if it is
+ * riscv_pmu_hart_count() - get a counter's count; the latched one, if it is latched
  * @pmu:	the PMU
  * @hart:	this hart
  * @ctr:	number of the counter
@@ -293,7 +293,7 @@ static inline u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
  * @ev:	an attached event
  *
  * During an update, or while a group is read, the first read latches the counts of all counters
- * in use whose reads are cheap. The others are then as of the same instant.
+ * in use whose reads are cheap. Later reads are then as of the same instant.
  *
  * Return: events since the last call, or since the event was started.
  */
@@ -313,7 +313,7 @@ static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv
 			riscv_pmu_hart_latch(pmu, hart, bit);
 			return riscv_pmu_event_take_delta(ev, ev->counter->count);
 		}
-		/* There is no other counter that would be latched. */
+		/* No other counter has to be latched. */
 		hart->latched |= bit;
 	}
 
@@ -383,7 +383,7 @@ static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
  * @hart:	this hart
  * @ev:	an active event, whose delta was just taken
  *
- * It will be as far from its overflow point as now.
+ * It continues as far from its overflow point as it is now.
  */
 static inline void riscv_pmu_event_pause(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {

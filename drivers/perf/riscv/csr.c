@@ -83,7 +83,7 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 #define CSR_EACH_PROBED_RO(_)	\
 	_(CSR_SCOUNTOVF) _(PMU_CSR_THEAD_SCOUNTEROF) _(PMU_CSR_ANDES_SCOUNTEROF)
 
-/* If the instruction traps, the exception table skips it, and the line after it. */
+/* If the instruction traps, the kernel continues after the next line (exception table). */
 #define CSR_TRY(insn, ...)					\
 	asm volatile("1: " insn "\n"				\
 		     "	li %0, 0\n"				\
@@ -109,10 +109,10 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
  * @csr:	the number of a counter's CSR, or one of CSR_EACH_PROBED or CSR_EACH_PROBED_RO
  * @value:	out: the value of this hart's CSR; 0 if the access traps
  *
- * A probe uses this function and the next one for each CSR before it, or later code, accesses the
- * CSR of that hart in another way.
+ * A probe has to call this function or the next one for a CSR of a hart before any code accesses
+ * that CSR in another way.
  *
- * Context: any; so that the value is of one hart, it must not migrate.
+ * Context: any; the caller must not migrate while it uses the value.
  * Return: 0; @csr if the access traps.
  */
 unsigned int riscv_pmu_csr_try_read(unsigned int csr, unsigned long *value)

@@ -9,7 +9,10 @@
 
 #include "backend.h"
 
-/* SCTRCLR of Ssctr, which assemblers do not know yet, and a number for it among those of CSRs */
+/*
+ * The instruction SCTRCLR of Ssctr, which assemblers do not know yet; and a number for it that is
+ * no CSR's (CSRs have 12 bits)
+ */
 #define RISCV_PMU_INSN_SCTRCLR	".4byte 0x10400073"
 #define RISCV_PMU_CSR_SCTRCLR	0x1000
 

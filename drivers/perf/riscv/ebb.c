@@ -57,7 +57,7 @@ static bool ebb_is_wanted(const struct perf_event *event)
 }
 
 /**
- * riscv_pmu_ebb_check() - check what event.c can not check of an event for EBBs
+ * riscv_pmu_ebb_check() - check what event.c cannot check of an event for EBBs
  * @event:	an event of ours
  *
  * Return: 0, also for an event without EBBs; or -EINVAL.
@@ -225,8 +225,8 @@ static void ebb_allow_again(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 
 /*
  * If the task was switched out in its handler, riscv_pmu_branch_add() has released the records, and
- * the hart would record the rest of the handler. If the task has unmapped its page in its handler,
- * they are still held.
+ * the hart would record the rest of the handler. If the task has unmapped its page in the handler,
+ * nothing has released the records yet.
  */
 static void ebb_start_recording(struct riscv_pmu_ebb *ebb, struct riscv_pmu_hart *hart)
 {
@@ -275,7 +275,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 
 /* --- branch records --- */
 
-/* NULL: this hart has no PMU. */
+/* Returns NULL if this hart has no PMU. */
 static struct riscv_pmu_hart *ebb_this_hart(void)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
@@ -327,7 +327,7 @@ void riscv_pmu_ebb_save_branches(const struct perf_branch_stack *stack)
 	WRITE_ONCE(ebb->page->nr_branches, nr);
 }
 
-/* None is of the handler. */
+/* Freezes the branch records: none of them is to be of the handler. */
 static void ebb_hold_branches(const struct riscv_pmu_ebb *ebb)
 {
 	struct riscv_pmu_hart *hart;
@@ -468,7 +468,10 @@ static void ebb_end_freeze(struct riscv_pmu_ebb *ebb)
 	WRITE_ONCE(ebb->page->overflowed, 0);
 }
 
-/* Returns whether the task's events may start: no branch is pending. */
+/*
+ * Ends the handler. Returns whether the task's events may start, which they may if no branch is
+ * pending.
+ */
 static bool ebb_end_handler(struct riscv_pmu_ebb *ebb)
 {
 	struct riscv_ebb_page *page = ebb->page;
@@ -485,7 +488,10 @@ static bool ebb_end_handler(struct riscv_pmu_ebb *ebb)
 	return true;
 }
 
-/* Starts the task's stopped events with EBBs: the page that has stopped them may be gone. */
+/*
+ * Starts those events with EBBs of this task that are stopped. The page that stopped them may be
+ * gone, so all are looked for.
+ */
 static void ebb_start_events(struct riscv_pmu_hart *hart)
 {
 	struct riscv_pmu *pmu = hart->pmu;
@@ -511,7 +517,7 @@ static void ebb_start_events(struct riscv_pmu_hart *hart)
  * If an overflow is pending, the task branches on its return to user mode. Otherwise its events
  * start.
  *
- * All of it is one update, because an overflow changes @ebb, too, and NMIs wait in an update.
+ * All of it is one update: an overflow changes @ebb as well, and during an update NMIs wait.
  *
  * Context: interrupts off.
  */

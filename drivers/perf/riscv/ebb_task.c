@@ -19,7 +19,7 @@
 
 #include "ebb.h"
 
-/* The key is the address of @pid, which users cannot choose: the lists are short. */
+/* The key is the address of @pid, which users cannot choose, so the lists are short. */
 #define EBB_HASH_BITS	9
 static DEFINE_HASHTABLE(ebb_tasks, EBB_HASH_BITS);
 static DEFINE_SPINLOCK(ebb_lock);
@@ -55,8 +55,8 @@ static void ebb_unpublish(struct riscv_pmu_ebb *ebb)
 }
 
 /*
- * The kernel wakes up those that poll a pidfd of the task, because it exits. Its process may have
- * the page mapped for a long time yet.
+ * The kernel wakes up those that poll a pidfd of the task, because it exits. The process may keep
+ * the page mapped for a long time.
  */
 static int ebb_task_exits(struct wait_queue_entry *exit, unsigned int mode, int sync, void *key)
 {

@@ -68,8 +68,8 @@ static bool group_has_too_many(const struct perf_event *event)
 
 /*
  * perf clones a group member by member for a child task, and leaves out members that have lost
- * their owner, so the child's group is a part of a group that was validated. If its PMU is another
- * one than its parent's, this says nothing.
+ * their owner, so the child's group is a part of a group that was validated. That is not so if the
+ * clone got another PMU than its parent.
  */
 static bool group_is_inherited(const struct perf_event *event)
 {

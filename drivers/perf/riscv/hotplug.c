@@ -31,8 +31,8 @@ static struct cpumask hotplug_checked;
  * riscv_pmu_hotplug_check() - check that this hart has what its PMU has on the hart that was probed
  * @pmu:	the PMU
  *
- * What would trap or count something else on this hart is found here, because nothing that uses a
- * counter checks it again. Branch records and NMIs are not needed: riscv_pmu_branch_hart_start()
+ * This finds whatever would trap on this hart, or count something else: code that uses a counter
+ * does not check it again. Branch records and NMIs are not needed: riscv_pmu_branch_hart_start()
  * and riscv_pmu_nmi_hart_start() do without them.
  *
  * Context: interrupts off; no counter is in use.
@@ -82,7 +82,7 @@ static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 	cpumask_clear_cpu(cpu, &pmu->cpus);
 	riscv_pmu_set_of(cpu, NULL);
 	per_cpu_ptr(pmu->harts, cpu)->pmu = NULL;
-	riscv_pmu_warn("no PMU on hart %u, it differs from harts %*pbl in %s: boot with this hart online, so that it gets a PMU of its own, or correct the devicetree or the firmware\n",
+	riscv_pmu_warn("no PMU on hart %u, because it differs from harts %*pbl in %s: boot with this hart online to give it a PMU of its own, or correct the devicetree or the firmware\n",
 		       cpu, cpumask_pr_args(&pmu->cpus), what);
 	return NULL;
 }

@@ -195,7 +195,7 @@ static __always_inline bool nmi_is_held(struct riscv_pmu_nmi *nmi)
 
 	nmi->nmis++;
 	nmi->deferred++;
-	nmi->held = true;
+	nmi->noted = true;
 	if (riscv_pmu_nmi_stays_pending)
 		riscv_pmu_sse_clear_pending();
 	return true;
@@ -302,9 +302,9 @@ void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
 /**
  * riscv_pmu_nmi_hold() - execute nothing in NMIs that can be patched or probed
  *
- * For arch/riscv/kernel: other harts and this one may see two instructions of which only one was
- * written, and a probe that is hit while another one is stepped stops the kernel. Sections may be
- * nested.
+ * arch/riscv/kernel calls this before it patches text, and before it steps a kprobe. While text is
+ * patched, a hart may execute two instructions of which only one was written. While a kprobe is
+ * stepped, hitting another one stops the kernel. Sections may be nested.
  *
  * Context: interrupts off, until riscv_pmu_nmi_release().
  */
@@ -326,10 +326,10 @@ noinstr void riscv_pmu_nmi_release(void)
 	barrier();
 	nmi->holds--;
 	barrier();
-	if (likely(nmi->holds || !nmi->held))
+	if (likely(nmi->holds || !nmi->noted))
 		return;
 
-	nmi->held = false;
+	nmi->noted = false;
 	instrumentation_begin();
 	irq_work_queue(&nmi->work);
 	instrumentation_end();

@@ -32,7 +32,7 @@ struct riscv_pmu_nmi_frame {
  * @sp:		the interrupted sp, while the entry code saves the registers
  * @guest:	the task whose KVM guest may be running, or NULL
  * @guest_overflow:	@work has to handle an overflow from the time when a guest ran
- * @held:	an overflow came while @holds was not 0
+ * @noted:	an overflow came while @holds was not 0
  * @holds:	sections of riscv_pmu_nmi_hold() in progress
  * @work:	handles a deferred overflow as soon as interrupts are on
  * @to_measure:	number of injected NMIs that are still to be measured, and do nothing else
@@ -45,7 +45,7 @@ struct riscv_pmu_nmi {
 	unsigned long			sp;
 	struct task_struct		*guest;
 	bool				guest_overflow;
-	bool				held;
+	bool				noted;
 	unsigned int			holds;
 	struct irq_work			work;
 	unsigned int			to_measure;

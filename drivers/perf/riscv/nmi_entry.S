@@ -108,8 +108,9 @@ SYM_CODE_END(riscv_pmu_nmi_entry)
 ASM_NOKPROBE(riscv_pmu_nmi_entry)
 
 /*
- * End the handler after a crash in it: to the firmware the code that follows the call is the
- * interrupted code. a0: whether the hart has the hypervisor extension; then no guest is resumed.
+ * Ends the handler after a crash in it. COMPLETE resumes what the firmware takes for the
+ * interrupted code; that is set to the code after the call. a0: whether the hart has the hypervisor
+ * extension; then no guest is resumed.
  */
 SYM_FUNC_START(riscv_pmu_nmi_leave)
 	la	t0, 1f

@@ -142,9 +142,9 @@ void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 }
 
 /*
- * The kernel has crashed in the handler. Until it is completed, the firmware neither disables nor
- * unregisters the event. Nothing may be delivered in between, because the handler's stack is in
- * use.
+ * The kernel has crashed in the handler. Until the handler is completed, the firmware neither
+ * disables nor unregisters the event. Nothing may be delivered in between, because the handler's
+ * stack is in use.
  */
 static void nmi_leave_handler(void)
 {

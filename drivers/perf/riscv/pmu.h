@@ -37,7 +37,7 @@ enum riscv_pmu_event_state {
 	RISCV_PMU_EVENT_ACTIVE,
 };
 
-/* The event searches for a counter when it is added next; @gen is set by the next apply. */
+/* NONE: the event searches for a counter when it is next added. NEXT: the next apply sets @gen. */
 #define RISCV_PMU_GEN_NONE	0
 #define RISCV_PMU_GEN_NEXT	U64_MAX
 
@@ -54,11 +54,11 @@ enum riscv_pmu_event_state {
  * @sampling:	it has an overflow point
  * @polled:	no counter can interrupt for it, so a timer checks the overflow point
  * @user:	its own process has mapped it and may read the counter (user_page.c)
- * @mapped:	a process has mapped it: its page follows its count and its times (user_page.c)
- * @page_old:	@user is set, and the next riscv_pmu_user_show() updates its page
+ * @mapped:	some process has mapped it, so its page is kept up to date (user_page.c)
+ * @page_outdated: @user is set, and the next riscv_pmu_user_show() updates its page
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
- * @slow_stop:	to stop or detach it takes more than its counter: it has @split or @branch, it was
- *		mapped once, or it is @indirect
+ * @slow_stop:	stopping or detaching it concerns more than its counter: @split, @branch or
+ *		@indirect is set, or it was mapped once
  * @indirect:	its counter is read by a firmware call or an exit of a guest, and is latched only for
  *		its own group
  * @clean:	the counter holds nothing that other tasks have counted
@@ -116,7 +116,7 @@ struct riscv_pmu_event {
 	bool			polled;
 	bool			user;
 	bool			mapped;
-	bool			page_old;
+	bool			page_outdated;
 	u8			user_idx;
 	bool			slow_stop;
 	bool			clean;

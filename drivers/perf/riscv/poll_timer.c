@@ -140,7 +140,10 @@ void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	/* While a system resumes no timer can be set; the next apply sets it. */
 	if (hart->poll.active || timekeeping_suspended)
 		return;
-	/* A timer that is set expires in at most poll_ns: soon enough for narrow counters. */
+	/*
+	 * A timer that is set already expires in at most poll_ns, which is soon enough for narrow
+	 * counters.
+	 */
 	if (!hart->poll.events && (hart->poll.due || !riscv_pmu_poll_narrow_ctrs(pmu, hart)))
 		return;
 

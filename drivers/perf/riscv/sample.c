@@ -32,7 +32,7 @@ static struct pt_regs *sample_regs(const struct perf_event *event, struct pt_reg
 /*
  * While the counter of a sampling event is stopped, the other members of its group must not count
  * either, or they would count this interrupt. The next apply starts all of them together. If the
- * counter of a sampling member does not run, this interrupt handles its overflow, too.
+ * counter of a sampling member does not run, it has overflowed, and this interrupt handles it, too.
  */
 static void sample_pause_event(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
@@ -177,7 +177,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
 	stop = regs && perf_event_overflow(event, data, regs);
 	hart->latched = 0;
-	/* The next sample stands for the one that can not be shown. */
+	/* The next sample stands for the one that cannot be shown. */
 	if (!regs)
 		ev->period_count += data->period;
 	if (stop) {

@@ -111,8 +111,8 @@ long riscv_pmu_sse_unmask_hart(void)
  * An earlier kernel that has crashed may have left its handler registered: it is removed first.
  *
  * Harts start masked, so that no event is delivered before the first user unmasks the hart. If the
- * firmware still has this event's registration, it was unmasked at that time. If it is masked now,
- * another user has done that, and overflows stay pending until that user unmasks it.
+ * firmware still has this event's registration, the hart was unmasked when it was made. If the hart
+ * is masked now, another user has masked it, and overflows stay pending until that user unmasks it.
  *
  * Context: interrupts off.
  * Return: 0 or a negative errno.
@@ -223,7 +223,7 @@ int riscv_pmu_sse_inject(unsigned int cpu)
  *
  * OpenSBI 1.6 to 1.9 clear mip.LCOFIP only in COUNTER_STOP, whichever counter it names. As long as
  * it is set, the event is delivered again. Number 1 is the time, which is no counter. sbi_ecall()
- * can be traced, probed and patched.
+ * is not called, because it can be traced, probed and patched.
  *
  * Context: any.
  */

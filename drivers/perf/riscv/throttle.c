@@ -69,12 +69,12 @@ void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 }
 
 /**
- * riscv_pmu_throttle_restart() - extend the distance of an event that starts to the minimum period
+ * riscv_pmu_throttle_restart() - apply the minimum period to an event that starts
  * @ev:		a sampling event
  * @left:	events until the end of its period; 0 or less: it has ended
  *
- * If the last sample is 4 ms old, samples do not come too early any more, so the minimum period is
- * over. An event that was disabled for that long begins without one.
+ * The minimum period ends 4 ms after the last sample, because samples no longer come too early. So
+ * an event that was disabled for that long starts without one.
  *
  * Context: interrupts off.
  * Return: at least 0.

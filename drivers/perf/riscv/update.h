@@ -88,9 +88,9 @@ static inline bool riscv_pmu_owns(const struct perf_event *event)
  * @event:	an event that is not of a cgroup
  *
  * perf_event_update_userpage() takes 330 instructions, as many as all else of an event that is
- * switched out and in. An event that is not multiplexed does without most of them:
- * - Its times have not changed since it was switched out.
- * - They are equal, so that programs do not extrapolate them, and need no time_offset.
+ * switched out and in. For an event that is not multiplexed, most of that is not needed:
+ * - Its times do not change while it is switched out.
+ * - Both are equal, so programs do not extrapolate them, and need no time_offset.
  * - When it is switched out, perf has just read the clock.
  *
  * Return: true if it is not multiplexed.
@@ -128,7 +128,8 @@ static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event
  * @hart:	this hart
  * @event:	an event that has been added on this hart
  *
- * Usually all counters in use are latched anyway.
+ * If all counters in use are cheap to read, they are latched together, and the group is not looked
+ * for.
  *
  * Context: interrupts off.
  */
@@ -185,7 +186,7 @@ static inline void riscv_pmu_event_add_whole_delta(struct perf_event *event,
  * @ev:		a sampling event
  * @left:	events until the end of its period; 0 or less: it has ended
  *
- * Return: at least the event's minimum period; 0: the overflow point is here.
+ * Return: at least the minimum period; 0 if there is none and the overflow point is reached.
  */
 static inline u64 riscv_pmu_event_limit_period(const struct riscv_pmu_event *ev, s64 left)
 {
@@ -196,7 +197,7 @@ static inline u64 riscv_pmu_event_limit_period(const struct riscv_pmu_event *ev,
  * riscv_pmu_event_period_left() - events until a sampling event's next overflow point
  * @ev:		the event, its count up to date
  *
- * Return: at least the event's minimum period; 0: the overflow point is here.
+ * Return: at least the minimum period; 0 if there is none and the overflow point is reached.
  */
 static inline u64 riscv_pmu_event_period_left(const struct riscv_pmu_event *ev)
 {

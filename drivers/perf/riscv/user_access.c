@@ -223,8 +223,8 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	access_map_own(event, mm);
 	access_set_mapped(ev, true);
 	/*
-	 * They stay set: they only choose the slower path. riscv_pmu_add() and riscv_pmu_del() do
-	 * without it for an event that samples, as each of perf record does.
+	 * These flags stay set after munmap(): they only choose the slower path. Sampling events,
+	 * such as those of perf record, do not need it.
 	 */
 	if (!ev->sampling || riscv_pmu_user_is_of_cgroup(event)) {
 		WRITE_ONCE(ev->special, true);
@@ -376,7 +376,7 @@ static void access_apply_access(void *unused)
 	riscv_pmu_begin_update(pmu, hart);
 	for_each_ctr(ctr, hart->wanted.sched.used) {
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
-			ev->page_old = ev->user;
+			ev->page_outdated = ev->user;
 			riscv_pmu_user_restart(hart, ev);
 		}
 	}

@@ -149,8 +149,9 @@ static s64 page_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_ev
 }
 
 /*
- * Has a counter written before user space reads it: it may have counted for others since the event
- * was attached last. If all users may read cycle and instret, these are not written.
+ * Makes the next apply write a counter, before user space reads it: it may have counted for others
+ * since the event was attached last. If all users may read cycle and instret, these are not
+ * written.
  */
 static void page_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
@@ -203,7 +204,10 @@ void riscv_pmu_user_switch_in(const struct riscv_pmu_event *ev)
  */
 void riscv_pmu_user_switch_out(struct perf_event *event)
 {
-	/* NULL if it is no longer mapped. It is freed after an RCU grace period. */
+	/*
+	 * NULL if the event is no longer mapped. The buffer is freed after an RCU grace period
+	 * only, so it can be used here.
+	 */
 	const struct perf_buffer *rb = READ_ONCE(event->rb);
 	struct perf_event_mmap_page *page;
 	u32 lock;
@@ -250,7 +254,7 @@ void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev)
 }
 
 /**
- * riscv_pmu_user_start() - update the page of a mapped event that starts, or have it updated
+ * riscv_pmu_user_start() - update the page of a mapped event that starts, now or after the update
  * @hart:	this hart
  * @ev:	the event, attached to its counter
  *
@@ -265,7 +269,7 @@ void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *e
 		return;
 	}
 
-	ev->page_old = true;
+	ev->page_outdated = true;
 	page_refresh(hart, ev);
 }
 
@@ -305,11 +309,11 @@ static u32 page_show_event(const struct riscv_pmu *pmu, struct riscv_pmu_event *
 	s64 prev = idx ? page_find_prev(pmu, ev) : 0;
 	struct perf_event *event = ev->event;
 
-	if (ev->page_old || idx != ev->user_idx ||
+	if (ev->page_outdated || idx != ev->user_idx ||
 	    (idx && prev != local64_read(&event->hw.prev_count))) {
 		local64_set(&event->hw.prev_count, prev);
 		ev->user_idx = idx;
-		ev->page_old = false;
+		ev->page_outdated = false;
 		perf_event_update_userpage(event);
 	}
 	if (!idx)
@@ -358,7 +362,8 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 
 /**
  * riscv_pmu_user_hide() - update an event's mapped page, and set the index in it to 0
- * @event:	an event of this hart that stops or is not readable, its count up to date
+ * @event:	an event of this hart that stops, or whose counter is no longer readable; its count
+ *		is up to date
  *
  * scounteren is updated by riscv_pmu_user_show().
  *

@@ -9,7 +9,10 @@
 struct perf_event;
 struct pt_regs;
 
-/* Masks of counters are u64: hardware and firmware counters of a hart together. KVM before 7.2 uses this, too. */
+/*
+ * Masks of counters, hardware and firmware ones together, are u64. KVM of Linux before 7.2 uses
+ * this number, too.
+ */
 #define RISCV_MAX_COUNTERS		64
 
 /*

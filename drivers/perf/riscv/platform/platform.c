@@ -303,7 +303,7 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 	pmu->has_filters |= platform->has_filters;
 }
 
-/* When a hart comes up first, the kernel does not know its IDs yet. */
+/* When a hart comes up for the first time, the kernel does not know its IDs yet. */
 static void platform_get_own_ids(struct riscv_pmu_ids *ids)
 {
 	riscv_pmu_platform_get_ids(smp_processor_id(), ids);

@@ -98,8 +98,8 @@ static bool sbi_can_read(const struct riscv_pmu *pmu, const struct riscv_pmu_sbi
 /* Why counters are not used: their firmware is wrong. */
 static const char *const sbi_unusable[] = {
 	"their widths are not 16 to 64 bits",
-	"their CSRs are not counters",
-	"their CSRs trap: mcounteren has to allow them",
+	"their CSR numbers are not those of counters",
+	"their CSRs trap (set mcounteren)",
 };
 
 /* Checks the description of a counter. Returns an index of sbi_unusable, or -1 if it is right. */
@@ -178,8 +178,8 @@ static int sbi_find_ctrs(struct riscv_pmu *pmu)
 	}
 	for (why = 0; why < ARRAY_SIZE(sbi_unusable); why++) {
 		if (unusable[why])
-			pr_warn("firmware bug: counters 0x%llx are not used, %s\n", unusable[why],
-				sbi_unusable[why]);
+			pr_warn("firmware bug: counters 0x%llx are not used, because %s\n",
+				unusable[why], sbi_unusable[why]);
 	}
 
 	return pmu->ctrs ? 0 : -ENODEV;
@@ -191,7 +191,7 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 	int err;
 
 	sbi_stop_hart(pmu);
-	/* Errors are ignored: these counters run even if they can not be started. */
+	/* Errors are ignored: these counters run even if they cannot be started. */
 	if (pmu->free_running_ctrs)
 		riscv_pmu_sbi_start(pmu->free_running_ctrs);
 	if (!method->hart_start)
@@ -203,7 +203,7 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 			       smp_processor_id(), err);
 }
 
-/* Whether this hart's firmware describes a hardware counter as that of the probed hart. */
+/* Whether the firmware of this hart describes a counter as it does on the hart that was probed. */
 static bool sbi_has_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
 {
 	struct riscv_pmu_sbi_ctr_info info;
@@ -222,7 +222,7 @@ static const char *sbi_check_hart(struct riscv_pmu *pmu)
 	}
 
 	sbi_stop_hart(pmu);
-	/* A guest's counter stands still while its host has no free counter. */
+	/* Not tested in a guest: its counters stand still while the host has none free. */
 	return pmu->hosted || riscv_pmu_sbi_has_fixed_ctrs(pmu) ? NULL :
 		"what its fixed counters can do: filter (Smcntrpmf), interrupt, or be configured";
 }
@@ -255,7 +255,7 @@ static void sbi_choose_method(struct riscv_pmu *pmu)
 			break;
 		}
 		if (err != -ENODEV)
-			pr_warn("SBI method \"%s\" can not be used (error %d)\n",
+			pr_warn("SBI method \"%s\" cannot be used (error %d)\n",
 				sbi_methods[i]->name, err);
 	}
 

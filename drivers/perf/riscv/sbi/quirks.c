@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests at boot for what firmware and QEMU do not tell: fixed counters that can not be configured,
+ * Tests at boot for what firmware and QEMU do not tell: fixed counters that cannot be configured,
  * those that can filter or interrupt, and QEMU's duplicate event.
  */
 
@@ -40,20 +40,20 @@ static bool sbi_advances(struct riscv_pmu *pmu, unsigned int ctr)
 	return pmu->ctr[ctr].read() != before;
 }
 
-/* Whether this hart can read a counter; a guest of KVM only can if the counter is configured. */
+/* Whether this hart can read a counter; a guest of KVM can only if the counter is configured. */
 static bool sbi_is_readable(const struct riscv_pmu *pmu, unsigned int ctr)
 {
 	bool is = riscv_pmu_csr_is_readable(riscv_pmu_ctr_to_hpm(pmu, ctr));
 
 	if (!is)
-		riscv_pmu_warn_once("CSR 0x%x traps, so what counter %u can do is not tested: it is used without\n",
+		riscv_pmu_warn_once("CSR 0x%x traps, so the filters and the interrupt of counter %u cannot be tested, and are not used\n",
 				    pmu->ctr[ctr].csr, ctr);
 	return is;
 }
 
 /*
- * In how many of SBI_NR_ROUNDS the counter advances: a slow one in some only. -EIO if its CSR
- * traps.
+ * Returns in how many of SBI_NR_ROUNDS rounds the counter advances (a slow one does in some of them
+ * only), or -EIO if its CSR traps.
  */
 static int sbi_count_advances(struct riscv_pmu *pmu, unsigned int ctr)
 {

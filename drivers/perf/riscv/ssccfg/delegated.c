@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which counters M-mode delegates to S-mode on which harts (Smcdeleg, Ssccfg), and what these
- * counters can do. Any access may trap here. The other files access only what did not.
+ * counters can do. Any access in this file may trap. Other files access only what has not trapped
+ * here.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: ssccfg: " fmt
@@ -21,7 +22,7 @@
 #include "../platform/platform.h"
 #include "ssccfg.h"
 
-/* Counters that exist: 1 is the time CSR. */
+/* Numbers of counters: 1 is the time CSR's. */
 #define DELEGATED_ALL	((u32)~BIT(PMU_CSR_CTR_TIME))
 
 /* What the probe has found on a hart, and the first CSR whose access trapped there */
@@ -189,13 +190,13 @@ const struct ssccfg_delegated *riscv_pmu_ssccfg_found(void)
 }
 
 /**
- * riscv_pmu_ssccfg_is_delegated() - whether this hart's counters are those of other harts
+ * riscv_pmu_ssccfg_has_same_ctrs() - whether this hart has the delegated counters of other harts
  * @others:	what was found on another hart
  *
  * Context: interrupts off; no counter is in use.
  * Return: true if they are the same, and can do the same.
  */
-bool riscv_pmu_ssccfg_is_delegated(const struct ssccfg_delegated *others)
+bool riscv_pmu_ssccfg_has_same_ctrs(const struct ssccfg_delegated *others)
 {
 	struct ssccfg_delegated found;
 
@@ -220,7 +221,7 @@ static unsigned int delegated_measure_all(const struct cpumask *cpus)
 		if (smp_call_function_single(cpu, delegated_measure_here, NULL, 1))
 			continue;
 		if (!per_cpu(delegated_found, cpu).values)
-			pr_info_once("hart %u has no delegated counters, its CSR 0x%x traps: check the devicetree's riscv,isa-extensions, and that the firmware sets menvcfg.CDE, mstateen0 and mcounteren\n",
+			pr_info_once("hart %u has no delegated counters, because CSR 0x%x traps: check the devicetree's riscv,isa-extensions, and that the firmware sets menvcfg.CDE, mstateen0 and mcounteren\n",
 				     cpu, per_cpu(delegated_trap, cpu));
 		else if (first == nr_cpu_ids)
 			first = cpu;

@@ -108,11 +108,11 @@ static u32 ssccfg_usable_hpms(const struct riscv_pmu *pmu)
 
 	missing = ssccfg_fw_hpms(&to_ssccfg(pmu)->sbi) & ~hpms;
 	if (missing)
-		pr_warn("hpmcounters 0x%x are not used, because CSR 0x%x, 0x%x or their own traps: check that the firmware delegates them (mcounteren)\n",
+		pr_warn("hpmcounters 0x%x are not used, because CSR 0x%x, CSR 0x%x or the counter's own CSR traps: check that the firmware delegates them (mcounteren)\n",
 			missing, CSR_SIREG, PMU_CSR_SIREG2);
 	if (narrow)
-		pr_warn("hpmcounters 0x%x are not used, they have fewer than %u bits\n", narrow,
-			SSCCFG_MIN_WIDTH);
+		pr_warn("hpmcounters 0x%x are not used, because they have fewer than %u bits\n",
+			narrow, SSCCFG_MIN_WIDTH);
 	hpms &= ~narrow;
 	if (hpms & ~delegated->events)
 		pr_info("hpmcounters 0x%x have no filters, because CSR 0x%x traps (Smcntrpmf)\n",
@@ -269,7 +269,7 @@ static bool ssccfg_excludes_m(const struct riscv_pmu *pmu, unsigned int ctr, u64
 }
 
 /*
- * Firmware without the SBI PMU can not be asked to exclude M-mode, but may have excluded it
+ * Firmware without the SBI PMU cannot be asked to exclude M-mode, but may have excluded it
  * without being asked. One programmable counter is tested, and the others are assumed to be
  * like it.
  */
@@ -367,7 +367,7 @@ int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu)
  */
 const char *riscv_pmu_ssccfg_check_hart(struct riscv_pmu *pmu)
 {
-	if (!riscv_pmu_ssccfg_is_delegated(&to_ssccfg(pmu)->delegated))
+	if (!riscv_pmu_ssccfg_has_same_ctrs(&to_ssccfg(pmu)->delegated))
 		return "its delegated counters (Ssccfg)";
 
 	return to_ssccfg(pmu)->without_m & ~ssccfg_start_without_m(pmu) ?

@@ -157,7 +157,7 @@ void riscv_pmu_ssccfg_find_quirks(struct riscv_pmu *pmu);
 /* delegated.c */
 int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus);
 const struct ssccfg_delegated *riscv_pmu_ssccfg_found(void);
-bool riscv_pmu_ssccfg_is_delegated(const struct ssccfg_delegated *others);
+bool riscv_pmu_ssccfg_has_same_ctrs(const struct ssccfg_delegated *others);
 
 /* probe.c */
 int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu);

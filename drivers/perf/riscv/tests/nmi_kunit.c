@@ -283,11 +283,11 @@ static void overflow_is_noted_while_nmis_are_held(struct kunit *test)
 		riscv_pmu_nmi_hold();
 		riscv_pmu_nmi_hold();
 		riscv_pmu_nmi_handle(nmi, frame);
-		KUNIT_EXPECT_TRUE(test, nmi->held);
+		KUNIT_EXPECT_TRUE(test, nmi->noted);
 		riscv_pmu_nmi_release();
-		KUNIT_EXPECT_TRUE(test, nmi->held);
+		KUNIT_EXPECT_TRUE(test, nmi->noted);
 		riscv_pmu_nmi_release();
-		KUNIT_EXPECT_FALSE(test, nmi->held);
+		KUNIT_EXPECT_FALSE(test, nmi->noted);
 		KUNIT_EXPECT_EQ(test, nmi->deferred, saved.deferred + 1);
 	}
 	irq_work_sync(&nmi->work);
@@ -297,8 +297,8 @@ static void overflow_is_noted_while_nmis_are_held(struct kunit *test)
 
 /* --- the firmware --- */
 
-/* Whether the hart receives the SSE events of all users. It is masked after this. */
-static bool mask_was_clear(void)
+/* Masks the hart. Returns whether it was unmasked. */
+static bool mask_and_test(void)
 {
 	return riscv_pmu_sse_mask_hart();
 }
@@ -322,21 +322,21 @@ static void other_sse_events_of_the_hart_are_left_alone(struct kunit *test)
 		kunit_skip(test, "the firmware has no SSE event for overflows, or it is in use");
 
 	guard(irqsave)();
-	was_unmasked = mask_was_clear();
+	was_unmasked = mask_and_test();
 	/* The first user unmasks the hart, and may find it unmasked already. */
 	KUNIT_EXPECT_EQ(test, start_event(), 0);
-	KUNIT_EXPECT_TRUE(test, mask_was_clear());
+	KUNIT_EXPECT_TRUE(test, mask_and_test());
 	riscv_pmu_sse_unmask_hart();
 	riscv_pmu_sse_suspend();
-	KUNIT_EXPECT_TRUE(test, mask_was_clear());
+	KUNIT_EXPECT_TRUE(test, mask_and_test());
 	/* While another user keeps it masked, the end of an idle state does not unmask it. */
 	KUNIT_EXPECT_EQ(test, start_event(), 0);
-	KUNIT_EXPECT_FALSE(test, mask_was_clear());
+	KUNIT_EXPECT_FALSE(test, mask_and_test());
 	riscv_pmu_sse_unmask_hart();
 	KUNIT_EXPECT_TRUE(test, riscv_pmu_sse_stop());
 	KUNIT_EXPECT_EQ(test, start_event(), 0);
 	KUNIT_EXPECT_TRUE(test, riscv_pmu_sse_stop());
-	KUNIT_EXPECT_TRUE(test, mask_was_clear());
+	KUNIT_EXPECT_TRUE(test, mask_and_test());
 	KUNIT_EXPECT_FALSE(test, riscv_pmu_sse_stop());
 	if (was_unmasked)
 		riscv_pmu_sse_unmask_hart();
