@@ -225,7 +225,7 @@ static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->hart.stats.searched, searched);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 0);
 
-	/* If the last event is added instead of the first, the first one can not be added. */
+	/* If the last event is added instead of the first, the first one cannot be added. */
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[0]), 50);
 	switch_in(test, fake, &ev[i], 0);
 	begin(fake);
@@ -472,8 +472,8 @@ static void sampling_tasks_do_not_write_one_counter_by_turns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, batches_of_two_tasks(test, &a, &b, left), 0);
 }
 
-/* With like periods they share a counter, until one period changes. */
-static void sampling_tasks_part_when_their_periods_differ(struct kunit *test)
+/* With similar periods they share a counter, until one period changes. */
+static void sampling_tasks_get_two_counters_when_a_period_changes(struct kunit *test)
 {
 	u64 left[] = { 1000000, 1000000 };
 	struct riscv_pmu_event a, b;
@@ -705,7 +705,7 @@ static struct kunit_case assign_cases[] = {
 	KUNIT_CASE(counter_overflows_at_the_nearest_overflow_point),
 	KUNIT_CASE(passed_overflow_point_is_armed_one_event_ahead),
 	KUNIT_CASE(sampling_tasks_do_not_write_one_counter_by_turns),
-	KUNIT_CASE(sampling_tasks_part_when_their_periods_differ),
+	KUNIT_CASE(sampling_tasks_get_two_counters_when_a_period_changes),
 	KUNIT_CASE(a_counting_event_uses_a_sampled_counter),
 	KUNIT_CASE(a_move_loses_no_count),
 	KUNIT_CASE(a_move_keeps_the_overflow_point),

@@ -16,7 +16,7 @@
 
 /* --- NMIs --- */
 
-/* Whether an NMI that had come when sctrstatus was last written would have had to wait. */
+/* Whether an NMI would have had to wait at the last write of sctrstatus. */
 static bool nmi_waits;
 
 static void write_status(unsigned long status)
@@ -24,7 +24,7 @@ static void write_status(unsigned long status)
 	nmi_waits = this_hart(kunit_get_current_test()->priv)->updating;
 }
 
-/* What the return changes is changed by an overflow, too. */
+/* An overflow changes the same state as the return. */
 static void overflow_waits_while_a_handler_returns(struct kunit *test)
 {
 	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(ANY));

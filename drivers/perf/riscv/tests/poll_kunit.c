@@ -54,8 +54,8 @@ static void shared_counting_event_counts_during_the_interrupt(struct kunit *test
 	sched_out(test, sampled);
 }
 
-/* Neither a new period nor an event that was disabled for a while is throttled. */
-static void a_minimum_period_ends_with_its_reason(struct kunit *test)
+/* Neither a new period nor one that starts after a pause is extended. */
+static void a_new_period_and_a_pause_end_the_minimum_period(struct kunit *test)
 {
 	struct state_event *s = new_event(test, 1, C(3), 10);
 	u32 max_gap = riscv_timebase / 250;
@@ -572,7 +572,10 @@ static u64 counted_clock(void)
 	return NSEC_PER_SEC;
 }
 
-/* Many harts trap to the firmware to read the time: a context switch reads it only to set the timer. */
+/*
+ * On many harts, reading the time traps to the firmware. A context switch reads it only to set the
+ * timer.
+ */
 static void switches_read_the_time_only_to_set_the_timer(struct kunit *test)
 {
 	struct state_event *wide = new_event(test, 1, C(3), 0);
@@ -620,7 +623,7 @@ static void switches_read_the_time_only_to_set_the_timer(struct kunit *test)
 #define POLL_CASES									\
 	KUNIT_CASE(shared_counting_event_counts_during_the_interrupt),			\
 	KUNIT_CASE(periods_are_extended_under_load_and_restored),			\
-	KUNIT_CASE(a_minimum_period_ends_with_its_reason),			\
+	KUNIT_CASE(a_new_period_and_a_pause_end_the_minimum_period),			\
 	KUNIT_CASE(gap_depends_on_the_firmware_calls),					\
 	KUNIT_CASE(periods_are_extended_at_twice_the_gap_in_the_kernel),		\
 	KUNIT_CASE(periods_of_nmis_leave_time_beside_entry_and_exit),		\

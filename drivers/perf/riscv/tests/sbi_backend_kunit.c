@@ -51,7 +51,7 @@ static void slow_fixed_counter_is_not_used_with_filters(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
-/* A fixed counter that can not be configured is not used if it is unreadable or stopped. */
+/* A fixed counter that cannot be configured is not used if it is unreadable or stopped. */
 static void unreadable_or_stopped_fixed_counter_is_not_used(struct kunit *test)
 {
 	struct firmware *fw = test->priv;
@@ -279,14 +279,14 @@ static const struct hart_row hart_rows[] = {
 	{ "cycle does not filter", .unfiltered = C(0) },
 	{ "instret does not interrupt", .no_irqs = C(2) },
 	{ "narrower", .narrow = C(5) },
-	{ "clamped", .clamped = C(5), .equal = true },
-	{ "narrower, clamped", .narrow = C(5), .clamped = C(5) },
+	{ "wider than the driver uses", .clamped = C(5), .equal = true },
+	{ "narrower, although wider was cut", .narrow = C(5), .clamped = C(5) },
 	{ "cycle cannot be configured", .refused = C(0) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(hart, hart_rows, name);
 
-/* What is found on one hart is not believed of another one, which lacks what a row names. */
+/* What one hart has is not assumed of another, which differs as the row says. */
 static void a_hart_that_differs_is_found(struct kunit *test)
 {
 	const struct hart_row *row = test->param_value;

@@ -71,7 +71,7 @@ static void probe_survives_each_trap(struct kunit *test)
 	}
 }
 
-/* An ISA simulator: sireg of a counter can be read, and its write traps. */
+/* As on an ISA simulator: sireg of a counter can be read, but a write traps. */
 static void counters_that_cannot_be_written_are_not_delegated(struct kunit *test)
 {
 	struct csr_file *file = test->priv;
@@ -86,7 +86,7 @@ static void counters_that_cannot_be_written_are_not_delegated(struct kunit *test
 	KUNIT_EXPECT_EQ(test, fake_csr_probe(file), -ENODEV);
 	fake_csr_expect_no_violation(test, file);
 
-	/* Fixed counters can do without this one. */
+	/* Fixed counters do not need this CSR. */
 	fake_csr_reset(file);
 	file->read_only = PMU_CSR_SIREG2;
 	KUNIT_EXPECT_EQ(test, fake_csr_probe(file), 0);
@@ -121,10 +121,10 @@ struct hart_row {
 
 static const struct hart_row hart_rows[] = {
 	{ "equal" },
-	{ "a counter less", .values = BIT(5) },
-	{ "an event register less", .events = BIT(5) },
+	{ "one counter fewer", .values = BIT(5) },
+	{ "one event register fewer", .events = BIT(5) },
 	{ "narrower", .value_bits = BIT_ULL(63) },
-	{ "a filter less", .event_bits = PMU_HPMEVENT_UINH },
+	{ "one filter fewer", .event_bits = PMU_HPMEVENT_UINH },
 	{ "no overflow flag", .event_bits = PMU_HPMEVENT_OF },
 	{ "firmware that does not exclude M-mode", .refuses = true },
 	{ "siselect traps", .traps = true },
@@ -489,7 +489,7 @@ static void an_overflow_is_one_reload(struct kunit *test)
 	fake_csr_expect_no_violation(test, file);
 }
 
-/* Without Smcntrpmf, S-mode can not access the event registers of the fixed counters. */
+/* Without Smcntrpmf, S-mode cannot access the event registers of the fixed counters. */
 static void a_fixed_counter_without_an_event_register_is_restarted(struct kunit *test)
 {
 	struct csr_file *file = fake_csr_ready(test);

@@ -37,7 +37,10 @@ static bool write_text(const char *path, int flags, const char *text)
 	return ok;
 }
 
-/* Functions on the way to a sample. To patch all functions of the kernel takes most of the time. */
+/*
+ * Functions on the way to a sample. Patching all functions of the kernel would take most of the
+ * time.
+ */
 static const char *const traced[] = {
 	"*perf*", "*riscv_pmu*", "*sbi*", "*callchain*", "walk_stackframe",
 };
@@ -87,7 +90,7 @@ static bool add_probe_at(const char *function, int offset)
 	return false;
 }
 
-/* With function tracing, a function begins with 16 bytes, at most, that cannot be probed. */
+/* With function tracing, up to 16 bytes at the start of a function cannot be probed. */
 static bool add_probe(const char *function)
 {
 	for (int offset = 0; offset <= 16; offset += 4) {
@@ -231,9 +234,9 @@ static void check_rings(FIXTURE_DATA(nmi_text) *self, struct patching *check)
 }
 
 /*
- * While it starts and stops all the time, what is patched is on the way to each sample, too. If an
- * NMI executes it, the kernel may crash, which is rare; but a sample that shows the patching, or a
- * BUG of kprobes, is frequent if NMIs are not held.
+ * Tracing and probes start and stop all the time, also of functions that each sample executes. If
+ * an NMI executes one while it is patched, the kernel may crash, which is rare; but a sample that
+ * shows the patching, or a BUG of kprobes, is frequent if NMIs are not held.
  */
 TEST_F_TIMEOUT(nmi_text, tracing_and_probes_start_and_stop_while_nmis_sample, 900)
 {
@@ -379,7 +382,7 @@ TEST_F_TIMEOUT(nmi_text, an_event_throttled_during_the_tick_is_not_forgotten, 30
 	self->attr.clockid = CLOCK_MONOTONIC;
 	/* One sample in each tick: HZ in a second */
 	tick = 1000000000 / sample_for(self, 100000, 1000, &check);
-	/* A longer period than that from one tick to the next ends every second tick. */
+	/* A period longer than a tick ends in every second tick only. */
 	for (shorter = tick / 20 * 19, longer = tick; longer - shorter > 64;) {
 		long period = (shorter + longer) / 2, ms = 25 * tick / 1000000;
 

@@ -323,8 +323,8 @@ static bool stop_task(pid_t pid)
 }
 
 /*
- * Whether the page of an event whose task does not run has the event's count and times. perf ends
- * the times at the start of a context switch, maybe a moment before those in the page.
+ * Whether the page of an event whose task does not run has the event's count and times. perf may
+ * stop the times a moment before the page is written.
  */
 static bool page_is_current(const struct perf_event_mmap_page *page, int fd)
 {
@@ -452,8 +452,8 @@ TEST_F(user, the_page_says_that_the_sysctl_allows_no_reads)
 	EXPECT_EQ(pmu_read(self->fd), (int64_t)self->page->offset);
 }
 
-/* A child's mapping of its parent's event remains after that of the parent. */
-TEST_F(user, cap_user_rdpmc_is_0_after_the_own_mapping)
+/* A child's mapping of its parent's event remains after the parent's own. */
+TEST_F(user, cap_user_rdpmc_is_0_after_the_last_mapping_of_its_own)
 {
 	int status = -1, go[2];
 	char byte = 0;

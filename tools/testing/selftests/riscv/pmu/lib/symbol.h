@@ -10,7 +10,10 @@ struct symbol {
 	uint64_t begin, end;
 };
 
-/* Finds a function, which ends where the next one begins. If there is none, no address is in it. */
+/*
+ * Finds a function; it ends where the next one begins. If there is no such function, is_in() is
+ * false for every address.
+ */
 bool find_symbol(const char *name, struct symbol *symbol);
 bool is_in(uint64_t ip, const struct symbol *symbol);
 
