@@ -109,8 +109,8 @@ SBI_SHMEM_DEFINE_STORE(u64, sd)
 #endif
 
 /**
- * Copy to or from shared memory that the caller has checked, but not mapped. Whole words are loaded
- * and stored at once. A part may have been copied if that fails.
+ * Copy to or from shared memory that the caller has checked, but not mapped. Each word is loaded or
+ * stored by one access. If an access faults, the words before it have been copied.
  *
  * @return 0, or SBI_EINVALID_ADDR if the memory cannot be mapped, or an access faults
  */

@@ -16,7 +16,7 @@
 #define shmem_store_word(addr, val)	sbi_shmem_store_u64((u64 *)(addr), *(const u64 *)(val))
 #endif
 
-/* Of TO and FROM, the one that is not NULL is the firmware's. */
+/* Copies from @addr to TO, or from FROM to @addr; the other pointer is NULL. */
 static int shmem_copy_mapped(unsigned long addr, u8 *to, const u8 *from, unsigned long size)
 {
 	unsigned long i, step = (addr | size) & (WORD - 1) ? 1 : WORD;

@@ -149,7 +149,7 @@ static void info_of_nothing_writes_nothing(void)
 	EXPECT(ret.error == SBI_SUCCESS || ret.error == SBI_ERR_INVALID_PARAM);
 }
 
-/* Nobody types, so CONSOLE_READ has nothing to store. */
+/* There is no input, so CONSOLE_READ stores nothing. */
 static void console_needs_memory(void)
 {
 	EXPECT_ERROR(sbi_call(SBI_EXT_DBCN, DBCN_WRITE, 4, ADDRESS_NOTHING, 0), SBI_ERR_INVALID_PARAM);

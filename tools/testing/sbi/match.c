@@ -377,7 +377,7 @@ const struct test_case match_cases[] = {
 	{ "cycle and instret count their own event only",
 	  fixed_counters_count_their_event_only, 0 },
 	{ "a match does not return a fixed counter that is in use", fixed_counter_is_given_once, NEEDS_FIXED },
-	{ "cycle is not given to who has not asked for it", fixed_counter_is_not_pushed, 0 },
+	{ "cycle is not given to a caller that did not ask for it", fixed_counter_is_not_pushed, 0 },
 	{ "a match does not select a counter that is in use", busy_counter_is_left_out, 0 },
 	{ "the mask is relative to the base for hardware counters", base_counts_for_hardware, 0 },
 	{ "the mask is relative to the base for firmware counters", base_counts_for_firmware, 0 },

@@ -103,7 +103,7 @@ static void start_clears_overflow_while_pending(void)
 	EXPECT(!has_overflowed(ctr));
 }
 
-/* Nobody may be interrupted for an overflow that is no longer shown, but for each that is. */
+/* There is an interrupt for each overflow that OF shows, and for no other. */
 static void start_withdraws_the_interrupt(void)
 {
 	u64 ctr = started(-1000ULL), other = ctr_for(EVENT_CYCLES, 0);

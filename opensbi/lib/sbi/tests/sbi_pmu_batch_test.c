@@ -18,7 +18,10 @@
 #define PAGE	SBI_PMU_BATCH_SHMEM_SIZE
 #define NONE	SBI_PMU_BATCH_SHMEM_DISABLE
 
-/* There is no counter 1. The page is looked for first, and is not accessed. */
+/*
+ * A call with counter 1, which does not exist, tells whether there is a page, and does not access
+ * it.
+ */
 #define NO_COUNTER	BIT_ULL(1)
 #define HAS_PAGE	SBI_EINVAL
 #define HAS_NO_PAGE	SBI_ENO_SHMEM
@@ -102,7 +105,7 @@ static void reset_forgets_the_pages_of_all_domains(struct sbiunit_test_case *tes
 }
 
 #ifdef CONFIG_SBI_PMU_BATCH_MAP_EVENTS
-/* What one of several domains maps, the others would count. */
+/* The other domains could count what one of them maps. */
 static void map_is_for_a_single_domain(struct sbiunit_test_case *test)
 {
 	if (!is_supported)
@@ -115,7 +118,10 @@ static void map_is_for_a_single_domain(struct sbiunit_test_case *test)
 	SBIUNIT_EXPECT_EQ(test, sbi_pmu_batch_set_shmem(NONE, NONE, 0), 0);
 }
 
-/* As on a hart with more counters than the one that booted: the next number is of firmware's. */
+/*
+ * As on a hart with more counters than the one that booted: the next number is that of a firmware
+ * counter.
+ */
 static void map_takes_no_firmware_counter(struct sbiunit_test_case *test)
 {
 	struct sbi_hart_features *features;
@@ -132,7 +138,10 @@ static void map_takes_no_firmware_counter(struct sbiunit_test_case *test)
 }
 #endif
 
-/* Counter 3 has no event: INVALID_PARAM is for that, once there is memory. */
+/*
+ * Counter 3 has no event. With snapshot memory, START therefore returns INVALID_PARAM; without,
+ * NO_SHMEM.
+ */
 static void domains_have_snapshots_of_their_own(struct sbiunit_test_case *test)
 {
 	unsigned long flags = SBI_PMU_START_FLAG_INIT_FROM_SNAPSHOT;
