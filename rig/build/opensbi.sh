@@ -7,7 +7,7 @@
 # Our own source files, which are copied into OpenSBI's tree, are beside the patches.
 OPENSBI_FILES=$TOP/opensbi
 OPENSBI_PATCHES=("$TOP"/opensbi/patches/*.patch)
-# What the patches add, and leave off.
+# The options that the patches add, which are off by default.
 OPENSBI_FULL=$'CONFIG_SBI_PMU_SNAPSHOT=y\nCONFIG_SBI_PMU_BATCH_MAP_EVENTS=y'
 
 # opensbi_extract SOURCE DIR

@@ -79,7 +79,7 @@ struct bench {
 	bool disabled;
 	bool both;			/* this process has an event, too, with a tenth of the period */
 	bool beside;			/* others have opened firmware events on this hart */
-	bool inherit;			/* child processes get the events */
+	bool inherit;			/* child processes inherit the events */
 	__u64 period;			/* of all events if ungrouped, otherwise of the leader */
 };
 
@@ -258,7 +258,7 @@ static void open_others(void)
 		opened += event_open_on(&counting, event, -1, 0, -1) >= 0;
 	}
 	if (opened < 16)
-		fail("only %d firmware events open", opened);
+		fail("only %d firmware events can be opened", opened);
 }
 
 /* An event of this process, which takes turns with the other one on this hart. */
@@ -268,7 +268,7 @@ static void open_own(void)
 
 	own.period /= 10;
 	if (event_open(&own, event_at(0), 0, -1) < 0)
-		fail("an event of this process does not open: %s", strerror(errno));
+		fail("cannot open an event of this process: %s", strerror(errno));
 }
 
 static void open_events(pid_t pid)
