@@ -391,7 +391,7 @@ static u64 apply_find_dirty(struct riscv_pmu_hart *hart, u64 joined)
 	return dirty & ~idle;
 }
 
-/* Whether pending events can join running counters, those that sample armed ones. */
+/* Whether all pending events can join counters that run; those that sample only join armed ones. */
 static __always_inline bool apply_can_join(const struct riscv_pmu_hart *hart, u64 joined)
 {
 	return !(joined & (~hart->hw.running | hart->stale | hart->reload)) &&
