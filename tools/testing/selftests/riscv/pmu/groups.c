@@ -409,9 +409,14 @@ TEST_F(groups, a_task_with_a_group_that_never_runs_can_fork)
 
 /*
  * While a sample is taken, no member of its group counts, whether it samples itself or not. With
- * -icount a cycle is an instruction, so both members count the same, but for the few instructions
- * between the stops and the starts of their counters: less than 0.5 % with a period of 10 000.
+ * -icount a cycle is an instruction, so both members count the same, but for what is executed
+ * between the stop of the sampled event's counter and the read of the other's. Per sample, that is
+ * less than 50 instructions with batches, 65 with delegated counters, and 116 if the firmware has to
+ * return from a call first. An interrupt takes more than 900.
  */
+#define MEMBER_PERIOD	10000
+#define MEMBER_GAP	150
+
 static void expect_equal_members(struct __test_metadata *_metadata, uint64_t period,
 				 uint64_t member_period)
 {
@@ -430,7 +435,7 @@ static void expect_equal_members(struct __test_metadata *_metadata, uint64_t per
 	ASSERT_EQ(0, pmu_run(leader, 0, pmu_syscall_loop, 20000));
 	ASSERT_LT(20000 * PMU_SYSCALL_INSNS, pmu_read(leader));
 	difference = pmu_read(member) - pmu_read(leader);
-	EXPECT_GE(pmu_read(leader) / 200, llabs(difference)) {
+	EXPECT_GE(pmu_read(leader) / MEMBER_PERIOD * MEMBER_GAP, llabs(difference)) {
 		TH_LOG("periods %lu and %lu: %ld and %ld", period, member_period, pmu_read(leader),
 		       pmu_read(member));
 	}
@@ -444,10 +449,10 @@ TEST_F(groups, no_member_counts_the_sample_of_another)
 		SKIP(return, "needs -icount and one hart: otherwise cycles are no instructions");
 
 	expect_equal_members(_metadata, 0, 0);
-	expect_equal_members(_metadata, 10000, 0);
+	expect_equal_members(_metadata, MEMBER_PERIOD, 0);
 	expect_equal_members(_metadata, 0, 1000000000);
-	expect_equal_members(_metadata, 10000, 1000000000);
-	expect_equal_members(_metadata, 1000000000, 10000);
+	expect_equal_members(_metadata, MEMBER_PERIOD, 1000000000);
+	expect_equal_members(_metadata, 1000000000, MEMBER_PERIOD);
 }
 
 PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
