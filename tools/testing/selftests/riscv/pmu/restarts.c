@@ -26,6 +26,8 @@ FIXTURE_SETUP(restarts)
 
 	if (!pmu_is_exact())
 		SKIP(return, "counts are exact with -icount only");
+	if (!pmu_samples_by_interrupt())
+		SKIP(return, "no overflow interrupt (Sscofpmf)");
 	attr.sample_period = PERIOD;
 	attr.sample_type = PMU_RING_SAMPLE;
 	PMU_MAPPED_SETUP(self, attr);
