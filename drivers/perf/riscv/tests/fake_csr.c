@@ -199,6 +199,44 @@ static unsigned long *file_branch_csr(struct csr_file *file, unsigned int csr)
 	return NULL;
 }
 
+/* On RV32 a register has a half in one CSR, and the other half in another. */
+static unsigned long file_half(u64 value, unsigned int csr)
+{
+	return csr == PMU_CSR_SIREG4 || csr == PMU_CSR_SIREG5 ? upper_32_bits(value) :
+								 (unsigned long)value;
+}
+
+static u64 file_set_half(u64 old, unsigned int csr, unsigned long value)
+{
+	if (IS_ENABLED(CONFIG_64BIT))
+		return value;
+
+	return csr == PMU_CSR_SIREG4 || csr == PMU_CSR_SIREG5 ?
+		       (u64)value << 32 | lower_32_bits(old) :
+		       (old & ~(u64)U32_MAX) | value;
+}
+
+static bool file_is_value(const struct csr_file *file, unsigned int csr)
+{
+	return (csr == CSR_SIREG || (IS_ENABLED(CONFIG_32BIT) && csr == PMU_CSR_SIREG4)) &&
+	       file_is_counter(file, file->values);
+}
+
+static bool file_is_event(const struct csr_file *file, unsigned int csr)
+{
+	return (csr == PMU_CSR_SIREG2 || (IS_ENABLED(CONFIG_32BIT) && csr == PMU_CSR_SIREG5)) &&
+	       file_is_counter(file, file->events);
+}
+
+/* The CSRs by which user mode reads the counters, too. */
+static bool file_is_user_csr(unsigned int csr)
+{
+	if (IS_ENABLED(CONFIG_32BIT) && csr >= CSR_CYCLEH && csr < CSR_CYCLEH + PMU_CSR_CTR_NUM)
+		return true;
+
+	return csr >= CSR_CYCLE && csr < CSR_CYCLE + PMU_CSR_CTR_NUM;
+}
+
 static unsigned int file_try_read(unsigned int csr, unsigned long *value)
 {
 	struct csr_file *file = this_file();
@@ -214,11 +252,11 @@ static unsigned int file_try_read(unsigned int csr, unsigned long *value)
 		*value = file->select;
 	else if (csr == PMU_CSR_SCOUNTINHIBIT)
 		*value = file->inhibit;
-	else if (csr == CSR_SIREG && file_is_counter(file, file->values))
-		*value = file_read_value();
-	else if (csr == PMU_CSR_SIREG2 && file_is_counter(file, file->events))
-		*value = file_read_event();
-	else if (csr != CSR_SCOUNTOVF && (csr < CSR_CYCLE || csr >= CSR_CYCLE + PMU_CSR_CTR_NUM))
+	else if (file_is_value(file, csr))
+		*value = file_half(file_read_value(), csr);
+	else if (file_is_event(file, csr))
+		*value = file_half(file_read_event(), csr);
+	else if (csr != CSR_SCOUNTOVF && !file_is_user_csr(csr))
 		return csr;
 
 	return 0;
@@ -238,10 +276,10 @@ static unsigned int file_try_write(unsigned int csr, unsigned long value)
 		file->select = value;
 	else if (csr == PMU_CSR_SCOUNTINHIBIT)
 		file->inhibit = value;
-	else if (csr == CSR_SIREG && file_is_counter(file, file->values))
-		file_write_value(value);
-	else if (csr == PMU_CSR_SIREG2 && file_is_counter(file, file->events))
-		file_write_event(value);
+	else if (file_is_value(file, csr))
+		file_write_value(file_set_half(file_read_value(), csr, value));
+	else if (file_is_event(file, csr))
+		file_write_event(file_set_half(file_read_event(), csr, value));
 	else if (csr != RISCV_PMU_CSR_SCTRCLR && csr != PMU_CSR_VSCTRCTL)
 		return csr;
 
