@@ -154,8 +154,8 @@ static bool apply_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 ra
 
 /*
  * Notes for which event a counter is written. If it was written for another one, the events of two
- * tasks take turns, and each would have it written at each switch. If there is a counter without a
- * config, this event searches for it when it is added next.
+ * tasks take turns, and each would have it written at each switch. If there is a counter that
+ * nobody waits for, this event searches for it when it is added next.
  */
 static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
@@ -167,8 +167,7 @@ static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
 
 	ev = list_first_entry(&hart->counter[ctr].events, struct riscv_pmu_event, node);
 	hart->sampler[ctr] = ev;
-	if (last && last != ev &&
-	    ev->candidates & ~(hart->wanted.sched.used | hart->hw.programmed))
+	if (last && last != ev && ev->candidates & ~(hart->wanted.sched.used | hart->hw.armed))
 		ev->gen = RISCV_PMU_GEN_NONE;
 }
 

@@ -107,12 +107,11 @@ static u64 assign_find_suited(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * - those that it prefers, or else those that hold its config;
  * - those without a config; of these, fixed ones first, to keep the programmable ones for events
  *   that need them;
- * - other fixed ones that are not armed, whose events can get a programmable one.
- * The events of other tasks return to counters that keep their configs.
+ * - those that are not armed.
  *
  * A free counter that is armed waits for the overflow point of another task's event. An event that
- * samples takes one with its config only if that need not be written, or if the event would replace
- * another config. Otherwise both events would have it written each time that they are added.
+ * samples takes one with its config only if that need not be written, or if there is no other.
+ * Otherwise both events would have it written each time that they are added.
  */
 static void assign_preferred(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     const struct riscv_pmu_event *ev,
@@ -128,7 +127,7 @@ static void assign_preferred(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	prefer[0] = holders & ~awaited;
 	prefer[1] = pmu->fixed_ctrs & ~hart->hw.programmed;
 	prefer[2] = ~hart->hw.programmed;
-	prefer[3] = pmu->fixed_ctrs & ~hart->hw.armed;
+	prefer[3] = ~hart->hw.armed;
 	prefer[4] = awaited;
 	if (unlikely(req->prefer & ~hart->wanted.sched.used))
 		prefer[0] = req->prefer;
