@@ -59,8 +59,8 @@ enum riscv_pmu_event_state {
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
  * @slow_stop:	stopping or detaching it concerns more than its counter: @split, @branch or
  *		@indirect is set, or it was mapped once
- * @indirect:	its counter is read by a firmware call or an exit of a guest, and is latched only for
- *		its own group
+ * @indirect:	its counter is read by a firmware call or an exit of a guest, and is latched only
+ *		for its own group
  * @clean:	the counter holds nothing that other tasks have counted
  * @all_maps:	how often it is mapped
  * @page_tick:	jiffies when a sample last updated the times in its page

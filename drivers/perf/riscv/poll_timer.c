@@ -77,8 +77,8 @@ static u64 poll_counter_wait(struct riscv_pmu_counter *counter, u64 now)
 
 static u64 poll_sampling_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now)
 {
-	/* Wraps of narrow counters may have to be polled from now on: see riscv_pmu_poll_start(). */
-	u64 most = min(pmu->poll_ns, (u64)POLL_INTERVAL_MAX_NS);
+	/* Wraps of narrow counters may have to be polled now: see riscv_pmu_poll_start(). */
+	u64 most = min_t(u64, pmu->poll_ns, POLL_INTERVAL_MAX_NS);
 	u64 least = clamp(8 * riscv_pmu_throttle_irq_cost_ns(hart), (u64)POLL_INTERVAL_MIN_NS,
 			  most);
 	u64 wait = RISCV_PMU_POLL_NEVER;

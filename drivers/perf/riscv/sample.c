@@ -164,7 +164,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 		riscv_pmu_user_sample(event, to_riscv_pmu_event(event));
 	riscv_pmu_throttle_event(hart, ev);
 	/* Before the overflow handler, which may restart the event: it is no longer due. */
-	riscv_pmu_event_rearm(hart, ev, max(local64_read(ev->left), (s64)ev->min_period));
+	riscv_pmu_event_rearm(hart, ev, max_t(s64, local64_read(ev->left), ev->min_period));
 	hart->stats.samples++;
 	hart->stats.merged += hwc->last_period / 2 >= hwc->sample_period;
 	perf_sample_data_init(data, 0, hwc->last_period);

@@ -229,7 +229,7 @@ void riscv_pmu_user_switch_out(struct perf_event *event)
 
 /**
  * riscv_pmu_user_sample() - update the mapped page of an event whose period has ended
- * @event:	the event, its count up to date; user space may not read the counter of one that samples
+ * @event:	the event, its count up to date; user space may not read its counter
  * @ev:		what the driver knows of it
  *
  * The times are at most a tick older than the count.

@@ -54,9 +54,9 @@ static void use_all_counters(void)
 }
 
 /*
- * Changes the period ROUNDS times, each time at another place in the period. Returns how many rounds
- * had fewer samples than the loop has whole periods, or none if @user is false: the event then counts
- * the kernel, too, whose instructions are not known.
+ * Changes the period ROUNDS times, each time at another place in the period. Returns how many
+ * rounds had fewer samples than the loop has whole periods, or none if @user is false: the event
+ * then counts the kernel, too, whose instructions are not known.
  */
 static int short_rounds(struct __test_metadata *_metadata, FIXTURE_DATA(restarts) *self, bool user)
 {
