@@ -178,27 +178,6 @@ static bool file_is_counter(const struct csr_file *file, u32 delegated)
 	return ctr < PMU_CSR_CTR_NUM && delegated & BIT(ctr);
 }
 
-/* Reads and writes of records and of their control registers; there is one record. */
-static unsigned long *file_branch_csr(struct csr_file *file, unsigned int csr)
-{
-	bool is_record = file->select == PMU_ISELECT_BRANCH;
-
-	switch (csr) {
-	case PMU_CSR_SCTRCTL:
-		return &file->sctrctl;
-	case PMU_CSR_SCTRSTATUS:
-		return &file->sctrstatus;
-	case PMU_CSR_SCTRDEPTH:
-		return &file->sctrdepth;
-	case CSR_SIREG:
-	case PMU_CSR_SIREG2:
-	case PMU_CSR_SIREG3:
-		return is_record ? &file->record[csr - CSR_SIREG] : NULL;
-	}
-
-	return NULL;
-}
-
 /* On RV32 a register has a half in one CSR, and the other half in another. */
 static unsigned long file_half(u64 value, unsigned int csr)
 {
@@ -235,6 +214,27 @@ static bool file_is_user_csr(unsigned int csr)
 		return true;
 
 	return csr >= CSR_CYCLE && csr < CSR_CYCLE + PMU_CSR_CTR_NUM;
+}
+
+/* Reads and writes of records and of their control registers; there is one record. */
+static unsigned long *file_branch_csr(struct csr_file *file, unsigned int csr)
+{
+	bool is_record = file->select == PMU_ISELECT_BRANCH;
+
+	switch (csr) {
+	case PMU_CSR_SCTRCTL:
+		return &file->sctrctl;
+	case PMU_CSR_SCTRSTATUS:
+		return &file->sctrstatus;
+	case PMU_CSR_SCTRDEPTH:
+		return &file->sctrdepth;
+	case CSR_SIREG:
+	case PMU_CSR_SIREG2:
+	case PMU_CSR_SIREG3:
+		return is_record ? &file->record[csr - CSR_SIREG] : NULL;
+	}
+
+	return NULL;
 }
 
 static unsigned int file_try_read(unsigned int csr, unsigned long *value)

@@ -411,8 +411,8 @@ TEST_F(groups, a_task_with_a_group_that_never_runs_can_fork)
  * While a sample is taken, no member of its group counts, whether it samples itself or not. With
  * -icount a cycle is an instruction, so both members count the same, but for what is executed
  * between the stop of the sampled event's counter and the read of the other's. Per sample, that is
- * less than 50 instructions with batches, 65 with delegated counters, and 116 if the firmware has to
- * return from a call first. An interrupt takes more than 900.
+ * less than 50 instructions with batches, 65 with delegated counters, and 116 if the firmware has
+ * to return from a call first. An interrupt takes more than 900.
  */
 #define MEMBER_PERIOD	10000
 #define MEMBER_GAP	150

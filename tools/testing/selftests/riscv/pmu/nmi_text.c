@@ -407,7 +407,7 @@ TEST_F_TIMEOUT(nmi_text, an_event_throttled_during_the_tick_is_not_forgotten, 30
 	       (long)check.inside, (long)longest);
 	/* Until the tick after the next at most */
 	EXPECT_GT(5 * tick / 2, longest);
-	/* With each change of the kernel's or the driver's code, the periods that are searched differ. */
+	/* With other code of the kernel or the driver, other periods are searched. */
 	if (check.inside <= 20)
 		SKIP(return, "too few overflows came where the tick counts the throttled events");
 }

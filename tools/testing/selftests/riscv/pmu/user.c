@@ -363,6 +363,9 @@ static void expect_page_of_a_child(struct __test_metadata *_metadata, struct per
 
 		usleep(20000);
 		ASSERT_TRUE(stop_task(pid));
+		/* On another hart, it may not be switched out yet. */
+		for (int j = 0; j < 100 && !page_is_current(page, fd); j++)
+			usleep(1000);
 		EXPECT_TRUE(page_is_current(page, fd));
 		said = read_page(page);
 		EXPECT_LT(last.value, said.value);
