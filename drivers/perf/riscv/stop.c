@@ -59,33 +59,6 @@ void riscv_pmu_batch_stop_now(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 }
 
 /**
- * riscv_pmu_hart_stop_ctrs() - stop counters, to be started again by an apply
- * @pmu:	the PMU
- * @hart:	this hart
- * @ctrs:	counters that run
- */
-void riscv_pmu_hart_stop_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
-{
-	struct riscv_pmu_batch *batch = &hart->batch;
-
-	if (!ctrs)
-		return;
-
-	riscv_pmu_batch_clear(batch);
-	batch->stop = ctrs;
-	riscv_pmu_batch_apply(pmu, hart);
-	hart->dirty |= ctrs;
-	/* With riscv_pmu.width= the hardware is wider, and may be far from an overflow. */
-	hart->hw.loaded &= ~(ctrs & pmu->clamped_ctrs);
-	/* Most overflows are of one counter. */
-	if (ctrs & (ctrs - 1))
-		return riscv_pmu_hart_note_stopped(pmu, hart, ctrs);
-
-	riscv_pmu_counter_count(pmu, hart, __ffs64(ctrs));
-	hart->hw.running &= ~ctrs;
-}
-
-/**
  * riscv_pmu_hart_unused() - running counters that no event uses
  * @pmu:	the PMU
  * @hart:	any hart
@@ -113,18 +86,25 @@ u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_ha
  */
 void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
+	struct riscv_pmu_batch *batch = &hart->batch;
 	u64 ctrs = riscv_pmu_hart_unused(pmu, hart);
 
-	riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
+	if (!ctrs)
+		return;
+
+	riscv_pmu_batch_clear(batch);
+	batch->stop = ctrs;
+	riscv_pmu_batch_stop_now(pmu, hart);
 	hart->dirty &= ~ctrs;
 	hart->hw.armed &= ~ctrs;
 	/*
 	 * Fixed counters that cannot be stopped keep running, so they are read before their next
 	 * use. Narrow counters are written before it, because they may have overflowed: a delegated
 	 * counter does not interrupt while its overflow flag is set (Sscofpmf), and the flag is
-	 * cleared only when the counter is written.
+	 * cleared only when the counter is written. With riscv_pmu.width= the hardware is wider,
+	 * and may be far from an overflow.
 	 */
-	hart->hw.loaded &= ~(ctrs & (pmu->fixed_ctrs | pmu->narrow_ctrs));
+	hart->hw.loaded &= ~(ctrs & (pmu->fixed_ctrs | pmu->narrow_ctrs | pmu->clamped_ctrs));
 }
 
 /**
@@ -133,13 +113,11 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
  * @hart:	this hart
  * @ctrs:	counters that run
  *
- * If a batch is one firmware call, the hardware runs on until the apply, which saves a
- * call. What it counts until then is discarded: a counter that continues is written.
+ * The hardware runs on until the apply: the other members of its group would count a call that
+ * stops it. What it counts until then is discarded, since a counter that continues is written.
  */
 void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	if (!pmu->one_call)
-		return riscv_pmu_hart_stop_ctrs(pmu, hart, ctrs);
 	if (!ctrs)
 		return;
 

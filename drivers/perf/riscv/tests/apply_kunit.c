@@ -315,13 +315,12 @@ static void unexpected_overflow_flag_is_cleared(struct kunit *test)
 	switch_out(fake, &ev);
 }
 
-/* In one-call mode the hardware runs until the apply. What it counts meanwhile is not kept. */
+/* The hardware runs until the apply. What it counts meanwhile is not kept. */
 static void paused_counter_continues_from_the_pause(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event ev;
 
-	fake->pmu.one_call = true;
 	init_counting(&ev, 1, C(3));
 	switch_in(test, fake, &ev, 0);
 	fake_advance(fake, 100);
@@ -456,8 +455,8 @@ static void long_periods_are_reached_in_steps(struct kunit *test)
 		fake_advance(fake, step);
 		KUNIT_EXPECT_TRUE(test, fake->ctr[3].overflowed);
 		passed += step;
-		/* Like the interrupt: stop the counter, check the overflow point, start it. */
-		riscv_pmu_hart_stop_ctrs(&fake->pmu, &fake->hart, C(3));
+		/* Like the interrupt: pause the counter, check the overflow point, start it. */
+		riscv_pmu_hart_pause(&fake->pmu, &fake->hart, C(3));
 		KUNIT_EXPECT_EQ(test, has_overflowed(fake, &ev), passed == left);
 		finish(fake);
 	}

@@ -613,40 +613,32 @@ static void an_event_checks_the_limit_when_it_returns(struct kunit *test)
 	}
 }
 
-#define CORE_CASES								\
-	KUNIT_CASE(add_without_start_leaves_the_event_stopped),			\
-	KUNIT_CASE(add_without_start_is_add_and_stop),				\
-	KUNIT_CASE(add_with_start_starts_the_event),				\
-	KUNIT_CASE(del_stops_and_updates_the_event),				\
-	KUNIT_CASE(counter_of_a_deleted_event_keeps_running),			\
-	KUNIT_CASE(fixed_counter_that_interrupts_samples_exactly),		\
-	KUNIT_CASE_PARAM(stop_is_idempotent, stop_gen_params),			\
-	KUNIT_CASE(start_of_a_running_event_changes_nothing),			\
-	KUNIT_CASE(stop_and_start_continue_the_period),				\
-	KUNIT_CASE(sample_is_taken_after_the_event_was_switched_out),		\
-	KUNIT_CASE(a_counter_that_is_written_anew_keeps_the_overflow_point),	\
-	KUNIT_CASE(event_of_a_stopped_counter_keeps_its_overflow_point),	\
-	KUNIT_CASE(counters_to_write_anew_are_written_when_another_starts),	\
-	KUNIT_CASE(mapped_page_follows_the_event),				\
-	KUNIT_CASE(reload_starts_a_new_period),					\
-	KUNIT_CASE(read_does_not_change_the_state),				\
-	KUNIT_CASE(add_fails_if_no_counter_is_free),				\
-	KUNIT_CASE(add_fails_if_the_counter_refuses_the_config),		\
-	KUNIT_CASE(started_event_is_stopped_if_its_config_is_refused),		\
-	KUNIT_CASE(add_tries_all_counters),					\
-	KUNIT_CASE(event_that_failed_to_start_is_tried_again),			\
-	KUNIT_CASE(an_event_checks_the_limit_when_it_returns),			\
-	KUNIT_CASE(hart_starts_its_counters_for_the_first_event_after_idle),	\
-	KUNIT_CASE(nothing_is_programmed_after_shutdown)
-
 static struct kunit_case core_cases[] = {
-	CORE_CASES,
+	KUNIT_CASE(add_without_start_leaves_the_event_stopped),
+	KUNIT_CASE(add_without_start_is_add_and_stop),
+	KUNIT_CASE(add_with_start_starts_the_event),
+	KUNIT_CASE(del_stops_and_updates_the_event),
+	KUNIT_CASE(counter_of_a_deleted_event_keeps_running),
+	KUNIT_CASE(fixed_counter_that_interrupts_samples_exactly),
+	KUNIT_CASE_PARAM(stop_is_idempotent, stop_gen_params),
+	KUNIT_CASE(start_of_a_running_event_changes_nothing),
+	KUNIT_CASE(stop_and_start_continue_the_period),
+	KUNIT_CASE(sample_is_taken_after_the_event_was_switched_out),
+	KUNIT_CASE(a_counter_that_is_written_anew_keeps_the_overflow_point),
+	KUNIT_CASE(event_of_a_stopped_counter_keeps_its_overflow_point),
+	KUNIT_CASE(counters_to_write_anew_are_written_when_another_starts),
+	KUNIT_CASE(mapped_page_follows_the_event),
+	KUNIT_CASE(reload_starts_a_new_period),
+	KUNIT_CASE(read_does_not_change_the_state),
+	KUNIT_CASE(add_fails_if_no_counter_is_free),
+	KUNIT_CASE(add_fails_if_the_counter_refuses_the_config),
+	KUNIT_CASE(started_event_is_stopped_if_its_config_is_refused),
+	KUNIT_CASE(add_tries_all_counters),
+	KUNIT_CASE(event_that_failed_to_start_is_tried_again),
+	KUNIT_CASE(an_event_checks_the_limit_when_it_returns),
+	KUNIT_CASE(hart_starts_its_counters_for_the_first_event_after_idle),
+	KUNIT_CASE(nothing_is_programmed_after_shutdown),
 	{}
 };
 
-static struct kunit_case core_cases_one_call[] = {
-	CORE_CASES,
-	{}
-};
-
-STATE_SUITES("riscv_pmu_core", core_cases);
+STATE_SUITE("riscv_pmu_core", core_cases);

@@ -242,33 +242,13 @@ static inline void restart_with_period(struct state_event *s, u64 period)
 	start(s, PERF_EF_RELOAD);
 }
 
-/* A batch takes one call: so paused counters keep running until the batch that stops them. */
-static inline int state_one_call_init(struct kunit *test)
-{
-	int err = state_init(test);
-
-	if (!err)
-		((struct fake_pmu *)test->priv)->pmu.one_call = true;
-	return err;
-}
-
-/*
- * Two suites of the same tests: with a backend that needs several calls for a batch, and with one
- * that needs one.
- */
-#define STATE_SUITES(suite_name, cases)				\
+#define STATE_SUITE(suite_name, cases)				\
 	static struct kunit_suite cases##_suite = {		\
 		.name		= suite_name,			\
 		.init		= state_init,			\
 		.exit		= state_exit,			\
 		.test_cases	= cases,			\
 	};							\
-	static struct kunit_suite cases##_one_call_suite = {	\
-		.name		= suite_name "_one_call",	\
-		.init		= state_one_call_init,		\
-		.exit		= state_exit,			\
-		.test_cases	= cases##_one_call,		\
-	};							\
-	kunit_test_suites(&cases##_suite, &cases##_one_call_suite)
+	kunit_test_suites(&cases##_suite)
 
 #endif /* _RISCV_PMU_EVENT_FIXTURE_H */

@@ -199,24 +199,16 @@ static void a_guest_reads_only_what_it_needs(struct kunit *test)
 	sched_out(test, other);
 }
 
-#define GROUP_CASES							\
-	KUNIT_CASE(group_with_more_events_than_counters_is_refused),	\
-	KUNIT_CASE(shared_counter_moves_only_if_all_its_events_can),	\
-	KUNIT_CASE(group_with_more_than_16_identical_events_is_refused),	\
-	KUNIT_CASE(group_of_a_child_is_not_validated_again),		\
-	KUNIT_CASE(group_is_read_at_one_instant),			\
-	KUNIT_CASE(other_firmware_counters_are_not_read),		\
-	KUNIT_CASE(firmware_counters_of_the_group_are_latched),		\
-	KUNIT_CASE(a_guest_reads_only_what_it_needs)
-
 static struct kunit_case group_cases[] = {
-	GROUP_CASES,
+	KUNIT_CASE(group_with_more_events_than_counters_is_refused),
+	KUNIT_CASE(shared_counter_moves_only_if_all_its_events_can),
+	KUNIT_CASE(group_with_more_than_16_identical_events_is_refused),
+	KUNIT_CASE(group_of_a_child_is_not_validated_again),
+	KUNIT_CASE(group_is_read_at_one_instant),
+	KUNIT_CASE(other_firmware_counters_are_not_read),
+	KUNIT_CASE(firmware_counters_of_the_group_are_latched),
+	KUNIT_CASE(a_guest_reads_only_what_it_needs),
 	{}
 };
 
-static struct kunit_case group_cases_one_call[] = {
-	GROUP_CASES,
-	{}
-};
-
-STATE_SUITES("riscv_pmu_group", group_cases);
+STATE_SUITE("riscv_pmu_group", group_cases);

@@ -275,27 +275,19 @@ static void a_stopped_event_stops_both_parts(struct kunit *test)
 	sched_out(test, s);
 }
 
-#define SPLIT_CASES						\
-	KUNIT_CASE(both_parts_are_counted),			\
-	KUNIT_CASE(each_part_has_its_own_period),		\
-	KUNIT_CASE(two_periods_may_end_in_one_interrupt),	\
-	KUNIT_CASE(last_period_is_that_of_both_parts),		\
-	KUNIT_CASE(periods_survive_a_context_switch),		\
-	KUNIT_CASE(a_childs_period_is_that_of_both_parts),	\
-	KUNIT_CASE(a_new_period_is_that_of_both_parts),		\
-	KUNIT_CASE(a_shorter_period_is_that_of_both_parts),	\
-	KUNIT_CASE(the_kernel_part_does_not_count_the_interrupt),	\
-	KUNIT_CASE(a_split_event_waits_for_two_counters),	\
-	KUNIT_CASE(a_stopped_event_stops_both_parts)
-
 static struct kunit_case split_cases[] = {
-	SPLIT_CASES,
+	KUNIT_CASE(both_parts_are_counted),
+	KUNIT_CASE(each_part_has_its_own_period),
+	KUNIT_CASE(two_periods_may_end_in_one_interrupt),
+	KUNIT_CASE(last_period_is_that_of_both_parts),
+	KUNIT_CASE(periods_survive_a_context_switch),
+	KUNIT_CASE(a_childs_period_is_that_of_both_parts),
+	KUNIT_CASE(a_new_period_is_that_of_both_parts),
+	KUNIT_CASE(a_shorter_period_is_that_of_both_parts),
+	KUNIT_CASE(the_kernel_part_does_not_count_the_interrupt),
+	KUNIT_CASE(a_split_event_waits_for_two_counters),
+	KUNIT_CASE(a_stopped_event_stops_both_parts),
 	{}
 };
 
-static struct kunit_case split_cases_one_call[] = {
-	SPLIT_CASES,
-	{}
-};
-
-STATE_SUITES("riscv_pmu_split", split_cases);
+STATE_SUITE("riscv_pmu_split", split_cases);

@@ -148,7 +148,6 @@ static void resumed_counter_is_armed_if_it_is_narrow(struct kunit *test)
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event narrow, wide;
 
-	fake->pmu.one_call = true;
 	fake_set_width(fake, C(3), 32);
 	init_sampling(&narrow, 1, C(3));
 	init_sampling(&wide, 1, C(4));
