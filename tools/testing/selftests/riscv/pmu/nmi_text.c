@@ -380,10 +380,10 @@ TEST_F_TIMEOUT(nmi_text, an_event_throttled_during_the_tick_is_not_forgotten, 30
 	self->attr.sample_type = PERF_SAMPLE_IP;
 	self->attr.use_clockid = 1;
 	self->attr.clockid = CLOCK_MONOTONIC;
-	/* One sample in each tick: HZ in a second */
+	/* One sample in each tick: HZ in a second, or a few more */
 	tick = 1000000000 / sample_for(self, 100000, 1000, &check);
 	/* A period longer than a tick ends in every second tick only. */
-	for (shorter = tick / 20 * 19, longer = tick; longer - shorter > 64;) {
+	for (shorter = tick / 20 * 19, longer = tick / 20 * 21; longer - shorter > 64;) {
 		long period = (shorter + longer) / 2, ms = 25 * tick / 1000000;
 
 		if (sample_for(self, period, ms, &check) > 18)
@@ -407,9 +407,8 @@ TEST_F_TIMEOUT(nmi_text, an_event_throttled_during_the_tick_is_not_forgotten, 30
 	       (long)check.inside, (long)longest);
 	/* Until the tick after the next at most */
 	EXPECT_GT(5 * tick / 2, longest);
-	/* With other code of the kernel or the driver, other periods are searched. */
-	if (check.inside <= 20)
-		SKIP(return, "too few overflows came where the tick counts the throttled events");
+	/* Enough of them came where one could be forgotten. */
+	EXPECT_LT(20, check.inside);
 }
 
 TEST_HARNESS_MAIN
