@@ -6,7 +6,7 @@
  * of the SBI PMU extension (SBI 3.0, chapter 11) and of the PMU batch extension
  * with valid, invalid and hostile arguments, counts loops of a known length,
  * takes the overflow interrupts, and prints the results as TAP on the firmware's
- * console. rig/check/sbi builds and runs it:
+ * console. scripts/check/sbi builds and runs it:
  *
  *   qemu-system-riscv64 -M virt -icount shift=0 -bios FW -kernel conformance.elf
  *

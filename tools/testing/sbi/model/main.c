@@ -7,7 +7,7 @@
  *   model PROFILE
  *
  * This replaces main.c, start.S and entry.S of the program that boots; the cases are in
- * the same files. rig/check/sbi-model builds and runs it.
+ * the same files. scripts/check/sbi-model builds and runs it.
  */
 #include "host.h"
 #include "sbi_impl.h"
@@ -15,7 +15,7 @@
 #include "../fdt.h"
 #include "../pmu.h"
 
-/* Harts of rig/guest/cpu-profiles, and one with counters of less than 64 bits. */
+/* Harts of scripts/guest/cpu-profiles, and one with counters of less than 64 bits. */
 static const struct profile profiles[] = {
 	{ "base",	false,	false,	false,	64 },
 	{ "sscofpmf",	true,	false,	false,	64 },

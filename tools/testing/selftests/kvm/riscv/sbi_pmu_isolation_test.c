@@ -582,7 +582,7 @@ static bool test_two_guests(void)
 	return equal("second", guests[1].result, alone + LONG_LOOP * LOOP_LENGTH) && passed;
 }
 
-/* The rig sets it. */
+/* The test's script sets it. */
 static bool is_icount(void)
 {
 	return getenv("RISCV_PMU_ICOUNT");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is the same on every core that rig/guest/boot can play (--core), whether its cycles are
+ * What is the same on every core that scripts/guest/boot can play (--core), whether its cycles are
  * sampled by an interrupt, by two raw events or by a timer: perf record's default event has
  * samples, and their periods add up to the count.
  */

@@ -152,7 +152,7 @@ FIXTURE_SETUP(raw)
 {
 	self->ctrs = pmu_raw_ctrs();
 	if (!self->ctrs || pmu_is_legacy() || sysconf(_SC_NPROCESSORS_ONLN) > 1)
-		SKIP(return, "needs one hart, and raw events (rig/guest/boot --raw-events)");
+		SKIP(return, "needs one hart, and raw events (scripts/guest/boot --raw-events)");
 
 	count_on_all_counters(_metadata, self->fd);
 }

@@ -2,7 +2,7 @@
 /*
  * Several processes call perf_event_open(), and use its descriptors, at random: mostly in
  * valid ways, or nearly so. No process may hang, no event may be left, the PMU must count
- * right afterwards, and a process without privilege must not see the kernel. The rig looks
+ * right afterwards, and a process without privilege must not see the kernel. scripts/check looks
  * in the kernel's log for warnings.
  *
  * RISCV_PMU_FUZZ_SECONDS is the duration of each of the two tests; without it they are

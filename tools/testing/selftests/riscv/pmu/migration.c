@@ -77,7 +77,7 @@ TEST_F(raw, a_raw_event_runs_on_each_hart_that_its_task_moves_to)
 	int fd, busy[2];
 
 	if (!pmu_raw_ctrs() || sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		SKIP(return, "needs two harts, and raw events (rig/guest/boot --raw-events)");
+		SKIP(return, "needs two harts, and raw events (scripts/guest/boot --raw-events)");
 
 	ASSERT_TRUE(run_on(0));
 	for (int i = 0; i < 2; i++) {

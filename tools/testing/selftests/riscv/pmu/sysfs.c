@@ -59,7 +59,7 @@ TEST(caps_sampling_is_right_for_the_hart_and_the_parameter)
 }
 
 /*
- * On some cores (--core of rig/guest/boot) only counters that do not interrupt have cycles; on
+ * On some cores (--core of scripts/guest/boot) only counters that do not interrupt have cycles; on
  * others all counters have them.
  */
 TEST(caps_cycles_sampling_is_right_for_the_core)

@@ -264,7 +264,7 @@ TEST_F(task, a_child_of_an_inherited_event_needs_no_firmware_calls)
 
 	EXPECT_EQ(0, calls_of_forks(self->attr));
 	if (!pmu_raw_ctrs())
-		SKIP(return, "the firmware maps no raw events (rig/guest/boot --raw-events)");
+		SKIP(return, "the firmware maps no raw events (scripts/guest/boot --raw-events)");
 	EXPECT_EQ(0, calls_of_forks(pmu_attr(PERF_TYPE_RAW, PMU_RAW(PMU_RAW_MAPPED + 3))));
 }
 

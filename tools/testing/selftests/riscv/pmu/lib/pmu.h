@@ -249,8 +249,8 @@ bool pmu_samples_by_poll(void);
 bool pmu_can_sample(void);
 /*
  * Returns a mask of the counters that the firmware uses for raw events with the selector
- * PMU_RAW_MAPPED, or one that differs from it in the last 12 bits only; 0 if there is none. The
- * rig passes it in the environment (rig/guest/boot --raw-events). These events count nothing.
+ * PMU_RAW_MAPPED, or one that differs from it in the last 12 bits only; 0 if there is none.
+ * scripts/guest/boot --raw-events passes it in the environment. These events count nothing.
  */
 #define PMU_RAW_MAPPED	0x5a000
 long pmu_raw_ctrs(void);
@@ -259,7 +259,7 @@ long pmu_raw_ctrs(void);
  * machine mode (no Smcntrpmf), but the programmable counters do not (Sscofpmf).
  */
 bool pmu_uses_fixed_ctrs(void);
-/* Returns whether QEMU runs with -icount, which the rig passes in the environment. */
+/* Returns whether QEMU runs with -icount, which scripts/guest/boot passes in the environment. */
 bool pmu_is_icount(void);
 /*
  * Returns whether counts can be compared for equality: under QEMU's -icount with one hart, 1 ns
