@@ -112,17 +112,6 @@ static noinline void irq_handle_many(struct riscv_pmu *pmu, struct riscv_pmu_har
 	}
 }
 
-/* At once, so that its members have counted as long as the paused event. */
-static void irq_latch_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    const struct riscv_pmu_counter *counter)
-{
-	const struct perf_event *event =
-		list_first_entry(&counter->events, struct riscv_pmu_event, node)->event;
-
-	if (event->group_leader->nr_siblings)
-		riscv_pmu_event_latch(pmu, hart, event);
-}
-
 /* Most overflows are of one counter that one event uses. */
 static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
 			    struct pt_regs *regs)
@@ -136,7 +125,7 @@ static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 
 	riscv_pmu_hart_pause(pmu, hart, ctrs);
 	if (hart->wanted.sched.used != ctrs)
-		irq_latch_group(pmu, hart, counter);
+		riscv_pmu_counter_latch_group(pmu, hart, counter);
 	irq_handle_counter(pmu, hart, counter, regs);
 }
 
