@@ -11,7 +11,7 @@
 #include <linux/printk.h>
 
 #include "counter.h"
-#include "nmi_block.h"
+#include "nmi/block.h"
 
 /* Off for tests of costs and delays, in which the instructions of the checks would count. */
 static bool check_enabled __read_mostly = true;

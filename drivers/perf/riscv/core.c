@@ -11,12 +11,12 @@
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
-#include "branch.h"
+#include "branch/branch.h"
 #include "counter.h"
-#include "ebb.h"
+#include "ebb/ebb.h"
 #include "entries.h"
 #include "event.h"
-#include "nmi_block.h"
+#include "nmi/block.h"
 #include "throttle.h"
 #include "update.h"
 

@@ -26,7 +26,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			  struct pt_regs *regs, u32 began);
 
-/* nmi.c, nmi_hart.c */
+/* nmi/nmi.c, nmi/hart.c */
 #ifdef CONFIG_RISCV_PMU_NMI
 void riscv_pmu_nmi_drop_registrations(void);
 void riscv_pmu_nmi_probe(struct riscv_pmu *pmu);
@@ -51,14 +51,14 @@ static inline void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferre
 }
 #endif
 
-/* nmi_watchdog.c; on RISC-V, only CONFIG_RISCV_PMU_NMI_WATCHDOG offers that detector. */
+/* nmi/watchdog.c; on RISC-V, only CONFIG_RISCV_PMU_NMI_WATCHDOG offers that detector. */
 #ifdef CONFIG_HARDLOCKUP_DETECTOR_PERF
 void riscv_pmu_nmi_watchdog_init(void);
 #else
 static inline void riscv_pmu_nmi_watchdog_init(void) { }
 #endif
 
-/* nmi_test.c */
+/* nmi/test.c */
 #ifdef CONFIG_RISCV_PMU_NMI_TEST
 void riscv_pmu_nmi_test_init(struct dentry *dir);
 #else

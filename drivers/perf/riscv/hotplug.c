@@ -15,10 +15,10 @@
 
 #include <asm/pmu_csr.h>
 
-#include "branch.h"
+#include "branch/branch.h"
 #include "counter.h"
 #include "csr.h"
-#include "csr_branch.h"
+#include "branch/csr.h"
 #include "entries.h"
 #include "platform/platform.h"
 #include "print.h"

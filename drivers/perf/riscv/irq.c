@@ -14,7 +14,7 @@
 
 #include <asm/irq_regs.h>
 
-#include "branch.h"
+#include "branch/branch.h"
 #include "counter.h"
 #include "csr.h"
 #include "entries.h"

@@ -8,7 +8,7 @@
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 
-#include "nmi_block.h"
+#include "nmi/block.h"
 #include "pmu.h"
 
 #define CREATE_TRACE_POINTS

@@ -53,8 +53,8 @@ enum riscv_pmu_event_state {
  * @state:	enum riscv_pmu_event_state
  * @sampling:	it has an overflow point
  * @polled:	no counter can interrupt for it, so a timer checks the overflow point
- * @user:	its own process has mapped it and may read the counter (user_page.c)
- * @mapped:	some process has mapped it, so its page is kept up to date (user_page.c)
+ * @user:	its own process has mapped it and may read the counter (user/page.c)
+ * @mapped:	some process has mapped it, so its page is kept up to date (user/page.c)
  * @page_outdated: @user is set, and the next riscv_pmu_user_show() updates its page
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
  * @slow_stop:	stopping or detaching it concerns more than its counter: @split, @branch or
@@ -65,7 +65,7 @@ enum riscv_pmu_event_state {
  * @all_maps:	how often it is mapped
  * @page_tick:	jiffies when a sample last updated the times in its page
  * @maps:	how often it is mapped by its own process
- * @ebb:	its overflows cause event-based branches, see ebb.c
+ * @ebb:	its overflows cause event-based branches, see ebb/ebb.c
  * @special:	@ebb, @split or @branch, or it was mapped once: riscv_pmu_add() takes its slow path
  * @pending_delta: counted on counters that it was moved away from, and not yet added to
  *		the perf event; 0 while it is active
@@ -93,11 +93,11 @@ enum riscv_pmu_event_state {
  * @split_base:	first part of a split event: sum of both @period_count after the last sample
  * @split_period: first part: what both parts have counted between the last two samples
  * @guest_write_failed: its counter did not take the value of its KVM guest, whose reads exit
- * @branch:	its samples have branch records, see branch_event.c
+ * @branch:	its samples have branch records, see branch/event.c
  * @branch_ecalls: of all exceptions, it wants only system calls recorded
  * @branch_check: its records have to be checked one by one, whatever other events record
  * @branch_sched_task: perf has to call riscv_pmu_branch_switch() for it at context switches
- * @branch_read_flags:	how its records are read, see branch_sample.c
+ * @branch_read_flags:	how its records are read, see branch/sample.c
  * @branch_ctl:	the value of sctrctl with which a hart records what it wants
  * @branch_node: on &riscv_pmu_hart_branch.events while the event is attached
  * @event:	the perf event; for the layers above the counters
@@ -252,7 +252,7 @@ struct riscv_pmu_hw {
  * @events:	number of active or pending events that need it
  * @mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
  * @masked:	it is masked, because no event on this hart needs it
- * @nmi:	overflows are delivered as NMIs instead (nmi.c), which are never masked
+ * @nmi:	overflows are delivered as NMIs instead (nmi/nmi.c), which are never masked
  * @ebb_taken:	an overflow of this interrupt has caused an event-based branch
  */
 struct riscv_pmu_hart_irq {
@@ -278,7 +278,7 @@ struct riscv_pmu_hart_poll {
 };
 
 /**
- * struct riscv_pmu_hart_user - what user space may read on a hart (user_page.c)
+ * struct riscv_pmu_hart_user - what user space may read on a hart (user/page.c)
  * @mask:	what scounteren holds
  * @shown:	user space may read counters of events here, or will after the next apply
  */
@@ -306,7 +306,7 @@ struct riscv_pmu_hart_throttle {
 };
 
 /**
- * struct riscv_pmu_hart_branch - the branch records of a hart (branch.c)
+ * struct riscv_pmu_hart_branch - the branch records of a hart (branch/branch.c)
  * @events:	attached events whose samples have branch records
  * @ctl:	what sctrctl holds: the union of what @events want; 0: nothing is recorded
  * @stack:	where the records of a sample are put; NULL: this hart cannot record
@@ -393,7 +393,7 @@ struct riscv_pmu_hart {
  * @hart:	this hart
  * @updating:	which of them
  *
- * An NMI does not touch the state of a hart that is being updated, but waits (nmi.c).
+ * An NMI does not touch the state of a hart that is being updated, but waits (nmi/nmi.c).
  *
  * Context: interrupts off.
  */

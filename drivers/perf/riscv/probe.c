@@ -21,7 +21,7 @@
 #include <asm/sbi.h>
 
 #include "backend.h"
-#include "branch.h"
+#include "branch/branch.h"
 #include "counter.h"
 #include "csr.h"
 #include "entries.h"

@@ -8,10 +8,10 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
-#include "branch.h"
+#include "branch/branch.h"
 #include "counter.h"
-#include "ebb.h"
-#include "sse.h"
+#include "ebb/ebb.h"
+#include "nmi/sse.h"
 #include "throttle.h"
 #include "update.h"
 
@@ -113,7 +113,7 @@ static void sample_save_ebb_branches(struct riscv_pmu *pmu, struct riscv_pmu_har
 		riscv_pmu_ebb_save_branches(riscv_pmu_branch_read(pmu, hart, ev));
 }
 
-/* Causes an event-based branch instead of a sample. ebb.c has its own throttling. */
+/* Causes an event-based branch instead of a sample. ebb/ebb.c has its own throttling. */
 static void sample_take_ebb(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev)
 {

@@ -10,7 +10,7 @@
 #include <linux/workqueue.h>
 
 #include "counter.h"
-#include "nmi_block.h"
+#include "nmi/block.h"
 #include "update.h"
 
 /* Delay between the close of the last event and the stop of the counters. */

@@ -26,7 +26,6 @@ int riscv_pmu_commit_txn(struct pmu *pmu);
 void riscv_pmu_cancel_txn(struct pmu *pmu);
 int riscv_pmu_group_validate(struct perf_event *event);
 
-/* attach.c */
 int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_event *ev);
 
@@ -61,7 +60,7 @@ void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_event_opened(void);
 void riscv_pmu_event_closed(void);
 
-/* user_page.c */
+/* user/page.c */
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
 void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 void riscv_pmu_user_switch_in(const struct riscv_pmu_event *ev);
@@ -110,7 +109,7 @@ static inline bool riscv_pmu_user_is_of_cgroup(const struct perf_event *event)
 #endif
 }
 
-/* user_access.c */
+/* user/access.c */
 void riscv_pmu_user_open(struct perf_event *event);
 void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm);
 void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm);

@@ -23,7 +23,7 @@
 #include "../csr.h"
 #include "../event.h"
 #include "../fault.h"
-#include "../nmi_block.h"
+#include "../nmi/block.h"
 #include "../print.h"
 #include "call.h"
 #include "method.h"

@@ -19,7 +19,7 @@
 
 #include "../backend.h"
 #include "../event.h"
-#include "../nmi_block.h"
+#include "../nmi/block.h"
 #include "../print.h"
 #include "call.h"
 #include "method.h"

@@ -12,7 +12,7 @@
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 
-#include "../nmi_block.h"
+#include "../nmi/block.h"
 #include "../print.h"
 #include "call.h"
 #include "method.h"

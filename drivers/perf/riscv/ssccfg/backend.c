@@ -13,7 +13,7 @@
 #include "../backend.h"
 #include "../csr.h"
 #include "../event.h"
-#include "../nmi_block.h"
+#include "../nmi/block.h"
 #include "ssccfg.h"
 
 static u64 ssccfg_fixed_ctr(const struct riscv_pmu *pmu, u32 event_idx)

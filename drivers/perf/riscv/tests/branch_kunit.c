@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of branch.c: what is recorded for each event and on each hart, context switches, and
+ * Tests of branch/branch.c: what is recorded for each event and on each hart, context switches, and
  * harts that come and go. The expected bits of sctrctl have the numbers and names of Smctr, and
  * are not computed by the macros under test.
  */
@@ -613,7 +613,7 @@ static void release(struct fake_pmu *fake)
 	riscv_pmu_branch_release(this_hart(fake));
 }
 
-/* An event of another task, whose counter runs on, may overflow while ebb.c holds the records. */
+/* An event of another task, whose counter runs on, may overflow while ebb/ebb.c holds the records. */
 static void held_records_stay_frozen(struct kunit *test)
 {
 	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(ANY));
@@ -831,7 +831,7 @@ static void call_stack_of_a_task_that_has_run_since_is_stale(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Whether the hart is frozen does not belong to the call stack: ebb.c holds it for handlers. */
+/* Whether the hart is frozen does not belong to the call stack: ebb/ebb.c holds it for handlers. */
 static void freezing_stays_with_the_hart(struct kunit *test)
 {
 	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(CALL_STACK));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of branch_sample.c: records as perf gets them. The types of records have the numbers of
+ * Tests of branch/sample.c: records as perf gets them. The types of records have the numbers of
  * Smctr ("Transfer Types"), and the instructions are those of the ISA manuals.
  */
 

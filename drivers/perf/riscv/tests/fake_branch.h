@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Simulated CSRs of branch records (Smctr and Ssctr) for the tests of branch.c and branch_sample.c,
+ * Simulated CSRs of branch records (Smctr and Ssctr) for the tests of branch/branch.c and branch/sample.c,
  * and events whose samples have branch records.
  */
 #ifndef _RISCV_PMU_FAKE_BRANCH_H
@@ -10,7 +10,7 @@
 #include <linux/bits.h>
 #include <linux/perf_event.h>
 
-#include "../branch.h"
+#include "../branch/branch.h"
 #include "event_fixture.h"
 
 #define BRANCH_DEPTH		16

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of guest.c: which counters a KVM guest may read, and with which values. */
+/* Tests of kvm/guest.c: which counters a KVM guest may read, and with which values. */
 
 #include <linux/perf/riscv_pmu.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of nmi.c: one overflow comes before or after any access to a counter in an operation. Then
+ * Tests of nmi/nmi.c: one overflow comes before or after any access to a counter in an operation. Then
  * the counts and the sample periods have to agree, and no event may be lost, unless the operation
  * had stopped the counter.
  */
@@ -9,9 +9,9 @@
 
 #include "event_fixture.h"
 
-#include "../nmi.h"
-#include "../nmi_block.h"
-#include "../sse.h"
+#include "../nmi/nmi.h"
+#include "../nmi/block.h"
+#include "../nmi/sse.h"
 
 #define PERIOD		100
 /* The event's counter overflows at once if this much time passes. */

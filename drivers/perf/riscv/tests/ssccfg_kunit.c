@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of ssccfg/: the writes to simulated CSRs. */
 
-#include "../csr_branch.h"
+#include "../branch/csr.h"
 #include "../platform/platform.h"
 #include "fake_csr.h"
 

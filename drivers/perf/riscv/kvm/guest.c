@@ -10,10 +10,10 @@
 #include <linux/perf/riscv_pmu.h>
 #include <linux/sched.h>
 
-#include "counter.h"
-#include "csr_branch.h"
-#include "entries.h"
-#include "update.h"
+#include "../counter.h"
+#include "../branch/csr.h"
+#include "../entries.h"
+#include "../update.h"
 
 /**
  * riscv_pmu_guest_enter() - prepare for the run of a KVM guest

@@ -14,7 +14,7 @@
 #include <linux/log2.h>
 #include <linux/percpu.h>
 
-#include "csr_branch.h"
+#include "csr.h"
 
 /* What the driver writes to sctrctl */
 #define CSR_BRANCH_CTL									\
@@ -226,7 +226,7 @@ void riscv_pmu_csr_branch_show(void)
 }
 
 #ifdef CONFIG_RISCV_PMU_KUNIT_TEST
-/* csr_branch.h describes these. */
+/* branch/csr.h describes these. */
 void riscv_pmu_csr_branch_clear(void)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear);

@@ -16,7 +16,7 @@
 #include <asm/sbi.h>
 #include <asm/smp.h>
 
-#include "fault.h"
+#include "../fault.h"
 #include "sse.h"
 
 /* Function IDs (SBI 3.0, chapter 17) */

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 
-#include "pmu.h"
+#include "../pmu.h"
 
 struct mm_struct;
 struct perf_branch_stack;
@@ -62,13 +62,13 @@ struct riscv_pmu_ebb {
 	struct rcu_head rcu;
 };
 
-/* Tasks with EBBs (ebb_task.c). */
+/* Tasks with EBBs (ebb/task.c). */
 struct riscv_pmu_ebb *riscv_pmu_ebb_of_current(void);
 struct riscv_pmu_ebb *riscv_pmu_ebb_new(void);
 int riscv_pmu_ebb_publish(struct riscv_pmu_ebb *ebb);
 void riscv_pmu_ebb_remove(struct riscv_pmu_ebb *ebb);
 
-/* Overflows, branches and returns (ebb.c). */
+/* Overflows, branches and returns (ebb/ebb.c). */
 int riscv_pmu_ebb_check(const struct perf_event *event);
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart);
 bool riscv_pmu_ebb_start(struct perf_event *event);

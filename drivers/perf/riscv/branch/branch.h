@@ -8,8 +8,8 @@
 
 #include <asm/pmu_csr.h>
 
-#include "csr_branch.h"
-#include "pmu.h"
+#include "csr.h"
+#include "../pmu.h"
 
 /* The modes of an sctrctl value, and the types of transfers that it inhibits */
 #define RISCV_PMU_BRANCH_MODES	(PMU_SCTRCTL_U | PMU_SCTRCTL_S)
@@ -39,11 +39,11 @@ struct riscv_pmu_branch_ctx {
 	struct riscv_pmu_branch_record records[];
 };
 
-/* branch_event.c */
+/* branch/event.c */
 int riscv_pmu_branch_check(struct perf_event *event);
 int riscv_pmu_branch_init_event(struct perf_event *event);
 
-/* branch.c */
+/* branch/branch.c */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch);
@@ -53,7 +53,7 @@ void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart);
 
-/* branch_sample.c */
+/* branch/sample.c */
 void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,
 				     struct riscv_pmu_event *ev);
 const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
@@ -63,7 +63,7 @@ void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 				  struct perf_event *event, struct perf_sample_data *data,
 				  bool show);
 
-/* branch_probe.c */
+/* branch/probe.c */
 void riscv_pmu_branch_probe(struct riscv_pmu *pmu);
 void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
 
@@ -111,7 +111,7 @@ static __always_inline void riscv_pmu_branch_release(struct riscv_pmu_hart *hart
 		return;
 
 	WRITE_ONCE(hart->branch.held, false);
-	/* If they are not frozen now, the task has run a KVM guest meanwhile (csr_branch.c). */
+	/* If they are not frozen now, the task has run a KVM guest meanwhile (branch/csr.c). */
 	if (hart->branch.ctl && !(riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN))
 		riscv_pmu_csr_branch_clear();
 	riscv_pmu_branch_unfreeze(hart);

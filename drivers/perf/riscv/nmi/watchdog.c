@@ -10,9 +10,9 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
-#include "entries.h"
+#include "../entries.h"
 #include "nmi.h"
-#include "print.h"
+#include "../print.h"
 
 /* Assumed if cpufreq does not know the frequency, as on arm64 */
 #define WATCHDOG_MAX_HZ		5000000000ULL

@@ -15,7 +15,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
-#include "entries.h"
+#include "../entries.h"
 #include "nmi.h"
 #include "sse.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which harts deliver overflows as NMIs (nmi.c): the decision at boot, CPU hotplug and idle states.
+ * Which harts deliver overflows as NMIs (nmi/nmi.c): the decision at boot, CPU hotplug and idle states.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
@@ -21,10 +21,10 @@
 #include <asm/csr.h>
 #include <asm/delay.h>
 
-#include "entries.h"
+#include "../entries.h"
 #include "nmi.h"
-#include "print.h"
-#include "sbi/call.h"
+#include "../print.h"
+#include "../sbi/call.h"
 #include "sse.h"
 
 static char *nmi_param = "0";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch records (Ssctr): which transfers of control each event wants recorded. branch.c makes the
- * hart record the union of what its events want, and branch_sample.c leaves out of each sample what
+ * Branch records (Ssctr): which transfers of control each event wants recorded. branch/branch.c makes the
+ * hart record the union of what its events want, and branch/sample.c leaves out of each sample what
  * its event does not want.
  */
 
@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #include "branch.h"
-#include "update.h"
+#include "../update.h"
 
 #define BRANCH_SUPPORTED								\
 	(PERF_SAMPLE_BRANCH_PLM_ALL | PERF_SAMPLE_BRANCH_ANY |				\

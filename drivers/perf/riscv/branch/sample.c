@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The branch records of a sample: read from the hart, and translated to perf's entries. An event
- * gets only what it has asked for (branch_event.c), whatever the hart records for others.
+ * gets only what it has asked for (branch/event.c), whatever the hart records for others.
  */
 
 #include <linux/bitfield.h>
@@ -12,7 +12,7 @@
 #include <linux/uaccess.h>
 
 #include "branch.h"
-#include "update.h"
+#include "../update.h"
 
 /*
  * Fields of the third word of struct perf_branch_entry. It is written as a whole, because bit

@@ -32,9 +32,9 @@
 #include <asm/pmu_csr.h>
 #include <asm/ptrace.h>
 
-#include "counter.h"
-#include "nmi_block.h"
-#include "user_page.h"
+#include "../counter.h"
+#include "../nmi/block.h"
+#include "page.h"
 
 /* Events that are mapped by their own process. If there are none, traps are not examined. */
 static atomic_t access_events = ATOMIC_INIT(0);

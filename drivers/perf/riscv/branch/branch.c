@@ -2,7 +2,7 @@
 /*
  * Branch records (Ssctr): what the hart records.
  *
- * It is the union of what its events want (branch_event.c); branch_sample.c leaves out of each
+ * It is the union of what its events want (branch/event.c); branch/sample.c leaves out of each
  * sample what its event does not want. Usually all events of a hart want the same: then no record
  * has to be checked.
  *
@@ -22,9 +22,9 @@
 #include <kunit/static_stub.h>
 
 #include "branch.h"
-#include "compat.h"
-#include "print.h"
-#include "update.h"
+#include "../compat.h"
+#include "../print.h"
+#include "../update.h"
 
 /* --- what is recorded --- */
 
@@ -220,7 +220,7 @@ static void branch_save(const struct riscv_pmu *pmu, struct riscv_pmu_branch_ctx
 
 /*
  * sctrstatus is written first, because records are numbered relative to its write pointer. While a
- * handler of event-based branches runs, the records stay frozen (ebb.c).
+ * handler of event-based branches runs, the records stay frozen (ebb/ebb.c).
  */
 static void branch_restore(struct riscv_pmu_hart *hart, const struct riscv_pmu_branch_ctx *ctx)
 {

@@ -17,12 +17,12 @@
 #include <asm/pmu_csr.h>
 
 /* struct perf_buffer, for the page of a mapping. */
-#include "../../../kernel/events/internal.h"
+#include "../../../../kernel/events/internal.h"
 
-#include "compat.h"
-#include "counter.h"
-#include "csr.h"
-#include "user_page.h"
+#include "../compat.h"
+#include "../counter.h"
+#include "../csr.h"
+#include "page.h"
 
 int riscv_pmu_user_access = USER_ACCESS_MMAP;
 

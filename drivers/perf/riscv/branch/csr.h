@@ -8,8 +8,8 @@
 #include <asm/csr.h>
 #include <asm/pmu_csr.h>
 
-#include "backend.h"
-#include "csr.h"
+#include "../backend.h"
+#include "../csr.h"
 
 /**
  * struct riscv_pmu_branch_record - one record, as the hardware has it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Overflows that interrupt code with interrupts off: what the entry code and nmi.c share. */
+/* Overflows that interrupt code with interrupts off: what the entry code and nmi/nmi.c share. */
 #ifndef _RISCV_PMU_NMI_H
 #define _RISCV_PMU_NMI_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What user_page.c and user_access.c share. */
+/* What user/page.c and user/access.c share. */
 #ifndef _RISCV_PMU_USER_PAGE_H
 #define _RISCV_PMU_USER_PAGE_H
 
 #include <linux/rcupdate.h>
 
-#include "update.h"
+#include "../update.h"
 
 /* kernel.perf_user_access, as mainline documents it */
 enum riscv_pmu_user_access {

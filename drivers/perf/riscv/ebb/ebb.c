@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event-based branches. A task has mapped a page and registered a handler (ebb_dev.c). When a
+ * Event-based branches. A task has mapped a page and registered a handler (ebb/dev.c). When a
  * counter of one of its events overflows, the task's next return to user mode enters the handler.
  * The return address is kept in struct riscv_pmu_ebb; the page, which any thread of the process
  * can write, has a copy.
@@ -35,10 +35,10 @@
 
 #include <uapi/linux/riscv_pmu.h>
 
-#include "branch.h"
-#include "counter.h"
+#include "../branch/branch.h"
+#include "../counter.h"
 #include "ebb.h"
-#include "update.h"
+#include "../update.h"
 
 static_assert(sizeof(struct riscv_ebb_page) <= PAGE_SIZE);
 static_assert(sizeof(struct riscv_ebb_branch) == sizeof(struct perf_branch_entry));
@@ -287,7 +287,7 @@ static struct riscv_pmu_hart *ebb_this_hart(void)
  * riscv_pmu_ebb_find_recording() - find the event that records branches for the current task's EBBs
  * @hart:	this hart
  *
- * If there are several in the task's group, all of them want the same records (branch_event.c).
+ * If there are several in the task's group, all of them want the same records (branch/event.c).
  *
  * Context: interrupts off.
  * Return: the event, or NULL if there is none.

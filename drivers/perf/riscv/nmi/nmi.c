@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Overflows that interrupt code with interrupts off: the firmware delivers them as Supervisor
- * Software Events (SSE, sse.c). The driver calls them NMIs, because to disable interrupts does not
+ * Software Events (SSE, nmi/sse.c). The driver calls them NMIs, because to disable interrupts does not
  * stop them. They are not the NMIs of Smrnmi, and the firmware can mask them.
  *
  * The handler shares its state with the driver's other functions, which run with interrupts off.
@@ -25,11 +25,11 @@
 
 #include <asm/irq_regs.h>
 
-#include "entries.h"
+#include "../entries.h"
 #include "nmi.h"
-#include "nmi_block.h"
+#include "block.h"
 #include "sse.h"
-#include "update.h"
+#include "../update.h"
 
 bool riscv_pmu_nmi_in_use __ro_after_init;
 bool riscv_pmu_nmi_stays_pending __ro_after_init;

@@ -20,9 +20,9 @@
 #include <asm/cpufeature.h>
 
 #include "branch.h"
-#include "compat.h"
-#include "fault.h"
-#include "platform/platform.h"
+#include "../compat.h"
+#include "../fault.h"
+#include "../platform/platform.h"
 
 #define BRANCHES_DEFAULT	32
 
