@@ -162,8 +162,7 @@ static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
  * @pmu:	the PMU
  * @batch:	the batch
  *
- * After an overflow, one batch stops a counter, and another one starts it from a value. These
- * two take a fast path.
+ * After an overflow, a batch stops a counter, and starts it from a value: this takes a fast path.
  *
  * Context: interrupts off.
  * Return: 0, or the errno of the first counter in @batch->failed.
@@ -172,12 +171,12 @@ int riscv_pmu_sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *bat
 {
 	u64 start = batch->start;
 
-	if (batch->release | batch->program || (batch->stop && start))
+	if (batch->release | batch->program)
 		return sbi_change_batch(batch);
-	if (!start) {
+	if (batch->stop)
 		sbi_stop(batch->stop, 0);
+	if (!start)
 		return 0;
-	}
 	if (start != batch->load || start & (start - 1))
 		return riscv_pmu_sbi_plain_start(batch, batch->load);
 
