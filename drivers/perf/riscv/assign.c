@@ -12,6 +12,7 @@
 #include <linux/minmax.h>
 
 #include "counter.h"
+#include "user/user.h"
 #include "sched.h"
 
 /**
@@ -157,11 +158,7 @@ static void assign_move_event(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 	ev->ctr = to;
 	ev->counter = &hart->counter[to];
 	ev->polled_ns = 0;
-	/* The new counter has counted for others: it is written before user space may read it. */
-	if (unlikely(ev->user) && ev->state != RISCV_PMU_EVENT_STOPPED) {
-		ev->clean = false;
-		hart->user.shown = true;
-	}
+	riscv_pmu_user_note_move(hart, ev);
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;
 

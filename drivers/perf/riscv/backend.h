@@ -124,6 +124,7 @@ struct riscv_pmu_selector {
 	u32	counters;
 };
 
+#ifdef CONFIG_RISCV_PMU_BRANCH
 /**
  * struct riscv_pmu_branch_caps - the branch records of a hart (Ssctr)
  * @depth:	how many there are; 0: none can be used
@@ -139,6 +140,7 @@ struct riscv_pmu_branch_caps {
 	u64				ctl;
 	struct perf_branch_stack * __percpu *stack;
 };
+#endif
 
 struct riscv_pmu_platform;
 struct riscv_pmu;
@@ -296,7 +298,9 @@ struct riscv_pmu {
 	unsigned int			irq;
 	u16				ovf_csr;
 	u16				pending_csr;
+#ifdef CONFIG_RISCV_PMU_BRANCH
 	struct riscv_pmu_branch_caps	branch;
+#endif
 	struct riscv_pmu_ctr		ctr[RISCV_MAX_COUNTERS];
 	struct riscv_pmu_hart __percpu	*harts;
 };

@@ -97,6 +97,6 @@ void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_ha
 	CHECK(nr.irq == hart->irq.events);
 	CHECK(nr.polled == hart->poll.events);
 	/* Otherwise an NMI could have interrupted the apply. */
-	CHECK(!pmu->nmi || hart->updating || this_cpu_read(riscv_pmu_nmi_blocks));
+	CHECK(!pmu->nmi || hart->updating || riscv_pmu_nmi_is_blocked());
 	printk_deferred_exit();
 }

@@ -19,6 +19,7 @@
 #include "nmi/block.h"
 #include "throttle.h"
 #include "update.h"
+#include "user/user.h"
 
 /* perf disables all PMUs of a task's events, on whatever hart it runs. */
 static void core_disable_type(struct pmu *p)
@@ -63,11 +64,11 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 
 	if (!(event->hw.state & PERF_HES_STOPPED))
 		return;
-	if (unlikely(ev->ebb) && !riscv_pmu_ebb_start(event))
+	if (unlikely(riscv_pmu_event_has_ebb(ev)) && !riscv_pmu_ebb_start(event))
 		return;
 
-	if (unlikely(ev->split))
-		riscv_pmu_split_start(hart, ev->split,
+	if (unlikely(riscv_pmu_event_part(ev)))
+		riscv_pmu_split_start(hart, riscv_pmu_event_part(ev),
 				      flags & PERF_EF_RELOAD && !local64_read(ev->left) &&
 				      !riscv_pmu_event_is_at_overflow_point(ev));
 	if (ev->sampling)
@@ -75,7 +76,7 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 						riscv_pmu_event_period_left(ev);
 	event->hw.state = 0;
 	riscv_pmu_event_start(hart, ev, left);
-	if (unlikely(ev->mapped))
+	if (unlikely(riscv_pmu_event_is_mapped(ev)))
 		riscv_pmu_user_start(hart, ev);
 }
 
@@ -103,10 +104,10 @@ static noinline void core_stop_slow(struct riscv_pmu_hart *hart, struct perf_eve
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (ev->mapped || ev->user_idx)
+	if (riscv_pmu_event_is_mapped(ev) || riscv_pmu_event_is_shown(ev))
 		riscv_pmu_user_hide(event);
-	if (ev->split)
-		riscv_pmu_event_stop(hart, ev->split);
+	if (riscv_pmu_event_part(ev))
+		riscv_pmu_event_stop(hart, riscv_pmu_event_part(ev));
 }
 
 static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -118,7 +119,8 @@ static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_ha
 	riscv_pmu_hart_update_event(pmu, hart, event);
 	riscv_pmu_event_stop(hart, to_riscv_pmu_event(event));
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (unlikely(to_riscv_pmu_event(event)->slow_stop || to_riscv_pmu_event(event)->mapped))
+	if (unlikely(to_riscv_pmu_event(event)->slow_stop ||
+		     riscv_pmu_event_is_mapped(to_riscv_pmu_event(event))))
 		core_stop_slow(hart, event);
 }
 
@@ -164,21 +166,16 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 static int core_attach_rest(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev)
 {
-	int err;
+	struct riscv_pmu_event *part = riscv_pmu_event_part(ev);
+	int err = part ? riscv_pmu_split_attach(pmu, hart, part) : 0;
 
-	if (unlikely(ev->split)) {
-		err = riscv_pmu_split_attach(pmu, hart, ev->split);
-		if (err)
-			return err;
-	}
-	if (unlikely(ev->branch)) {
-		err = riscv_pmu_branch_add(hart, ev);
-		if (err && ev->split)
-			riscv_pmu_event_detach(hart, ev->split);
+	if (err || !riscv_pmu_event_has_branches(ev))
 		return err;
-	}
 
-	return 0;
+	err = riscv_pmu_branch_add(hart, ev);
+	if (err && part)
+		riscv_pmu_event_detach(hart, part);
+	return err;
 }
 
 /* Attaches an event to its last counter, and starts it. */
@@ -196,20 +193,21 @@ static __always_inline int core_add_again(struct riscv_pmu_hart *hart, struct pe
 /* Whether nothing but branch records or a mapped page makes the event special. */
 static bool core_is_simple(const struct riscv_pmu_event *ev)
 {
-	return !(ev->user || ev->user_idx || ev->ebb || ev->split);
+	return !(riscv_pmu_event_is_shown(ev) || riscv_pmu_event_has_ebb(ev) ||
+		 riscv_pmu_event_part(ev));
 }
 
 /* Such an event returns to its last counter. */
 static int core_add_simple(struct riscv_pmu_hart *hart, struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-	int err = ev->branch ? riscv_pmu_branch_add(hart, ev) : 0;
+	int err = riscv_pmu_event_has_branches(ev) ? riscv_pmu_branch_add(hart, ev) : 0;
 
 	if (err)
 		return err;
 
 	core_add_again(hart, event, ev->sampling ? core_reload(event, ev) : 0);
-	if (ev->mapped)
+	if (riscv_pmu_event_is_mapped(ev))
 		riscv_pmu_user_switch_in(ev);
 	return 0;
 }
@@ -222,7 +220,7 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	if (core_is_simple(ev) && riscv_pmu_event_can_return(hart, ev) && flags & PERF_EF_START)
 		return core_add_simple(hart, event);
-	if (ev->ebb && !riscv_pmu_ebb_is_alone(hart))
+	if (riscv_pmu_event_has_ebb(ev) && !riscv_pmu_ebb_is_alone(hart))
 		return -EAGAIN;
 	if (riscv_pmu_event_can_return(hart, ev))
 		riscv_pmu_event_attach(hart, ev);
@@ -271,7 +269,8 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 		 * applies; and if the times in the mapped page have changed.
 		 */
 		if (unlikely(left <= (s64)ev->min_period) ||
-		    (ev->mapped && unlikely(!riscv_pmu_user_has_same_times(event))))
+		    (riscv_pmu_event_is_mapped(ev) &&
+		     unlikely(!riscv_pmu_user_has_same_times(event))))
 			return core_add(pmu, hart, event, flags);
 	}
 
@@ -294,7 +293,7 @@ static __always_inline void core_del_latched(struct riscv_pmu_hart *hart, struct
 					riscv_pmu_event_take_delta(ev, ev->counter->count));
 	riscv_pmu_event_stop(hart, ev);
 	core_detach(hart, event);
-	if (ev->mapped)
+	if (riscv_pmu_event_is_mapped(ev))
 		riscv_pmu_user_switch_out(event);
 }
 
@@ -304,12 +303,12 @@ static noinline void core_del_simple(struct riscv_pmu *pmu, struct riscv_pmu_har
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (ev->branch)
+	if (riscv_pmu_event_has_branches(ev))
 		riscv_pmu_branch_del(hart, ev);
 	riscv_pmu_hart_update_event(pmu, hart, event);
 	riscv_pmu_event_stop(hart, ev);
 	core_detach(hart, event);
-	if (!ev->mapped)
+	if (!riscv_pmu_event_is_mapped(ev))
 		return;
 
 	if (riscv_pmu_user_is_of_cgroup(event))
@@ -323,7 +322,7 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if ((ev->slow_stop || ev->mapped) && ev->state == RISCV_PMU_EVENT_ACTIVE &&
+	if ((ev->slow_stop || riscv_pmu_event_is_mapped(ev)) && ev->state == RISCV_PMU_EVENT_ACTIVE &&
 	    core_is_simple(ev)) {
 		core_del_simple(pmu, hart, event);
 		return;
@@ -333,13 +332,13 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		core_stop_slow(hart, event);
 	else
 		core_stop(pmu, hart, event);
-	if (unlikely(to_riscv_pmu_event(event)->split))
-		riscv_pmu_event_detach(hart, to_riscv_pmu_event(event)->split);
-	if (unlikely(to_riscv_pmu_event(event)->branch))
-		riscv_pmu_branch_del(hart, to_riscv_pmu_event(event));
+	if (riscv_pmu_event_part(ev))
+		riscv_pmu_event_detach(hart, riscv_pmu_event_part(ev));
+	if (riscv_pmu_event_has_branches(ev))
+		riscv_pmu_branch_del(hart, ev);
 	/* After an event-based branch the counter runs with its flag set; clear it for others. */
-	if (unlikely(to_riscv_pmu_event(event)->ebb))
-		hart->dirty |= BIT_ULL(to_riscv_pmu_event(event)->ctr) & pmu->narrow_ctrs;
+	if (riscv_pmu_event_has_ebb(ev))
+		hart->dirty |= BIT_ULL(ev->ctr) & pmu->narrow_ctrs;
 	core_detach(hart, event);
 }
 
@@ -353,7 +352,7 @@ static noinline void core_del_indirect(struct riscv_pmu *pmu, struct riscv_pmu_h
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	u64 now;
 
-	if (ev->special || ev->sampling || ev->user_idx || event->group_leader->nr_siblings ||
+	if (ev->special || ev->sampling || riscv_pmu_event_is_shown(ev) || event->group_leader->nr_siblings ||
 	    ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return core_del(pmu, hart, event);
 
@@ -427,7 +426,7 @@ static void core_event_destroy(struct perf_event *event)
 {
 	riscv_pmu_user_forget(event);
 	riscv_pmu_event_closed();
-	kfree(to_riscv_pmu_event(event)->split);
+	kfree(riscv_pmu_event_part(to_riscv_pmu_event(event)));
 	kfree(to_riscv_pmu_event(event));
 	event->pmu_private = NULL;
 }
@@ -520,13 +519,15 @@ static int core_resolve(const struct perf_event *event, struct riscv_pmu_request
 static int core_inherit(const struct perf_event *event, struct riscv_pmu_request *req)
 {
 	const struct perf_event *parent = event->parent;
+	const struct riscv_pmu_event *part;
 
 	if (!parent || parent->pmu != event->pmu)
 		return core_resolve(event, req);
 
 	req[0] = to_riscv_pmu_event(parent)->req;
-	if (to_riscv_pmu_event(parent)->split)
-		req[1] = to_riscv_pmu_event(parent)->split->req;
+	part = riscv_pmu_event_part(to_riscv_pmu_event(parent));
+	if (part)
+		req[1] = part->req;
 	return 0;
 }
 
@@ -564,16 +565,14 @@ int riscv_pmu_event_init(struct perf_event *event)
 	 * riscv_pmu_read() ignores stopped events, so the event begins stopped.
 	 */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	ev->ebb = event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
-	ev->sampling |= ev->ebb;
-	ev->special = ev->ebb;
+	riscv_pmu_ebb_note(ev);
 	ev->indirect = !(ev->req.ctrs & pmu->direct_ctrs);
 	ev->slow_stop = ev->indirect;
 	if (req[1].ctrs) {
 		err = riscv_pmu_split_create(ev, &req[1]);
 		if (err)
 			return err;
-		part = ev->split;
+		part = riscv_pmu_event_part(ev);
 	}
 	event->pmu_private = ev;
 	err = riscv_pmu_branch_init_event(event) ?: riscv_pmu_ebb_check(event) ?:
@@ -627,9 +626,7 @@ void __init riscv_pmu_core_init(struct riscv_pmu *pmu)
 	pmu->pmu.start_txn = riscv_pmu_start_txn;
 	pmu->pmu.commit_txn = riscv_pmu_commit_txn;
 	pmu->pmu.cancel_txn = riscv_pmu_cancel_txn;
-	pmu->pmu.event_idx = riscv_pmu_user_idx;
-	pmu->pmu.event_mapped = riscv_pmu_user_mapped;
-	pmu->pmu.event_unmapped = riscv_pmu_user_unmapped;
+	riscv_pmu_user_init_callbacks(&pmu->pmu);
 	pmu->pmu.event_init = pmu->ops.event_init;
 	pmu->pmu.add = pmu->ops.add;
 	pmu->pmu.del = pmu->ops.del;

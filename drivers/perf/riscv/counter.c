@@ -8,6 +8,7 @@
 #include <linux/bitops.h>
 #include <linux/string.h>
 
+#include "branch/branch.h"
 #include "counter.h"
 
 /**
@@ -24,7 +25,7 @@ void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	memset(hart, 0, sizeof(*hart));
 	hart->pmu = pmu;
 	hart->gen = gen;
-	INIT_LIST_HEAD(&hart->branch.events);
+	riscv_pmu_branch_hart_reset(hart);
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		struct riscv_pmu_counter *counter = &hart->counter[ctr];
 

@@ -11,6 +11,7 @@
 #include <linux/seq_file.h>
 
 #include "entries.h"
+#include "nmi/nmi.h"
 #include "pmu.h"
 #include "sbi/call.h"
 

@@ -26,45 +26,6 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			  struct pt_regs *regs, u32 began);
 
-/* nmi/nmi.c, nmi/hart.c */
-#ifdef CONFIG_RISCV_PMU_NMI
-void riscv_pmu_nmi_drop_registrations(void);
-void riscv_pmu_nmi_probe(struct riscv_pmu *pmu);
-void riscv_pmu_nmi_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart);
-void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart);
-void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_nmi_set_guest(struct task_struct *guest);
-void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred);
-#else
-static inline void riscv_pmu_nmi_drop_registrations(void) { }
-static inline void riscv_pmu_nmi_probe(struct riscv_pmu *pmu) { }
-static inline void riscv_pmu_nmi_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart) { }
-static inline void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart) { }
-static inline void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart) { }
-static inline void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart) { }
-static inline void riscv_pmu_nmi_set_guest(struct task_struct *guest) { }
-static inline void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
-{
-	*nmis = 0;
-	*deferred = 0;
-}
-#endif
-
-/* nmi/watchdog.c; on RISC-V, only CONFIG_RISCV_PMU_NMI_WATCHDOG offers that detector. */
-#ifdef CONFIG_HARDLOCKUP_DETECTOR_PERF
-void riscv_pmu_nmi_watchdog_init(void);
-#else
-static inline void riscv_pmu_nmi_watchdog_init(void) { }
-#endif
-
-/* nmi/test.c */
-#ifdef CONFIG_RISCV_PMU_NMI_TEST
-void riscv_pmu_nmi_test_init(struct dentry *dir);
-#else
-static inline void riscv_pmu_nmi_test_init(struct dentry *dir) { }
-#endif
-
 /* poll.c */
 void riscv_pmu_poll_probe(struct riscv_pmu *pmu);
 void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart);

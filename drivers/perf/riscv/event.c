@@ -387,7 +387,7 @@ static int event_try_substitute(struct riscv_pmu *pmu, const struct perf_event_a
 		refused = event_find_mode_event(pmu, attr, inh, raw_events->kernel, &raw[0]);
 		break;
 	case 0:
-		if (!attr->sample_period)
+		if (!attr->sample_period || !IS_ENABLED(CONFIG_RISCV_PMU_SPLIT))
 			return err;
 		refused = event_find_mode_event(pmu, attr, inh, raw_events->user, &raw[0]) ?:
 			  event_find_mode_event(pmu, attr, inh, raw_events->kernel, &raw[1]);

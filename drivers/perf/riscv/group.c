@@ -43,8 +43,8 @@ static int group_place(struct riscv_pmu_assignment *assign, const struct pmu *pm
 
 	ev = to_riscv_pmu_event(event);
 	err = group_place_request(assign, prefer, &ev->req);
-	if (!err && ev->split)
-		err = group_place_request(assign, prefer, &ev->split->req);
+	if (!err && riscv_pmu_event_part(ev))
+		err = group_place_request(assign, prefer, &riscv_pmu_event_part(ev)->req);
 	return err;
 }
 

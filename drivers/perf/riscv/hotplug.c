@@ -18,11 +18,12 @@
 #include "branch/branch.h"
 #include "counter.h"
 #include "csr.h"
-#include "branch/csr.h"
 #include "entries.h"
+#include "nmi/nmi.h"
 #include "platform/platform.h"
 #include "print.h"
 #include "update.h"
+#include "user/user.h"
 
 /* Harts that were checked: they stay what they are when they go offline and come online again. */
 static struct cpumask hotplug_checked;

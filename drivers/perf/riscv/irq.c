@@ -17,6 +17,7 @@
 #include "branch/branch.h"
 #include "counter.h"
 #include "csr.h"
+#include "ebb/ebb.h"
 #include "entries.h"
 #include "fault.h"
 #include "throttle.h"
@@ -124,8 +125,7 @@ static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 	}
 
 	riscv_pmu_hart_pause(pmu, hart, ctrs);
-	if (hart->wanted.sched.used != ctrs)
-		riscv_pmu_counter_latch_group(pmu, hart, counter);
+	riscv_pmu_counter_latch_group(pmu, hart, counter);
 	irq_handle_counter(pmu, hart, counter, regs);
 }
 
@@ -153,7 +153,7 @@ static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u
 /* A counter overflowed early, or caused an event-based branch: its group is paused. */
 static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	if (!hart->irq.ebb_taken) {
+	if (!riscv_pmu_ebb_was_taken(hart)) {
 		hart->stats.early++;
 		return;
 	}
@@ -197,7 +197,7 @@ void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 		return;
 	}
 
-	hart->irq.ebb_taken = false;
+	riscv_pmu_ebb_begin_irq(hart);
 	irq_handle_ctrs(pmu, hart, ctrs, regs);
 	if (unlikely(hart->stats.samples == samples))
 		irq_without_sample(pmu, hart);

@@ -3,8 +3,6 @@
  * The PMUs of this machine, one for each CPU type, and the PMU that each hart has.
  */
 
-#include <linux/cleanup.h>
-#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 
@@ -16,7 +14,9 @@
 
 struct riscv_pmu riscv_pmu_types[RISCV_PMU_MAX_CPU_TYPES];
 unsigned int riscv_pmu_nr_types;
+#ifdef CONFIG_RISCV_PMU_NMI
 DEFINE_PER_CPU(unsigned int, riscv_pmu_nmi_blocks);
+#endif
 static DEFINE_PER_CPU(struct riscv_pmu *, pmu_of);
 
 /**
@@ -38,33 +38,6 @@ struct riscv_pmu *riscv_pmu_get(void)
 struct riscv_pmu *riscv_pmu_of(unsigned int cpu)
 {
 	return per_cpu(pmu_of, cpu);
-}
-
-/**
- * riscv_pmu_samples_by_nmi() - whether overflows are NMIs on all online harts
- * @pmu:	the PMU
- *
- * The firmware may refuse NMIs to a hart that comes online later; that hart uses the interrupt.
- *
- * Context: process.
- * Return: true if a hart of the PMU is online, and all that are online have NMIs.
- */
-bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu)
-{
-	bool some = false;
-	unsigned int cpu;
-
-	if (!pmu->nmi)
-		return false;
-
-	guard(cpus_read_lock)();
-	for_each_cpu_and(cpu, &pmu->cpus, cpu_online_mask) {
-		if (!per_cpu_ptr(pmu->harts, cpu)->irq.nmi)
-			return false;
-		some = true;
-	}
-
-	return some;
 }
 
 /**

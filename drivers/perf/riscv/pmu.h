@@ -114,15 +114,19 @@ struct riscv_pmu_event {
 	u8			state;
 	bool			sampling;
 	bool			polled;
+	bool			slow_stop;
+	bool			special;
+	bool			indirect;
+#ifdef CONFIG_RISCV_PMU_USER_ACCESS
 	bool			user;
 	bool			mapped;
 	bool			page_outdated;
-	u8			user_idx;
-	bool			slow_stop;
 	bool			clean;
+	u8			user_idx;
+#endif
+#ifdef CONFIG_RISCV_PMU_EBB
 	bool			ebb;
-	bool			special;
-	bool			indirect;
+#endif
 	u64			pending_delta;
 	u64			overflow_point;
 	u64			period_left;
@@ -133,23 +137,30 @@ struct riscv_pmu_event {
 	u32			rate;
 	u64			polled_ns;
 	u64			polled_count;
+	struct riscv_pmu_request req;
+	u64			accepted;
+	u64			candidates;
+	unsigned long		retry;
+	struct pid		*opener;
+	struct perf_event	*event;
+	local64_t		own_left;
+#ifdef CONFIG_RISCV_PMU_USER_ACCESS
 	unsigned int		all_maps;
 	unsigned long		page_tick;
 	unsigned int		maps;
 	struct mm_struct	*mm;
 	struct riscv_pmu_task	*task;
-	struct riscv_pmu_request req;
-	u64			accepted;
-	u64			candidates;
-	unsigned long		retry;
 	u64			user_ctrs;
-	struct pid		*opener;
-	struct perf_event	*event;
+#endif
+#ifdef CONFIG_RISCV_PMU_SPLIT
 	struct riscv_pmu_event	*split;
 	u64			split_base;
 	u64			split_period;
-	local64_t		own_left;
+#endif
+#ifdef CONFIG_RISCV_PMU_KVM
 	bool			guest_write_failed;
+#endif
+#ifdef CONFIG_RISCV_PMU_BRANCH
 	bool			branch;
 	bool			branch_ecalls;
 	bool			branch_check;
@@ -157,6 +168,7 @@ struct riscv_pmu_event {
 	u8			branch_read_flags;
 	u64			branch_ctl;
 	struct list_head	branch_node;
+#endif
 };
 
 /**
@@ -260,7 +272,9 @@ struct riscv_pmu_hart_irq {
 	unsigned long	mask;
 	bool		masked;
 	bool		nmi;
+#ifdef CONFIG_RISCV_PMU_EBB
 	bool		ebb_taken;
+#endif
 };
 
 /**
@@ -277,6 +291,7 @@ struct riscv_pmu_hart_poll {
 	bool		active;
 };
 
+#ifdef CONFIG_RISCV_PMU_USER_ACCESS
 /**
  * struct riscv_pmu_hart_user - what user space may read on a hart (user/page.c)
  * @mask:	what scounteren holds
@@ -286,6 +301,7 @@ struct riscv_pmu_hart_user {
 	u32	mask;
 	bool	shown;
 };
+#endif
 
 /**
  * struct riscv_pmu_hart_throttle - the interrupts that take samples on a hart (throttle.h)
@@ -305,6 +321,7 @@ struct riscv_pmu_hart_throttle {
 	u32		early_since;
 };
 
+#ifdef CONFIG_RISCV_PMU_BRANCH
 /**
  * struct riscv_pmu_hart_branch - the branch records of a hart (branch/branch.c)
  * @events:	attached events whose samples have branch records
@@ -326,6 +343,7 @@ struct riscv_pmu_hart_branch {
 	const struct task_struct	*task;
 	u64				switches;
 };
+#endif
 
 /**
  * struct riscv_pmu_hart - one hart's PMU
@@ -377,10 +395,14 @@ struct riscv_pmu_hart {
 	bool			needs_start;
 	bool			shut_down;
 	struct riscv_pmu_hart_irq irq;
+#ifdef CONFIG_RISCV_PMU_USER_ACCESS
 	struct riscv_pmu_hart_user user;
+#endif
 	struct riscv_pmu_hart_throttle throttle;
 	struct riscv_pmu_hart_poll poll;
+#ifdef CONFIG_RISCV_PMU_BRANCH
 	struct riscv_pmu_hart_branch branch;
+#endif
 	struct riscv_pmu_stats	stats;
 	struct riscv_pmu_counter counter[RISCV_MAX_COUNTERS];
 	const struct riscv_pmu_event *sampler[RISCV_MAX_COUNTERS];
@@ -434,7 +456,6 @@ extern unsigned int riscv_pmu_nr_types;
 
 struct riscv_pmu *riscv_pmu_get(void);
 struct riscv_pmu *riscv_pmu_of(unsigned int cpu);
-bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu);
 void riscv_pmu_set_of(unsigned int cpu, struct riscv_pmu *pmu);
 
 #endif /* _RISCV_PMU_PMU_H */

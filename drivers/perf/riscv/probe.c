@@ -27,9 +27,11 @@
 #include "entries.h"
 #include "event.h"
 #include "fault.h"
+#include "nmi/nmi.h"
 #include "platform/platform.h"
 #include "throttle.h"
 #include "update.h"
+#include "user/user.h"
 
 static char *backend_param = "auto";
 module_param_named(backend, backend_param, charp, 0444);
@@ -409,55 +411,3 @@ static int __init riscv_pmu_init(void)
 	return err;
 }
 device_initcall(riscv_pmu_init);
-
-#ifdef CONFIG_RISCV_PMU_SBI
-/**
- * riscv_pmu_get_hpm_info() - counters that KVM can offer its guests
- * @hw_ctr_width:	out: bits of a programmable counter, less one, as the SBI has it
- * @num_hw_ctr:		out: number of hardware counters
- *
- * Return: 0, or -EINVAL if there are no counters.
- */
-int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr)
-{
-	struct riscv_pmu *pmu = riscv_pmu_get();
-	u64 hw, programmable;
-
-	if (!pmu)
-		return -EINVAL;
-
-	hw = pmu->ctrs & ~pmu->fw_ctrs;
-	programmable = hw & ~pmu->fixed_ctrs;
-	*hw_ctr_width = programmable ? pmu->ctr[__ffs64(programmable)].width - 1 : 0;
-	*num_hw_ctr = hweight64(hw);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(riscv_pmu_get_hpm_info);
-
-/**
- * riscv_pmu_get_event_info() - the SBI's event_idx of a perf event
- * @type:	perf_event_attr.type
- * @config:	perf_event_attr.config
- * @econfig:	out: event_data; may be NULL
- *
- * Return: event_idx, or a negative errno.
- */
-int riscv_pmu_get_event_info(u32 type, u64 config, u64 *econfig)
-{
-	const struct perf_event_attr attr = { .type = type, .config = config };
-	struct riscv_pmu *pmu = riscv_pmu_get();
-	struct riscv_pmu_config cfg;
-	int err;
-
-	if (!pmu)
-		return -ENODEV;
-
-	err = riscv_pmu_event_parse(pmu, &attr, &cfg);
-	if (err)
-		return err;
-	if (econfig)
-		*econfig = cfg.event_data;
-	return cfg.event_idx;
-}
-EXPORT_SYMBOL_GPL(riscv_pmu_get_event_info);
-#endif

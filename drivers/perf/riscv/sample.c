@@ -11,9 +11,10 @@
 #include "branch/branch.h"
 #include "counter.h"
 #include "ebb/ebb.h"
-#include "nmi/sse.h"
+#include "nmi/nmi.h"
 #include "throttle.h"
 #include "update.h"
+#include "user/user.h"
 
 /*
  * The registers for a sample. The interrupt of an overflow in user mode may arrive only after
@@ -46,17 +47,26 @@ static void sample_pause_event(struct riscv_pmu_hart *hart, struct perf_event *e
 	riscv_pmu_event_pause(hart, ev);
 }
 
+static void sample_pause_part(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      const struct perf_event *event)
+{
+	struct riscv_pmu_event *part = riscv_pmu_event_part(to_riscv_pmu_event(event));
+
+	if (part)
+		riscv_pmu_split_pause(pmu, hart, part);
+}
+
 /* The second parts of split members. */
 static noinline void sample_pause_parts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
-	if (leader->pmu == event->pmu && to_riscv_pmu_event(leader)->split)
-		riscv_pmu_split_pause(pmu, hart, to_riscv_pmu_event(leader)->split);
+	if (leader->pmu == event->pmu)
+		sample_pause_part(pmu, hart, leader);
 	for_each_sibling_event(sibling, leader) {
-		if (sibling->pmu == event->pmu && to_riscv_pmu_event(sibling)->split)
-			riscv_pmu_split_pause(pmu, hart, to_riscv_pmu_event(sibling)->split);
+		if (sibling->pmu == event->pmu)
+			sample_pause_part(pmu, hart, sibling);
 	}
 }
 
@@ -101,29 +111,8 @@ static void sample_prepare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		riscv_pmu_event_latch(pmu, hart, event);
 	if (pauses)
 		sample_pause_group(pmu, hart, event);
-	if (type & SAMPLE_REGS && in_nmi())
-		riscv_pmu_sse_read_regs(regs);
-}
-
-static void sample_save_ebb_branches(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
-{
-	const struct riscv_pmu_event *ev = riscv_pmu_ebb_find_recording(hart);
-
-	if (ev)
-		riscv_pmu_ebb_save_branches(riscv_pmu_branch_read(pmu, hart, ev));
-}
-
-/* Causes an event-based branch instead of a sample. ebb/ebb.c has its own throttling. */
-static void sample_take_ebb(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_event *ev)
-{
-	hart->latched = 0;
-	if (riscv_pmu_ebb_overflow(ev->event, hart->throttle.began)) {
-		hart->irq.ebb_taken = true;
-		sample_save_ebb_branches(pmu, hart);
-	} else if (ev->state == RISCV_PMU_EVENT_ACTIVE) {
-		riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev));
-	}
+	if (type & SAMPLE_REGS)
+		riscv_pmu_nmi_read_regs(regs);
 }
 
 /**
@@ -140,27 +129,27 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 {
 	/* Not on the stack, where the compiler may zero all of it before. */
 	struct perf_sample_data *data = &hart->sample;
+	struct riscv_pmu_event *part = riscv_pmu_event_part(ev);
 	struct perf_event *event = ev->event;
 	struct hw_perf_event *hwc = &event->hw;
 	bool stop;
 
 	sample_prepare(pmu, hart, ev, regs);
-	if (unlikely(ev->split))
-		riscv_pmu_split_pause(pmu, hart, ev->split);
+	if (unlikely(part))
+		riscv_pmu_split_pause(pmu, hart, part);
 	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))
 		riscv_pmu_event_add_delta(event, ev,
 					  riscv_pmu_event_take_delta(ev, ev->counter->count));
-	if (unlikely(ev->split) ? !riscv_pmu_split_set_period(ev) :
-				  !riscv_pmu_event_set_period(ev)) {
+	if (unlikely(part) ? !riscv_pmu_split_set_period(ev) : !riscv_pmu_event_set_period(ev)) {
 		hart->latched = 0;
 		return;
 	}
-	if (unlikely(ev->ebb)) {
-		sample_take_ebb(pmu, hart, ev);
+	if (unlikely(riscv_pmu_event_has_ebb(ev))) {
+		riscv_pmu_ebb_handle_overflow(pmu, hart, ev);
 		return;
 	}
 
-	if (ev->mapped)
+	if (riscv_pmu_event_is_mapped(ev))
 		riscv_pmu_user_sample(event, to_riscv_pmu_event(event));
 	riscv_pmu_throttle_event(hart, ev);
 	/* Before the overflow handler, which may restart the event: it is no longer due. */
@@ -168,8 +157,8 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	hart->stats.samples++;
 	hart->stats.merged += hwc->last_period / 2 >= hwc->sample_period;
 	perf_sample_data_init(data, 0, hwc->last_period);
-	if (unlikely(ev->split))
-		hwc->last_period = to_riscv_pmu_event(event)->split_period;
+	if (unlikely(part))
+		hwc->last_period = riscv_pmu_split_period(ev);
 	if (unlikely(has_branch_stack(event)))
 		riscv_pmu_branch_save_sample(pmu, hart, event, data,
 					     riscv_pmu_branch_check_current(hart, event));
@@ -197,8 +186,8 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				 struct riscv_pmu_event *ev)
 {
-	if (unlikely(ev->split))
-		riscv_pmu_split_pause(pmu, hart, ev->split);
+	if (unlikely(riscv_pmu_event_part(ev)))
+		riscv_pmu_split_pause(pmu, hart, riscv_pmu_event_part(ev));
 	if (!sample_pauses_group(ev))
 		return;
 

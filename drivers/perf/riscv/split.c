@@ -8,37 +8,11 @@
 #include <linux/slab.h>
 
 #include "counter.h"
+#include "split.h"
 #include "update.h"
 
 /* Whether there was a split event: most machines have none. */
 bool riscv_pmu_split_used __read_mostly;
-
-/**
- * riscv_pmu_event_new() - allocate what the driver knows of an event, or of a part of it
- * @event:	the event
- * @req:	its config and constraint
- *
- * Context: process, may sleep.
- * Return: the event, or NULL if there is no memory.
- */
-struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
-					    const struct riscv_pmu_request *req)
-{
-	struct riscv_pmu_event *ev = kzalloc(sizeof(*ev), GFP_KERNEL);
-
-	if (!ev)
-		return NULL;
-
-	ev->event = event;
-	ev->req = *req;
-	ev->candidates = req->ctrs;
-	ev->ctr = -1;
-	ev->sampling = is_sampling_event(event);
-	ev->left = &event->hw.period_left;
-	/* It has not reached an overflow point. */
-	ev->overflow_point = 1;
-	return ev;
-}
 
 /**
  * riscv_pmu_split_create() - create the second part of an event
@@ -163,4 +137,15 @@ bool riscv_pmu_split_set_period(struct riscv_pmu_event *ev)
 	first->split_base = split_count(ev);
 	first->split_period = count;
 	return true;
+}
+
+/**
+ * riscv_pmu_split_period() - what both parts of a split event counted between its last two samples
+ * @ev:		a part of the event
+ *
+ * Return: the number of events.
+ */
+u64 riscv_pmu_split_period(const struct riscv_pmu_event *ev)
+{
+	return to_riscv_pmu_event(ev->event)->split_period;
 }

@@ -11,7 +11,9 @@
 
 #include <asm/sbi.h>
 
+#include "branch/branch.h"
 #include "entries.h"
+#include "nmi/nmi.h"
 #include "pmu.h"
 
 static struct riscv_pmu *sysfs_dev_to_pmu(struct device *dev)
@@ -30,7 +32,9 @@ static DEVICE_ATTR_RO(event);
 PMU_FORMAT_ATTR(firmware, "config:62-63");
 PMU_FORMAT_ATTR(std, "config:62");
 PMU_FORMAT_ATTR(counterid_mask, "config2:0-31");
+#ifdef CONFIG_RISCV_PMU_EBB
 PMU_FORMAT_ATTR(ebb, "config1:63");
+#endif
 static_assert(__builtin_ctzll(RISCV_PMU_CONFIG1_EBB) == 63);
 static_assert(RISCV_PMU_CLASS_SHIFT == 62 && RISCV_PMU_CLASS_STD == 1);
 
@@ -39,7 +43,9 @@ static struct attribute *sysfs_formats[] = {
 	&format_attr_firmware.attr,
 	&format_attr_std.attr,
 	&format_attr_counterid_mask.attr,
+#ifdef CONFIG_RISCV_PMU_EBB
 	&format_attr_ebb.attr,
+#endif
 	NULL,
 };
 
@@ -215,7 +221,7 @@ static DEVICE_ATTR_RO(counter_width);
 /* The perf tool reads from this file how many branch records a sample may have. */
 static ssize_t branches_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "%u\n", sysfs_dev_to_pmu(dev)->branch.depth);
+	return sysfs_emit(page, "%u\n", riscv_pmu_branch_depth(sysfs_dev_to_pmu(dev)));
 }
 static DEVICE_ATTR_RO(branches);
 
@@ -223,7 +229,7 @@ static umode_t sysfs_cap_is_visible(struct kobject *kobj, struct attribute *attr
 {
 	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(kobj_to_dev(kobj));
 
-	return attr != &dev_attr_branches.attr || pmu->branch.depth ? attr->mode : 0;
+	return attr != &dev_attr_branches.attr || riscv_pmu_branch_depth(pmu) ? attr->mode : 0;
 }
 
 static struct attribute *sysfs_caps[] = {

@@ -11,21 +11,24 @@
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/ratelimit.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 
 #include "counter.h"
 #include "csr.h"
 #include "print.h"
 #include "update.h"
+#include "user/user.h"
 
 static u64 update_find_ctrs(const struct riscv_pmu_event *ev)
 {
+	const struct riscv_pmu_event *part = riscv_pmu_event_part(ev);
 	u64 ctrs = 0;
 
 	if (ev->state == RISCV_PMU_EVENT_ACTIVE)
 		ctrs |= BIT_ULL(ev->ctr);
-	if (ev->split && ev->split->state == RISCV_PMU_EVENT_ACTIVE)
-		ctrs |= BIT_ULL(ev->split->ctr);
+	if (part && part->state == RISCV_PMU_EVENT_ACTIVE)
+		ctrs |= BIT_ULL(part->ctr);
 	return ctrs;
 }
 
@@ -67,6 +70,33 @@ void riscv_pmu_event_update(struct perf_event *event)
 	 * after this: keep it the same. Other callers call riscv_pmu_user_show() or hide().
 	 */
 	local64_add(delta, &event->hw.prev_count);
+}
+
+/**
+ * riscv_pmu_event_new() - allocate what the driver knows of an event, or of a part of it
+ * @event:	the event
+ * @req:	its config and constraint
+ *
+ * Context: process, may sleep.
+ * Return: the event, or NULL if there is no memory.
+ */
+struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
+					    const struct riscv_pmu_request *req)
+{
+	struct riscv_pmu_event *ev = kzalloc(sizeof(*ev), GFP_KERNEL);
+
+	if (!ev)
+		return NULL;
+
+	ev->event = event;
+	ev->req = *req;
+	ev->candidates = req->ctrs;
+	ev->ctr = -1;
+	ev->sampling = is_sampling_event(event);
+	ev->left = &event->hw.period_left;
+	/* It has not reached an overflow point. */
+	ev->overflow_point = 1;
+	return ev;
 }
 
 /**
@@ -135,8 +165,8 @@ noinline void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pm
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 			riscv_pmu_hart_update_event(pmu, hart, ev->event);
 			ev->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-			if (unlikely(ev->split))
-				riscv_pmu_event_stop(hart, ev->split);
+			if (unlikely(riscv_pmu_event_part(ev)))
+				riscv_pmu_event_stop(hart, riscv_pmu_event_part(ev));
 		}
 	}
 	irq_work_queue(this_cpu_ptr(&update_resched_work));
@@ -246,7 +276,7 @@ static __always_inline void update_commit(struct riscv_pmu *pmu, struct riscv_pm
 	riscv_pmu_hart_unlatch(hart);
 	if (muted != hart->irq.masked)
 		update_mask_irq(pmu, hart, muted);
-	if (unlikely(hart->user.shown))
+	if (unlikely(riscv_pmu_user_is_shown(hart)))
 		update_apply_and_show(pmu, hart);
 	else if (hart->dirty | hart->pending)
 		update_apply_last(pmu, hart);

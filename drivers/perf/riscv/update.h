@@ -9,6 +9,7 @@
 
 #include "counter.h"
 #include "pmu.h"
+#include "split.h"
 
 /* update.c */
 void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
@@ -29,18 +30,8 @@ int riscv_pmu_group_validate(struct perf_event *event);
 int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_event *ev);
 
-/* split.c */
-extern bool riscv_pmu_split_used;
-
 struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
 					    const struct riscv_pmu_request *req);
-int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req);
-int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_event *part);
-void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part, bool renew);
-void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_event *ev);
-bool riscv_pmu_split_set_period(struct riscv_pmu_event *ev);
 
 /* sample.c */
 void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -60,16 +51,6 @@ void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_event_opened(void);
 void riscv_pmu_event_closed(void);
 
-/* user/page.c */
-void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
-void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
-void riscv_pmu_user_switch_in(const struct riscv_pmu_event *ev);
-void riscv_pmu_user_switch_out(struct perf_event *event);
-void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev);
-bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_user_hide(struct perf_event *event);
-int riscv_pmu_user_idx(struct perf_event *event);
-
 /**
  * riscv_pmu_owns() - whether an event is of one of the driver's core PMUs
  * @event:	an event of any PMU
@@ -79,42 +60,8 @@ int riscv_pmu_user_idx(struct perf_event *event);
  */
 static inline bool riscv_pmu_owns(const struct perf_event *event)
 {
-	return event->pmu->event_idx == riscv_pmu_user_idx;
+	return event->pmu->start_txn == riscv_pmu_start_txn;
 }
-
-/**
- * riscv_pmu_user_has_same_times() - whether an event has run as long as it was enabled
- * @event:	an event that is not of a cgroup
- *
- * perf_event_update_userpage() takes 330 instructions, as many as all else of an event that is
- * switched out and in. For an event that is not multiplexed, most of that is not needed:
- * - Its times do not change while it is switched out.
- * - Both are equal, so programs do not extrapolate them, and need no time_offset.
- * - When it is switched out, perf has just read the clock.
- *
- * Return: true if it is not multiplexed.
- */
-static inline bool riscv_pmu_user_has_same_times(const struct perf_event *event)
-{
-	return event->total_time_enabled == event->total_time_running;
-}
-
-/* Whether an event's times are those of a cgroup, not those of its context. */
-static inline bool riscv_pmu_user_is_of_cgroup(const struct perf_event *event)
-{
-#ifdef CONFIG_CGROUP_PERF
-	return event->cgrp;
-#else
-	return false;
-#endif
-}
-
-/* user/access.c */
-void riscv_pmu_user_open(struct perf_event *event);
-void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm);
-void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm);
-void riscv_pmu_user_forget(struct perf_event *event);
-int riscv_pmu_user_init(void);
 
 static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event *event)
 {
@@ -150,14 +97,14 @@ static inline void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu
  *
  * Context: interrupts off.
  */
-static inline void riscv_pmu_counter_latch_group(struct riscv_pmu *pmu,
-						 struct riscv_pmu_hart *hart,
-						 const struct riscv_pmu_counter *counter)
+static __always_inline void riscv_pmu_counter_latch_group(struct riscv_pmu *pmu,
+							  struct riscv_pmu_hart *hart,
+							  const struct riscv_pmu_counter *counter)
 {
 	const struct perf_event *event =
 		list_first_entry(&counter->events, struct riscv_pmu_event, node)->event;
 
-	if (event->group_leader->nr_siblings)
+	if (unlikely(event->group_leader->nr_siblings))
 		riscv_pmu_event_latch(pmu, hart, event);
 }
 
@@ -256,9 +203,10 @@ static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
 		riscv_pmu_event_latch(pmu, hart, event);
 	delta = riscv_pmu_event_read_delta(pmu, hart, ev);
 	riscv_pmu_event_add_delta(event, ev, delta);
-	if (ev->sampling && unlikely(ev->split))
-		riscv_pmu_event_add_delta(event, ev->split,
-					  riscv_pmu_event_read_delta(pmu, hart, ev->split));
+	if (ev->sampling && unlikely(riscv_pmu_event_part(ev)))
+		riscv_pmu_event_add_delta(event, riscv_pmu_event_part(ev),
+					  riscv_pmu_event_read_delta(pmu, hart,
+								     riscv_pmu_event_part(ev)));
 	return delta;
 }
 

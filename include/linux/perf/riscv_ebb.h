@@ -12,7 +12,7 @@
 
 #include <uapi/linux/riscv_pmu.h>
 
-#ifdef CONFIG_RISCV_PMU
+#ifdef CONFIG_RISCV_PMU_EBB
 
 /*
  * An event of this task has overflowed. Flag 8 is free in Linux 6.12 to 6.14, and one
@@ -52,7 +52,7 @@ static __always_inline void riscv_pmu_exit_to_user(struct pt_regs *regs, unsigne
 		riscv_pmu_do_exit_to_user(regs);
 }
 
-#else /* CONFIG_RISCV_PMU */
+#else /* CONFIG_RISCV_PMU_EBB */
 
 #define _TIF_RISCV_EBB			0
 
@@ -65,6 +65,6 @@ static __always_inline void riscv_pmu_exit_to_user(struct pt_regs *regs, unsigne
 {
 }
 
-#endif /* CONFIG_RISCV_PMU */
+#endif /* CONFIG_RISCV_PMU_EBB */
 
 #endif /* _LINUX_PERF_RISCV_EBB_H */

@@ -26,25 +26,22 @@ struct pt_regs;
  */
 #define RISCV_PMU_CONFIG1_GUEST_HPM	GENMASK_ULL(12, 8)
 
-#ifdef CONFIG_RISCV_PMU
-
+#ifdef CONFIG_RISCV_PMU_USER_ACCESS
 bool riscv_pmu_skip_user_read(struct pt_regs *regs);
-void riscv_pmu_guest_enter(void);
-void riscv_pmu_guest_exit(void);
-bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base, unsigned int width);
-
-#ifdef CONFIG_RISCV_PMU_SBI
-int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr);
-int riscv_pmu_get_event_info(u32 type, u64 config, u64 *econfig);
-#endif
-
 #else
-
 static inline bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 {
 	return false;
 }
+#endif
 
+#ifdef CONFIG_RISCV_PMU_KVM
+void riscv_pmu_guest_enter(void);
+void riscv_pmu_guest_exit(void);
+bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base, unsigned int width);
+int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr);
+int riscv_pmu_get_event_info(u32 type, u64 config, u64 *econfig);
+#else
 static inline void riscv_pmu_guest_enter(void) { }
 static inline void riscv_pmu_guest_exit(void) { }
 static inline bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base,
@@ -52,8 +49,7 @@ static inline bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 ba
 {
 	return false;
 }
-
-#endif /* CONFIG_RISCV_PMU */
+#endif
 
 #ifdef CONFIG_RISCV_PMU_NMI
 void riscv_pmu_crash_stop(void);

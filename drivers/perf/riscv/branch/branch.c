@@ -24,6 +24,7 @@
 #include "branch.h"
 #include "../compat.h"
 #include "../print.h"
+#include "state.h"
 #include "../update.h"
 
 /* --- what is recorded --- */
@@ -312,6 +313,30 @@ static bool branch_is_equal(const struct riscv_pmu_branch_caps *probed)
 	return !riscv_pmu_csr_branch_probe(&caps, probed->depth) && caps.depth == probed->depth &&
 	       caps.ctl == probed->ctl && caps.has_types == probed->has_types &&
 	       caps.has_misprediction == probed->has_misprediction;
+}
+
+/**
+ * riscv_pmu_branch_find() - find an event that records branches
+ * @hart:	this hart
+ * @is_wanted:	whether an event is the wanted one
+ *
+ * Context: interrupts off.
+ * Return: the first such event, or NULL.
+ */
+struct riscv_pmu_event *riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
+					      bool (*is_wanted)(const struct riscv_pmu_event *ev))
+{
+	struct riscv_pmu_event *ev;
+
+	if (likely(!hart->branch.ctl))
+		return NULL;
+
+	list_for_each_entry(ev, &hart->branch.events, branch_node) {
+		if (is_wanted(ev))
+			return ev;
+	}
+
+	return NULL;
 }
 
 /**

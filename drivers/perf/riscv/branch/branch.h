@@ -3,59 +3,30 @@
 #ifndef _RISCV_PMU_BRANCH_H
 #define _RISCV_PMU_BRANCH_H
 
-#include <linux/build_bug.h>
+#include <linux/errno.h>
 #include <linux/perf_event.h>
 
-#include <asm/pmu_csr.h>
-
-#include "csr.h"
 #include "../pmu.h"
 
-/* The modes of an sctrctl value, and the types of transfers that it inhibits */
-#define RISCV_PMU_BRANCH_MODES	(PMU_SCTRCTL_U | PMU_SCTRCTL_S)
-#define RISCV_PMU_BRANCH_INH	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN) |		\
-				 GENMASK_ULL(47, 40))
+#ifdef CONFIG_RISCV_PMU_BRANCH
 
-/* Traps and returns from traps: the only transfers that can change the privilege mode */
-#define RISCV_PMU_BRANCH_TRAPS	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN))
+#include "csr.h"
 
-/**
- * struct riscv_pmu_branch_ctx - the call stack of a task that is not running
- * @switches:	how often the task had been switched out when this was saved: if that has changed,
- *		the task has run without being recorded, and the call stack is stale
- * @status:	sctrstatus.WRPTR
- * @nr:		number of records
- * @records:	the records, the newest first
- */
-struct riscv_pmu_branch_ctx {
-	u64	switches;
-	u64	status;
-	u64	nr;
-	struct riscv_pmu_branch_record records[];
-};
-
-/* branch/event.c */
+/* event.c */
 int riscv_pmu_branch_check(struct perf_event *event);
 int riscv_pmu_branch_init_event(struct perf_event *event);
 
-/* branch/branch.c */
+/* branch.c */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
-void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch);
-void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_in);
 bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct perf_event *event);
+struct riscv_pmu_event *riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
+					      bool (*is_wanted)(const struct riscv_pmu_event *ev));
 void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart);
 
-/* branch/sample.c */
-void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,
-				     struct riscv_pmu_event *ev);
+/* sample.c */
 const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
 						      struct riscv_pmu_hart *hart,
 						      const struct riscv_pmu_event *ev);
@@ -63,7 +34,7 @@ void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 				  struct perf_event *event, struct perf_sample_data *data,
 				  bool show);
 
-/* branch/probe.c */
+/* probe.c */
 void riscv_pmu_branch_probe(struct riscv_pmu *pmu);
 void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
 
@@ -116,5 +87,106 @@ static __always_inline void riscv_pmu_branch_release(struct riscv_pmu_hart *hart
 		riscv_pmu_csr_branch_clear();
 	riscv_pmu_branch_unfreeze(hart);
 }
+
+/**
+ * riscv_pmu_event_has_branches() - whether an event's samples have branch records
+ * @ev:	the event
+ *
+ * Return: true if they have.
+ */
+static inline bool riscv_pmu_event_has_branches(const struct riscv_pmu_event *ev)
+{
+	return ev->branch;
+}
+
+/**
+ * riscv_pmu_branch_depth() - the number of branch records of each hart
+ * @pmu:	the PMU
+ *
+ * Return: 0 if there are none.
+ */
+static inline unsigned int riscv_pmu_branch_depth(const struct riscv_pmu *pmu)
+{
+	return pmu->branch.depth;
+}
+
+/**
+ * riscv_pmu_branch_hart_reset() - initialise the state of a hart
+ * @hart:	the hart
+ */
+static inline void riscv_pmu_branch_hart_reset(struct riscv_pmu_hart *hart)
+{
+	INIT_LIST_HEAD(&hart->branch.events);
+}
+
+#else
+
+static inline int riscv_pmu_branch_check(struct perf_event *event)
+{
+	return has_branch_stack(event) ? -EOPNOTSUPP : 0;
+}
+
+static inline int riscv_pmu_branch_init_event(struct perf_event *event)
+{
+	return 0;
+}
+
+static inline bool riscv_pmu_event_has_branches(const struct riscv_pmu_event *ev)
+{
+	return false;
+}
+
+static inline int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+{
+	return 0;
+}
+
+static inline void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev) { }
+
+static inline void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+						struct perf_event *event,
+						struct perf_sample_data *data, bool show) { }
+
+static inline bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart,
+						  const struct perf_event *event)
+{
+	return false;
+}
+
+static inline struct riscv_pmu_event *
+riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
+		      bool (*is_wanted)(const struct riscv_pmu_event *ev))
+{
+	return NULL;
+}
+
+static inline const struct perf_branch_stack *
+riscv_pmu_branch_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+		      const struct riscv_pmu_event *ev)
+{
+	return NULL;
+}
+
+static inline unsigned int riscv_pmu_branch_depth(const struct riscv_pmu *pmu)
+{
+	return 0;
+}
+
+static inline void riscv_pmu_branch_hart_reset(struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu,
+					       struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu,
+					      struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_branch_hold(struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_branch_release(struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_branch_probe(struct riscv_pmu *pmu) { }
+static inline void riscv_pmu_branch_print(const struct riscv_pmu *pmu) { }
+static inline void riscv_pmu_csr_branch_clear_for_guests(void) { }
+static inline void riscv_pmu_csr_branch_hide(void) { }
+static inline void riscv_pmu_csr_branch_show(void) { }
+
+#endif /* CONFIG_RISCV_PMU_BRANCH */
 
 #endif /* _RISCV_PMU_BRANCH_H */

@@ -11,6 +11,8 @@
 #include <linux/types.h>
 
 #include "branch.h"
+#include "../ebb/ebb.h"
+#include "state.h"
 #include "../update.h"
 
 #define BRANCH_SUPPORTED								\
@@ -208,7 +210,7 @@ static bool branch_fits_event(const struct perf_event *event, const struct perf_
 
 	if (!riscv_pmu_owns(other) || other == event || !to_riscv_pmu_event(other)->branch)
 		return true;
-	if (to_riscv_pmu_event(event)->ebb)
+	if (riscv_pmu_event_has_ebb(to_riscv_pmu_event(event)))
 		return event->attr.branch_sample_type == other->attr.branch_sample_type;
 
 	differs = to_riscv_pmu_event(event)->branch_ctl ^ to_riscv_pmu_event(other)->branch_ctl;
@@ -272,7 +274,7 @@ int riscv_pmu_branch_init_event(struct perf_event *event)
 	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (!has_branch_stack(event) || !(is_sampling_event(event) || ev->ebb))
+	if (!has_branch_stack(event) || !ev->sampling)
 		return 0;
 
 	ev->branch_ctl = branch_event_ctl(&event->attr);

@@ -23,6 +23,7 @@
 #include "../compat.h"
 #include "../fault.h"
 #include "../platform/platform.h"
+#include "state.h"
 
 #define BRANCHES_DEFAULT	32
 

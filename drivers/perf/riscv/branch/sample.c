@@ -12,6 +12,7 @@
 #include <linux/uaccess.h>
 
 #include "branch.h"
+#include "state.h"
 #include "../update.h"
 
 /*

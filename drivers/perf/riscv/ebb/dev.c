@@ -17,6 +17,7 @@
 #include <uapi/linux/riscv_pmu.h>
 
 #include "ebb.h"
+#include "task.h"
 
 static void ebb_vma_open(struct vm_area_struct *vma)
 {
@@ -144,10 +145,14 @@ static struct miscdevice ebb_device = {
 	.mode	= 0666,
 };
 
+bool riscv_pmu_ebb_enabled __read_mostly = true;
+module_param_named(ebb, riscv_pmu_ebb_enabled, bool, 0444);
+MODULE_PARM_DESC(ebb, "event-based branches: /dev/riscv_ebb (default: 1)");
+
 static int __init ebb_init(void)
 {
 	struct riscv_pmu *pmu = riscv_pmu_get();
 
-	return pmu && pmu->irq_ctrs ? misc_register(&ebb_device) : 0;
+	return riscv_pmu_ebb_enabled && pmu && pmu->irq_ctrs ? misc_register(&ebb_device) : 0;
 }
 device_initcall_sync(ebb_init);

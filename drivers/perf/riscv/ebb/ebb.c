@@ -38,6 +38,7 @@
 #include "../branch/branch.h"
 #include "../counter.h"
 #include "ebb.h"
+#include "task.h"
 #include "../update.h"
 
 static_assert(sizeof(struct riscv_ebb_page) <= PAGE_SIZE);
@@ -57,10 +58,21 @@ static bool ebb_is_wanted(const struct perf_event *event)
 }
 
 /**
+ * riscv_pmu_ebb_note() - note whether an event's overflows cause event-based branches
+ * @ev:	a new event
+ */
+void riscv_pmu_ebb_note(struct riscv_pmu_event *ev)
+{
+	ev->ebb = ev->event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
+	ev->sampling |= ev->ebb;
+	ev->special |= ev->ebb;
+}
+
+/**
  * riscv_pmu_ebb_check() - check what event.c cannot check of an event for EBBs
  * @event:	an event of ours
  *
- * Return: 0, also for an event without EBBs; or -EINVAL.
+ * Return: 0, also for an event without EBBs; -EOPNOTSUPP with riscv_pmu.ebb=0; or -EINVAL.
  */
 int riscv_pmu_ebb_check(const struct perf_event *event)
 {
@@ -71,6 +83,8 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 		return -EINVAL;
 	if (!ebb)
 		return 0;
+	if (!riscv_pmu_ebb_enabled)
+		return -EOPNOTSUPP;
 	if (event->group_leader == event && (!attr->pinned || !attr->exclusive))
 		return -EINVAL;
 	/* The page has no field for the index. */
@@ -178,18 +192,12 @@ static void ebb_pause(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 	}
 }
 
-/**
- * riscv_pmu_ebb_overflow() - an event's period has ended: make its task branch
- * @event:	the event, whose next period has begun
- * @now:	time of the interrupt, in ticks of the hart's timer
- *
- * riscv_pmu_exit_to_user() branches on the way to user mode. Until the handler returns, the
- * event's group is stopped.
- *
- * Context: interrupts off, during an update.
- * Return: false if the task has no handler, so that the event counts on.
+/*
+ * The period of an event has ended, and its next one has begun: riscv_pmu_exit_to_user() branches on
+ * the way to user mode. Until the handler returns, the event's group is stopped. Returns false if the
+ * task has no handler, so that the event counts on.
  */
-bool riscv_pmu_ebb_overflow(struct perf_event *event, u32 now)
+static bool ebb_overflow(struct perf_event *event, u32 now)
 {
 	struct riscv_pmu_ebb *ebb = event->hw.target == current ? riscv_pmu_ebb_of_current() : NULL;
 
@@ -256,7 +264,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 		ebb_revoke_period(event);
 		return true;
 	}
-	if (to_riscv_pmu_event(event)->branch)
+	if (riscv_pmu_event_has_branches(to_riscv_pmu_event(event)))
 		ebb_start_recording(ebb, to_riscv_pmu_event(event)->hart);
 	if (!hwc->sample_period || hwc->sample_period == EBB_NEVER) {
 		ebb_set_period(ebb, event);
@@ -268,7 +276,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 	if (ebb->renew & BIT_ULL(ebb_hpm(event)))
 		ebb_allow_again(ebb, event);
 	if (riscv_pmu_event_set_period(to_riscv_pmu_event(event)))
-		riscv_pmu_ebb_overflow(event, get_cycles());
+		ebb_overflow(event, get_cycles());
 
 	return !ebb->frozen;
 }
@@ -283,37 +291,19 @@ static struct riscv_pmu_hart *ebb_this_hart(void)
 	return pmu ? riscv_pmu_this_hart(pmu) : NULL;
 }
 
-/**
- * riscv_pmu_ebb_find_recording() - find the event that records branches for the current task's EBBs
- * @hart:	this hart
- *
- * If there are several in the task's group, all of them want the same records (branch/event.c).
- *
- * Context: interrupts off.
- * Return: the event, or NULL if there is none.
- */
-struct riscv_pmu_event *riscv_pmu_ebb_find_recording(const struct riscv_pmu_hart *hart)
+static bool ebb_is_recording(const struct riscv_pmu_event *ev)
 {
-	struct riscv_pmu_event *ev;
-
-	if (likely(!hart->branch.ctl))
-		return NULL;
-
-	list_for_each_entry(ev, &hart->branch.events, branch_node) {
-		if (ev->ebb && ev->event->hw.target == current)
-			return ev;
-	}
-
-	return NULL;
+	return ev->ebb && ev->event->hw.target == current;
 }
 
-/**
- * riscv_pmu_ebb_save_branches() - put branch records into the current task's page
- * @stack:	the records
- *
- * Context: hard interrupt, after riscv_pmu_ebb_overflow().
- */
-void riscv_pmu_ebb_save_branches(const struct perf_branch_stack *stack)
+/* If several events of the task's group record, all of them want the same records (branch/event.c). */
+static struct riscv_pmu_event *ebb_find_recording(const struct riscv_pmu_hart *hart)
+{
+	return riscv_pmu_branch_find(hart, ebb_is_recording);
+}
+
+/* Puts branch records into the current task's page. */
+static void ebb_save_branches(const struct perf_branch_stack *stack)
 {
 	struct riscv_pmu_ebb *ebb = riscv_pmu_ebb_of_current();
 	u64 nr = min_t(u64, stack->nr, RISCV_EBB_MAX_BRANCHES);
@@ -327,6 +317,32 @@ void riscv_pmu_ebb_save_branches(const struct perf_branch_stack *stack)
 	WRITE_ONCE(ebb->page->nr_branches, nr);
 }
 
+/**
+ * riscv_pmu_ebb_handle_overflow() - have the event's task branch, instead of a sample
+ * @pmu:	the PMU
+ * @hart:	this hart, in an update
+ * @ev:	an event with EBBs, whose next period has begun
+ *
+ * Context: hard interrupt.
+ */
+void riscv_pmu_ebb_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				   struct riscv_pmu_event *ev)
+{
+	const struct riscv_pmu_event *recording;
+
+	hart->latched = 0;
+	if (!ebb_overflow(ev->event, hart->throttle.began)) {
+		if (ev->state == RISCV_PMU_EVENT_ACTIVE)
+			riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev));
+		return;
+	}
+
+	hart->irq.ebb_taken = true;
+	recording = ebb_find_recording(hart);
+	if (recording)
+		ebb_save_branches(riscv_pmu_branch_read(pmu, hart, recording));
+}
+
 /* Freezes the branch records: none of them is to be of the handler. */
 static void ebb_hold_branches(const struct riscv_pmu_ebb *ebb)
 {
@@ -336,7 +352,7 @@ static void ebb_hold_branches(const struct riscv_pmu_ebb *ebb)
 		return;
 
 	hart = ebb_this_hart();
-	if (hart && riscv_pmu_ebb_find_recording(hart))
+	if (hart && ebb_find_recording(hart))
 		riscv_pmu_branch_hold(hart);
 }
 

@@ -1,80 +1,86 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Event-based branches: a counter's overflow calls a function of user space. */
+/* Event-based branches (EBBs): a counter's overflow calls a function of user space. */
 #ifndef _RISCV_PMU_EBB_H
 #define _RISCV_PMU_EBB_H
 
-#include <linux/rcupdate.h>
-#include <linux/refcount.h>
-#include <linux/types.h>
-#include <linux/wait.h>
+#include <linux/errno.h>
+#include <linux/perf_event.h>
 
 #include "../pmu.h"
 
-struct mm_struct;
-struct perf_branch_stack;
-struct perf_event;
-struct pid;
-struct riscv_ebb_page;
+#ifdef CONFIG_RISCV_PMU_EBB
 
-/**
- * struct riscv_pmu_ebb - a task with event-based branches
- * @pid:	the task's
- * @mm:		the address space that has mapped the page
- * @page:	the page that the task has mapped; its content is user input
- * @overflowed:	its counters that have overflowed since the last return
- * @renew:	its counters that begin a new period when they next start
- * @over:	those of @renew that overflowed: events since then belong to the new period
- * @handler:	address of the handler, or 0
- * @pc:		address at which the handler was entered
- * @a7:		register a7 at that time
- * @elp:	SR_ELP of the interrupted context: a landing pad was expected (Zicfilp)
- * @inside:	the handler is running
- * @returned:	time of the last return of a handler, in ticks of the hart's timer
- * @min_period:	the minimum period while throttled, or 0
- * @frozen:	its events are stopped, from an overflow to the return of the handler
- * @pending:	a branch is pending
- * @recorded:	an event with EBBs has recorded branches of the task
- * @maps:	mappings of the page: one, or two while it is being moved
- * @exit:	woken up when the task exits
- * @node:	in ebb_tasks, until the task exits or the page is unmapped
- * @rcu:	readers are overflow interrupts
- */
-struct riscv_pmu_ebb {
-	struct pid *pid;
-	struct mm_struct *mm;
-	struct riscv_ebb_page *page;
-	u64 overflowed;
-	u64 renew;
-	u64 over;
-	unsigned long handler;
-	unsigned long pc;
-	unsigned long a7;
-	unsigned long elp;
-	bool inside;
-	u32 returned;
-	u64 min_period;
-	bool frozen;
-	bool pending;
-	bool recorded;
-	refcount_t maps;
-	wait_queue_entry_t exit;
-	struct hlist_node node;
-	struct rcu_head rcu;
-};
-
-/* Tasks with EBBs (ebb/task.c). */
-struct riscv_pmu_ebb *riscv_pmu_ebb_of_current(void);
-struct riscv_pmu_ebb *riscv_pmu_ebb_new(void);
-int riscv_pmu_ebb_publish(struct riscv_pmu_ebb *ebb);
-void riscv_pmu_ebb_remove(struct riscv_pmu_ebb *ebb);
-
-/* Overflows, branches and returns (ebb/ebb.c). */
+void riscv_pmu_ebb_note(struct riscv_pmu_event *ev);
 int riscv_pmu_ebb_check(const struct perf_event *event);
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart);
 bool riscv_pmu_ebb_start(struct perf_event *event);
-bool riscv_pmu_ebb_overflow(struct perf_event *event, u32 now);
-struct riscv_pmu_event *riscv_pmu_ebb_find_recording(const struct riscv_pmu_hart *hart);
-void riscv_pmu_ebb_save_branches(const struct perf_branch_stack *stack);
-void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb);
+void riscv_pmu_ebb_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				   struct riscv_pmu_event *ev);
+
+/**
+ * riscv_pmu_event_has_ebb() - whether an event's overflows cause event-based branches
+ * @ev:	the event
+ *
+ * Return: true if they do; otherwise they are samples.
+ */
+static inline bool riscv_pmu_event_has_ebb(const struct riscv_pmu_event *ev)
+{
+	return ev->ebb;
+}
+
+/**
+ * riscv_pmu_ebb_begin_irq() - an overflow interrupt begins
+ * @hart:	this hart
+ */
+static inline void riscv_pmu_ebb_begin_irq(struct riscv_pmu_hart *hart)
+{
+	hart->irq.ebb_taken = false;
+}
+
+/**
+ * riscv_pmu_ebb_was_taken() - whether this overflow interrupt has caused an event-based branch
+ * @hart:	this hart
+ *
+ * Return: true if it has.
+ */
+static inline bool riscv_pmu_ebb_was_taken(const struct riscv_pmu_hart *hart)
+{
+	return hart->irq.ebb_taken;
+}
+
+#else
+
+static inline void riscv_pmu_ebb_note(struct riscv_pmu_event *ev) { }
+static inline void riscv_pmu_ebb_begin_irq(struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_ebb_handle_overflow(struct riscv_pmu *pmu,
+						 struct riscv_pmu_hart *hart,
+						 struct riscv_pmu_event *ev) { }
+
+static inline int riscv_pmu_ebb_check(const struct perf_event *event)
+{
+	return event->attr.config1 & RISCV_PMU_CONFIG1_EBB ? -EOPNOTSUPP : 0;
+}
+
+static inline bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
+{
+	return true;
+}
+
+static inline bool riscv_pmu_ebb_start(struct perf_event *event)
+{
+	return true;
+}
+
+static inline bool riscv_pmu_event_has_ebb(const struct riscv_pmu_event *ev)
+{
+	return false;
+}
+
+static inline bool riscv_pmu_ebb_was_taken(const struct riscv_pmu_hart *hart)
+{
+	return false;
+}
+
+#endif /* CONFIG_RISCV_PMU_EBB */
 
 #endif /* _RISCV_PMU_EBB_H */

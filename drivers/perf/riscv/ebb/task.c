@@ -18,6 +18,7 @@
 #include <uapi/linux/riscv_pmu.h>
 
 #include "ebb.h"
+#include "task.h"
 
 /* The key is the address of @pid, which users cannot choose, so the lists are short. */
 #define EBB_HASH_BITS	9

@@ -21,8 +21,10 @@ DECLARE_PER_CPU(unsigned int, riscv_pmu_nmi_blocks);
  */
 static inline void riscv_pmu_block_nmi(void)
 {
+#ifdef CONFIG_RISCV_PMU_NMI
 	__this_cpu_inc(riscv_pmu_nmi_blocks);
 	barrier();
+#endif
 }
 
 /**
@@ -32,8 +34,25 @@ static inline void riscv_pmu_block_nmi(void)
  */
 static inline void riscv_pmu_unblock_nmi(void)
 {
+#ifdef CONFIG_RISCV_PMU_NMI
 	barrier();
 	__this_cpu_dec(riscv_pmu_nmi_blocks);
+#endif
+}
+
+/**
+ * riscv_pmu_nmi_is_blocked() - whether a section of riscv_pmu_block_nmi() is in progress here
+ *
+ * Context: interrupts off.
+ * Return: true if it is, or if there are no NMIs.
+ */
+static inline bool riscv_pmu_nmi_is_blocked(void)
+{
+#ifdef CONFIG_RISCV_PMU_NMI
+	return this_cpu_read(riscv_pmu_nmi_blocks);
+#else
+	return true;
+#endif
 }
 
 /**

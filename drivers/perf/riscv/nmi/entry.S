@@ -15,7 +15,7 @@
 #include <asm/asm-offsets.h>
 #include <asm/csr.h>
 
-#include "nmi.h"
+#include "entry.h"
 #include "sse.h"
 
 	.section .irqentry.text, "ax"

@@ -25,9 +25,10 @@
 
 #include <asm/irq_regs.h>
 
-#include "../entries.h"
-#include "nmi.h"
 #include "block.h"
+#include "../entries.h"
+#include "entry.h"
+#include "nmi.h"
 #include "sse.h"
 #include "../update.h"
 

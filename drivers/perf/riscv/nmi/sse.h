@@ -23,12 +23,7 @@ long riscv_pmu_sse_unmask_hart(void);
 int riscv_pmu_sse_inject(unsigned int cpu);
 void riscv_pmu_sse_clear_pending(void);
 bool riscv_pmu_sse_had_spv(void);
-
-#ifdef CONFIG_RISCV_PMU_NMI
 void riscv_pmu_sse_read_regs(struct pt_regs *regs);
-#else
-static inline void riscv_pmu_sse_read_regs(struct pt_regs *regs) { }
-#endif
 
 #endif /* __ASSEMBLER__ */
 

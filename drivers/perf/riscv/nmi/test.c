@@ -16,6 +16,7 @@
 #include <linux/sched/signal.h>
 
 #include "../entries.h"
+#include "entry.h"
 #include "nmi.h"
 #include "sse.h"
 

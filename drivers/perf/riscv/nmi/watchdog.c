@@ -11,6 +11,7 @@
 #include <linux/string.h>
 
 #include "../entries.h"
+#include "entry.h"
 #include "nmi.h"
 #include "../print.h"
 

@@ -218,8 +218,7 @@ static void open_checks_the_filters(struct kunit *test)
 	if (row->vendor_irq)
 		fake->pmu.hwirq = PMU_IRQ_THEAD;
 	fake->pmu.branch.has_types = !row->no_types;
-	if (row->counting)
-		s->event.attr.sample_period = 0;
+	s->ev.sampling = !row->counting;
 	s->ev.polled = row->polled;
 	fake_branch_exclude(s, row->exclude);
 	KUNIT_EXPECT_EQ(test, fake_branch_open(s), row->err);
@@ -291,10 +290,12 @@ static const struct group_row group_rows[] = {
 	/* The page of event-based branches has the records once. */
 	{ "EBB, the same records", EBB_ANY_RECORDS, EBB_ANY_RECORDS, EBB_ANY_RECORDS, 0 },
 	{ "EBB, one has records", EBB_NO_RECORDS, EBB_NO_RECORDS, EBB_ANY_RECORDS, 0 },
+#ifdef CONFIG_RISCV_PMU_EBB
 	{ "EBB, others than the leader", EBB_ANY_RECORDS, EBB_NO_RECORDS, EBB_CALL_RECORDS,
 	  -EINVAL },
 	{ "EBB, others than a sibling", EBB_NO_RECORDS, EBB_CALL_RECORDS, EBB_ANY_RECORDS,
 	  -EINVAL },
+#endif
 };
 
 KUNIT_ARRAY_PARAM_DESC(group, group_rows, name);
@@ -316,7 +317,10 @@ static struct state_event *new_member(struct kunit *test, enum group_member kind
 		s->event.attr.sample_type = 0;
 	if (kind == COUNTED_CALL_STACK || kind >= EBB_NO_RECORDS)
 		s->event.attr.sample_period = 0;
+	s->ev.sampling = kind != COUNTED_CALL_STACK;
+#ifdef CONFIG_RISCV_PMU_EBB
 	s->ev.ebb = kind >= EBB_NO_RECORDS;
+#endif
 	return s;
 }
 
@@ -340,7 +344,7 @@ static void group_has_call_stacks_or_other_records(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
 	KUNIT_ASSERT_NOT_NULL(test, foreign);
 	mutex_init(&ctx->mutex);
-	fake->pmu.pmu.event_idx = riscv_pmu_user_idx;
+	fake->pmu.pmu.start_txn = riscv_pmu_start_txn;
 	leader->event.ctx = ctx;
 	KUNIT_ASSERT_EQ(test, fake_branch_open(leader), 0);
 	KUNIT_ASSERT_EQ(test, fake_branch_open(sibling), 0);

@@ -11,7 +11,7 @@
 
 #include <uapi/linux/riscv_pmu.h>
 
-#include "../ebb/ebb.h"
+#include "../ebb/task.h"
 #include "fake_branch.h"
 
 /* --- NMIs --- */

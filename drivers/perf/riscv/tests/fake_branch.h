@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 
 #include "../branch/branch.h"
+#include "../branch/state.h"
 #include "event_fixture.h"
 
 #define BRANCH_DEPTH		16

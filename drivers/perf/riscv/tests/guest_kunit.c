@@ -209,7 +209,7 @@ static int guest_init(struct kunit *test)
 		return err;
 
 	fake = test->priv;
-	fake->pmu.pmu.event_idx = riscv_pmu_user_idx;
+	fake->pmu.pmu.start_txn = riscv_pmu_start_txn;
 	fake->pmu.loads = true;
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "event_fixture.h"
 
+#include "../nmi/entry.h"
 #include "../nmi/nmi.h"
 #include "../nmi/block.h"
 #include "../nmi/sse.h"

@@ -65,8 +65,10 @@ static const struct x60_row x60_rows[] = {
 	{ "sample user", { HW(CPU_CYCLES), SAMPLE, USER }, 0, RAW_IDX, U_MODE_CYCLE, FAKE_CONFIG },
 	{ "sample kernel", { HW(CPU_CYCLES), SAMPLE, KERNEL },
 	  0, RAW_IDX, S_MODE_CYCLE, FAKE_CONFIG },
+#ifdef CONFIG_RISCV_PMU_SPLIT
 	{ "sample without filter", { HW(CPU_CYCLES), SAMPLE },
 	  0, RAW_IDX, U_MODE_CYCLE, FAKE_CONFIG, true },
+#endif
 	{ "sample without filter, one counter", { HW(CPU_CYCLES), SAMPLE, .config2 = BIT(4) },
 	  -EINVAL },
 	{ "sample user, one counter", { HW(CPU_CYCLES), SAMPLE, USER, .config2 = BIT(4) },

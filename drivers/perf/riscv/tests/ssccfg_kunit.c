@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of ssccfg/: the writes to simulated CSRs. */
 
-#include "../branch/csr.h"
+#include "../branch/branch.h"
 #include "../platform/platform.h"
 #include "fake_csr.h"
 
@@ -152,6 +152,7 @@ static void a_hart_that_differs_is_found(struct kunit *test)
 	fake_csr_expect_no_violation(test, file);
 }
 
+#ifdef CONFIG_RISCV_PMU_BRANCH
 /* --- branch records --- */
 
 static void branch_probe_survives_each_trap(struct kunit *test)
@@ -202,6 +203,7 @@ static void branch_reset_survives_each_trap(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, err, 0);
 }
+#endif
 
 static void probe_fails_without_delegated_counters(struct kunit *test)
 {
@@ -662,8 +664,10 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(counters_that_cannot_be_written_are_not_delegated),
 	KUNIT_CASE(the_next_backend_works_after_a_trap),
 	KUNIT_CASE_PARAM(a_hart_that_differs_is_found, hart_gen_params),
+#ifdef CONFIG_RISCV_PMU_BRANCH
 	KUNIT_CASE(branch_probe_survives_each_trap),
 	KUNIT_CASE(branch_reset_survives_each_trap),
+#endif
 	KUNIT_CASE(probe_fails_without_delegated_counters),
 	KUNIT_CASE(undelegated_counters_are_not_accessed),
 	KUNIT_CASE(widths_and_filters_are_measured),

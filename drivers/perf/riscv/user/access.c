@@ -35,6 +35,7 @@
 #include "../counter.h"
 #include "../nmi/block.h"
 #include "page.h"
+#include "../split.h"
 
 /* Events that are mapped by their own process. If there are none, traps are not examined. */
 static atomic_t access_events = ATOMIC_INIT(0);
@@ -178,7 +179,7 @@ static void access_map_own(struct perf_event *event, struct mm_struct *mm)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	/* The count of a split event is not in one counter. */
-	if (ev->split || !access_is_own(event, mm) || (ev->mm && ev->mm != mm))
+	if (riscv_pmu_event_part(ev) || !access_is_own(event, mm) || (ev->mm && ev->mm != mm))
 		return;
 	if (ev->maps) {
 		ev->maps++;
@@ -201,8 +202,8 @@ static void access_map_own(struct perf_event *event, struct mm_struct *mm)
 static void access_set_mapped(struct riscv_pmu_event *ev, bool mapped)
 {
 	WRITE_ONCE(ev->mapped, mapped);
-	if (ev->split)
-		WRITE_ONCE(ev->split->mapped, mapped);
+	if (riscv_pmu_event_part(ev))
+		WRITE_ONCE(riscv_pmu_event_part(ev)->mapped, mapped);
 }
 
 /**

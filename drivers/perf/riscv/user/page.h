@@ -6,6 +6,7 @@
 #include <linux/rcupdate.h>
 
 #include "../update.h"
+#include "user.h"
 
 /* kernel.perf_user_access, as mainline documents it */
 enum riscv_pmu_user_access {

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of branch/ share. */
+#ifndef _RISCV_PMU_BRANCH_STATE_H
+#define _RISCV_PMU_BRANCH_STATE_H
+
+#include <linux/build_bug.h>
+
+#include <asm/pmu_csr.h>
+
+#include "../pmu.h"
+#include "branch.h"
+#include "csr.h"
+
+/* The modes of an sctrctl value, and the types of transfers that it inhibits */
+#define RISCV_PMU_BRANCH_MODES	(PMU_SCTRCTL_U | PMU_SCTRCTL_S)
+#define RISCV_PMU_BRANCH_INH	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN) |		\
+				 GENMASK_ULL(47, 40))
+
+/* Traps and returns from traps: the only transfers that can change the privilege mode */
+#define RISCV_PMU_BRANCH_TRAPS	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN))
+
+/**
+ * struct riscv_pmu_branch_ctx - the call stack of a task that is not running
+ * @switches:	how often the task had been switched out when this was saved: if that has changed,
+ *		the task has run without being recorded, and the call stack is stale
+ * @status:	sctrstatus.WRPTR
+ * @nr:		number of records
+ * @records:	the records, the newest first
+ */
+struct riscv_pmu_branch_ctx {
+	u64	switches;
+	u64	status;
+	u64	nr;
+	struct riscv_pmu_branch_record records[];
+};
+
+/* branch.c */
+void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch);
+void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_in);
+
+/* sample.c */
+void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,
+				     struct riscv_pmu_event *ev);
+
+#endif /* _RISCV_PMU_BRANCH_STATE_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Split events: two counters sample one event, one in each mode. */
+#ifndef _RISCV_PMU_SPLIT_H
+#define _RISCV_PMU_SPLIT_H
+
+#include <linux/errno.h>
+
+#include "pmu.h"
+
+#ifdef CONFIG_RISCV_PMU_SPLIT
+
+extern bool riscv_pmu_split_used;
+
+/**
+ * riscv_pmu_event_part() - the other part of a split event
+ * @ev:	an event or a part of it
+ *
+ * Return: NULL if the event is not split.
+ */
+static inline struct riscv_pmu_event *riscv_pmu_event_part(const struct riscv_pmu_event *ev)
+{
+	return ev->split;
+}
+
+int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req);
+
+#else
+
+#define riscv_pmu_split_used	false
+
+static inline struct riscv_pmu_event *riscv_pmu_event_part(const struct riscv_pmu_event *ev)
+{
+	return NULL;
+}
+
+/* event.c splits no event. */
+static inline int riscv_pmu_split_create(struct riscv_pmu_event *ev,
+					 const struct riscv_pmu_request *req)
+{
+	return -EOPNOTSUPP;
+}
+
+#endif
+
+/* Called only for the parts that riscv_pmu_event_part() returns. */
+int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *part);
+void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part, bool renew);
+void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			   struct riscv_pmu_event *ev);
+bool riscv_pmu_split_set_period(struct riscv_pmu_event *ev);
+u64 riscv_pmu_split_period(const struct riscv_pmu_event *ev);
+
+#endif /* _RISCV_PMU_SPLIT_H */
