@@ -235,12 +235,19 @@ static int event_no_filter_error(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 	return event_filter_ctrs(pmu, ctrs, inh & ~guest) ? -EINVAL : -EOPNOTSUPP;
 }
 
+/* The bits of config1 that users may set. */
+#ifdef CONFIG_RISCV_PMU_EBB
+#define EVENT_USER_CONFIG1	RISCV_PMU_CONFIG1_EBB
+
 /* Whether an event may cause event-based branches: see Documentation/arch/riscv/pmu-ebb.rst. */
 static bool event_may_branch(const struct perf_event_attr *attr)
 {
 	return attr->exclude_kernel && attr->exclude_hv && hweight64(attr->config2) == 1 &&
 	       !attr->inherit && !attr->sample_period && !attr->freq && !attr->enable_on_exec;
 }
+#else
+#define EVENT_USER_CONFIG1	0
+#endif
 
 /* Refuses attributes that no backend supports: if they were ignored, counts would be wrong. */
 static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
@@ -248,12 +255,14 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 	u64 config1 = attr->config1;
 
 	config1 &= in_kernel ? ~(RISCV_PMU_CONFIG1_GUEST_EVENTS | RISCV_PMU_CONFIG1_GUEST_HPM) :
-			       ~RISCV_PMU_CONFIG1_EBB;
+			       ~EVENT_USER_CONFIG1;
 	if (config1 || attr->config2 & ~EVENT_CONFIG2_CTRS || attr->config3 ||
 	    riscv_pmu_config4(attr))
 		return -EINVAL;
+#ifdef CONFIG_RISCV_PMU_EBB
 	if (attr->config1 & RISCV_PMU_CONFIG1_EBB && !event_may_branch(attr))
 		return -EINVAL;
+#endif
 	if (attr->exclude_idle || attr->precise_ip)
 		return -EOPNOTSUPP;
 
@@ -325,11 +334,13 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 	if (!req->ctrs)
 		return event_no_filter_error(pmu, ctrs, inh);
 
+#ifdef CONFIG_RISCV_PMU_EBB
 	if (attr->config1 & RISCV_PMU_CONFIG1_EBB) {
 		req->ctrs &= pmu->irq_ctrs;
 		if (!req->ctrs)
 			return -EOPNOTSUPP;
 	}
+#endif
 	if (attr->sample_period) {	/* a union with sample_freq */
 		req->ctrs = event_sampling_ctrs(pmu, req->ctrs);
 		if (!req->ctrs)

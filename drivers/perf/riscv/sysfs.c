@@ -34,8 +34,8 @@ PMU_FORMAT_ATTR(std, "config:62");
 PMU_FORMAT_ATTR(counterid_mask, "config2:0-31");
 #ifdef CONFIG_RISCV_PMU_EBB
 PMU_FORMAT_ATTR(ebb, "config1:63");
-#endif
 static_assert(__builtin_ctzll(RISCV_PMU_CONFIG1_EBB) == 63);
+#endif
 static_assert(RISCV_PMU_CLASS_SHIFT == 62 && RISCV_PMU_CLASS_STD == 1);
 
 static struct attribute *sysfs_formats[] = {

@@ -3,12 +3,14 @@
 #ifndef _RISCV_PMU_EBB_H
 #define _RISCV_PMU_EBB_H
 
-#include <linux/errno.h>
 #include <linux/perf_event.h>
 
 #include "../pmu.h"
 
 #ifdef CONFIG_RISCV_PMU_EBB
+
+#include <linux/perf/riscv_ebb.h>
+#include <linux/thread_info.h>
 
 void riscv_pmu_ebb_note(struct riscv_pmu_event *ev);
 int riscv_pmu_ebb_check(const struct perf_event *event);
@@ -48,7 +50,22 @@ static inline bool riscv_pmu_ebb_was_taken(const struct riscv_pmu_hart *hart)
 	return hart->irq.ebb_taken;
 }
 
+/**
+ * riscv_pmu_ebb_is_pending() - whether the current task has an event-based branch to take
+ *
+ * Return: true if it takes one before it returns to user mode.
+ */
+static inline bool riscv_pmu_ebb_is_pending(void)
+{
+	return test_thread_flag(TIF_RISCV_EBB);
+}
+
 #else
+
+static inline bool riscv_pmu_ebb_is_pending(void)
+{
+	return false;
+}
 
 static inline void riscv_pmu_ebb_note(struct riscv_pmu_event *ev) { }
 static inline void riscv_pmu_ebb_begin_irq(struct riscv_pmu_hart *hart) { }
@@ -58,7 +75,7 @@ static inline void riscv_pmu_ebb_handle_overflow(struct riscv_pmu *pmu,
 
 static inline int riscv_pmu_ebb_check(const struct perf_event *event)
 {
-	return event->attr.config1 & RISCV_PMU_CONFIG1_EBB ? -EOPNOTSUPP : 0;
+	return 0;
 }
 
 static inline bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)

@@ -17,7 +17,6 @@
 #include <linux/kprobes.h>
 #include <linux/linkage.h>
 #include <linux/percpu.h>
-#include <linux/perf/riscv_ebb.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/perf_event.h>
 #include <linux/pgtable.h>
@@ -26,6 +25,7 @@
 #include <asm/irq_regs.h>
 
 #include "block.h"
+#include "../ebb/ebb.h"
 #include "../entries.h"
 #include "entry.h"
 #include "nmi.h"
@@ -229,7 +229,7 @@ static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *fr
 	if (riscv_pmu_nmi_stays_pending &&
 	    pmu->ops.overflowed(pmu, hart->hw.running & hart->hw.armed))
 		irq_work_queue(&nmi->work);
-	if (unlikely(test_thread_flag(TIF_RISCV_EBB)))
+	if (unlikely(riscv_pmu_ebb_is_pending()))
 		nmi_raise_interrupt(nmi);
 }
 

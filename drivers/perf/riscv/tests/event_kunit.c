@@ -343,8 +343,10 @@ struct attr_row {
 
 #define HW(id)	.type = PERF_TYPE_HARDWARE, .config = (id)
 #define RAW(c)	.type = PERF_TYPE_RAW, .config = (c)
+#ifdef CONFIG_RISCV_PMU_EBB
 #define BRANCH	HW(0), .config1 = RISCV_PMU_CONFIG1_EBB
 #define USER_BRANCH	BRANCH, .exclude_kernel = 1, .exclude_hv = 1
+#endif
 
 static const struct attr_row attr_rows[] = {
 	{ "cycles", { HW(0) }, false, 0, FAKE_CONFIG },
@@ -367,6 +369,7 @@ static const struct attr_row attr_rows[] = {
 	{ "config1 both bits from KVM", { HW(0), .config1 = 3 }, true, -EINVAL },
 	{ "config1 both bits from a user", { HW(0), .config1 = 3 }, false, -EINVAL },
 	{ "config1 bit 62", { HW(0), .config1 = 1ULL << 62 }, false, -EINVAL },
+#ifdef CONFIG_RISCV_PMU_EBB
 	{ "branch", { USER_BRANCH, .config2 = 8 }, false, 0, BIT_ULL(3) },
 	{ "branch for KVM", { USER_BRANCH, .config2 = 8 }, true, -EINVAL },
 	{ "branch, no counter given", { USER_BRANCH }, false, -EINVAL },
@@ -378,6 +381,7 @@ static const struct attr_row attr_rows[] = {
 	{ "branch, sampled", { USER_BRANCH, .sample_period = 1, .config2 = 8 }, false, -EINVAL },
 	{ "branch, with a frequency", { USER_BRANCH, .freq = 1, .config2 = 8 }, false, -EINVAL },
 	{ "branch, on exec", { USER_BRANCH, .enable_on_exec = 1, .config2 = 8 }, false, -EINVAL },
+#endif
 	{ "config2 a counter", { HW(0), .config2 = 1 }, false, 0, BIT_ULL(0) },
 	{ "config2 all counters", { HW(0), .config2 = U32_MAX }, false, 0,
 	  lower_32_bits(FAKE_CONFIG) },
