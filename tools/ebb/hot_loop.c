@@ -79,7 +79,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (read(fd, &count, sizeof(count)) != sizeof(count)) {
-		fprintf(stderr, "hot_loop: another pinned event has the PMU: if it is that of the NMI watchdog, run sysctl kernel.nmi_watchdog=0\n");
+		fprintf(stderr,
+			"hot_loop: another pinned event has the PMU: if it is that of the NMI watchdog, run sysctl kernel.nmi_watchdog=0\n");
 		return 1;
 	}
 	/* 10 %, 60 % and 30 % of the instructions */
