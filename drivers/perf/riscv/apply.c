@@ -153,9 +153,9 @@ static bool apply_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 ra
 }
 
 /*
- * Notes for which event a counter is written. If it was written for another one, the events of two
- * tasks take turns, and each would have it written at each switch. If there is a counter that
- * nobody waits for, this event searches for it when it is added next.
+ * Notes for which event a counter is written. If the last one was another event, two tasks take
+ * turns, and would have it written at each switch. So if any counter for this event is neither used
+ * nor armed, the event searches when it is added next.
  */
 static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
@@ -416,7 +416,7 @@ static noinline bool apply_group_can_continue(struct riscv_pmu *pmu, struct risc
 	return apply_can_continue(pmu, hart, timed);
 }
 
-/* Both for the members of a group at the end of an overflow; most have no group that samples. */
+/* Both tests, for members that an overflow has paused. In most groups, none of these samples. */
 static __always_inline bool apply_group_can_join(struct riscv_pmu *pmu,
 						 struct riscv_pmu_hart *hart, u64 joined)
 {

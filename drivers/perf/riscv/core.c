@@ -266,7 +266,7 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 		left = local64_read(&event->hw.period_left);
 		/*
 		 * The slow path, if the period has ended, a new one is wanted or a minimum period
-		 * applies; and if the times in the mapped page have changed.
+		 * applies, or if the event is mapped and was multiplexed.
 		 */
 		if (unlikely(left <= (s64)ev->min_period) ||
 		    (riscv_pmu_event_is_mapped(ev) &&
@@ -322,8 +322,8 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if ((ev->slow_stop || riscv_pmu_event_is_mapped(ev)) && ev->state == RISCV_PMU_EVENT_ACTIVE &&
-	    core_is_simple(ev)) {
+	if ((ev->slow_stop || riscv_pmu_event_is_mapped(ev)) &&
+	    ev->state == RISCV_PMU_EVENT_ACTIVE && core_is_simple(ev)) {
 		core_del_simple(pmu, hart, event);
 		return;
 	}
@@ -352,8 +352,8 @@ static noinline void core_del_indirect(struct riscv_pmu *pmu, struct riscv_pmu_h
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	u64 now;
 
-	if (ev->special || ev->sampling || riscv_pmu_event_is_shown(ev) || event->group_leader->nr_siblings ||
-	    ev->state != RISCV_PMU_EVENT_ACTIVE)
+	if (ev->special || ev->sampling || riscv_pmu_event_is_shown(ev) ||
+	    event->group_leader->nr_siblings || ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return core_del(pmu, hart, event);
 
 	now = riscv_pmu_counter_count(pmu, hart, ev->ctr);

@@ -291,8 +291,8 @@ static inline u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
  * @hart:	this hart
  * @ev:	an attached event
  *
- * During an update, or while a group is read, the first read latches the counts of all counters
- * in use whose reads are cheap. Later reads are then as of the same instant.
+ * During an update, or while a group is read, the first read latches the counts of all direct
+ * counters in use. Later reads are then as of the same instant.
  *
  * Return: events since the last call, or since the event was started.
  */

@@ -109,8 +109,8 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
  * @csr:	the number of a counter's CSR, or one of CSR_EACH_PROBED or CSR_EACH_PROBED_RO
  * @value:	out: the value of this hart's CSR; 0 if the access traps
  *
- * A probe has to call this function or the next one for a CSR of a hart before any code accesses
- * that CSR in another way.
+ * A probe has to access each of a hart's CSRs by this function or the next one, before any code
+ * accesses it otherwise.
  *
  * Context: any; the caller must not migrate while it uses the value.
  * Return: 0; @csr if the access traps.

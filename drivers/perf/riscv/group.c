@@ -67,9 +67,9 @@ static bool group_has_too_many(const struct perf_event *event)
 }
 
 /*
- * perf clones a group member by member for a child task, and leaves out members that have lost
- * their owner, so the child's group is a part of a group that was validated. That is not so if the
- * clone got another PMU than its parent.
+ * perf clones a group member by member for a child task, without members that have lost their
+ * owner. So the child's group is a part of one that was validated, unless the clone got another PMU
+ * than its parent.
  */
 static bool group_is_inherited(const struct perf_event *event)
 {

@@ -57,8 +57,8 @@ enum riscv_pmu_event_state {
  * @mapped:	some process has mapped it, so its page is kept up to date (user/page.c)
  * @page_outdated: @user is set, and the next riscv_pmu_user_show() updates its page
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
- * @slow_stop:	stopping or detaching it concerns more than its counter: @split, @branch or
- *		@indirect is set, or it was mapped once
+ * @slow_stop:	stopping it takes the slow path: @split, @branch, @indirect, or it was mapped
+ *		and is counting or of a cgroup
  * @indirect:	its counter is read by a firmware call or an exit of a guest, and is latched only
  *		for its own group
  * @clean:	the counter holds nothing that other tasks have counted
@@ -66,7 +66,7 @@ enum riscv_pmu_event_state {
  * @page_tick:	jiffies when a sample last updated the times in its page
  * @maps:	how often it is mapped by its own process
  * @ebb:	its overflows cause event-based branches, see ebb/ebb.c
- * @special:	@ebb, @split or @branch, or it was mapped once: riscv_pmu_add() takes its slow path
+ * @special:	riscv_pmu_add() takes its slow path: @ebb, @split, @branch or mapped (@slow_stop)
  * @pending_delta: counted on counters that it was moved away from, and not yet added to
  *		the perf event; 0 while it is active
  * @overflow_point: the counter's count at which its period ends

@@ -77,7 +77,7 @@ static u64 poll_counter_wait(struct riscv_pmu_counter *counter, u64 now)
 
 static u64 poll_sampling_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now)
 {
-	/* Wraps of narrow counters may have to be polled now: see riscv_pmu_poll_start(). */
+	/* riscv_pmu_poll_start() relies on a timer that expires in at most poll_ns. */
 	u64 most = min_t(u64, pmu->poll_ns, POLL_INTERVAL_MAX_NS);
 	u64 least = clamp(8 * riscv_pmu_throttle_irq_cost_ns(hart), (u64)POLL_INTERVAL_MIN_NS,
 			  most);
@@ -113,7 +113,7 @@ u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 /**
  * riscv_pmu_poll_clock() - the time of the polling timer
  *
- * Harts without a time CSR trap to the firmware to read it.
+ * Without a time CSR, this traps to the firmware.
  *
  * Context: any.
  * Return: ns of sched_clock().

@@ -85,7 +85,7 @@ static void sample_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 		sample_pause_parts(pmu, hart, event);
 }
 
-/* Polled members count the timer's interrupt, and so does the whole group. */
+/* Not the group of a polled event: it all counts the timer's interrupt. */
 static bool sample_pauses_group(const struct riscv_pmu_event *ev)
 {
 	return !ev->polled && ev->event->group_leader->nr_siblings;

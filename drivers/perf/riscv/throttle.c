@@ -73,8 +73,8 @@ void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_even
  * @ev:		a sampling event
  * @left:	events until the end of its period; 0 or less: it has ended
  *
- * The minimum period ends 4 ms after the last sample, because samples no longer come too early. So
- * an event that was disabled for that long starts without one.
+ * An event that starts 4 ms or more after its last sample has no minimum period any more: such
+ * samples do not come too early.
  *
  * Context: interrupts off.
  * Return: at least 0.

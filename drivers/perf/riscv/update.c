@@ -197,7 +197,7 @@ static noinline void update_apply_last(struct riscv_pmu *pmu, struct riscv_pmu_h
 }
 
 /*
- * Other pending events of a counter that has refused their config can not stay on it. They are
+ * Other pending events of a counter that has refused their config cannot stay on it. They are
  * stopped, and the apply that follows must not program the config again.
  */
 static noinline void update_stop_others(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -218,8 +218,8 @@ static noinline void update_stop_others(struct riscv_pmu *pmu, struct riscv_pmu_
  * @hart:	this hart
  * @ev:		the event
  *
- * Each refusal leaves one counter less to try. If none is left, print a message: for raw events it
- * may not be known before.
+ * Each refusal leaves one counter less to try. If none is left, print a message: which raw events
+ * exist may not be known.
  *
  * Context: interrupts off, during an update.
  * Return: 0; -EAGAIN if no counter is free; or the errno of the last refusal.

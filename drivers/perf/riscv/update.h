@@ -74,8 +74,7 @@ static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event
  * @hart:	this hart
  * @event:	an event that has been added on this hart
  *
- * If all counters in use are cheap to read, they are latched together, and the group is not looked
- * for.
+ * If all counters in use are direct, they are latched together, without a search for the group.
  *
  * Context: interrupts off.
  */
@@ -93,7 +92,7 @@ static inline void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu
  * riscv_pmu_counter_latch_group() - latch the counts of the group of a counter's first event
  * @pmu:	the PMU
  * @hart:	this hart
- * @counter:	a counter that was just paused, so that the others have counted as long
+ * @counter:	a just paused counter: latched now, the others have counted as long
  *
  * Context: interrupts off.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch records (Ssctr): which transfers of control each event wants recorded. branch/branch.c makes the
- * hart record the union of what its events want, and branch/sample.c leaves out of each sample what
+ * Branch records (Ssctr): which transfers of control each event wants recorded. branch.c makes the
+ * hart record the union of what its events want, and sample.c leaves out of each sample what
  * its event does not want.
  */
 

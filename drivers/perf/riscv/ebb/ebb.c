@@ -193,8 +193,8 @@ static void ebb_pause(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 }
 
 /*
- * The period of an event has ended, and its next one has begun: riscv_pmu_exit_to_user() branches on
- * the way to user mode. Until the handler returns, the event's group is stopped. Returns false if the
+ * An event's period has ended, and its next one has begun: riscv_pmu_exit_to_user() branches on the
+ * way to user mode. Until the handler returns, the event's group is stopped. Returns false if the
  * task has no handler, so that the event counts on.
  */
 static bool ebb_overflow(struct perf_event *event, u32 now)
@@ -232,11 +232,11 @@ static void ebb_allow_again(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 }
 
 /*
- * If the task was switched out in its handler, riscv_pmu_branch_add() has released the records, and
- * the hart would record the rest of the handler. If the task has unmapped its page in the handler,
- * nothing has released the records yet.
+ * In a handler, holds the records: if the task was switched out there, riscv_pmu_branch_add() has
+ * released them. Otherwise releases them: if the task has unmapped its page in the handler, nothing
+ * has done that yet.
  */
-static void ebb_start_recording(struct riscv_pmu_ebb *ebb, struct riscv_pmu_hart *hart)
+static void ebb_resume_records(struct riscv_pmu_ebb *ebb, struct riscv_pmu_hart *hart)
 {
 	ebb->recorded = true;
 	if (ebb->inside)
@@ -265,7 +265,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 		return true;
 	}
 	if (riscv_pmu_event_has_branches(to_riscv_pmu_event(event)))
-		ebb_start_recording(ebb, to_riscv_pmu_event(event)->hart);
+		ebb_resume_records(ebb, to_riscv_pmu_event(event)->hart);
 	if (!hwc->sample_period || hwc->sample_period == EBB_NEVER) {
 		ebb_set_period(ebb, event);
 		local64_set(&hwc->period_left, hwc->sample_period);
@@ -296,7 +296,7 @@ static bool ebb_is_recording(const struct riscv_pmu_event *ev)
 	return ev->ebb && ev->event->hw.target == current;
 }
 
-/* If several events of the task's group record, all of them want the same records (branch/event.c). */
+/* If several events of the task's group record, they want the same records (branch/event.c). */
 static struct riscv_pmu_event *ebb_find_recording(const struct riscv_pmu_hart *hart)
 {
 	return riscv_pmu_branch_find(hart, ebb_is_recording);

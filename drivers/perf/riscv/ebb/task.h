@@ -12,7 +12,6 @@
 
 struct mm_struct;
 struct perf_branch_stack;
-struct perf_event;
 struct pid;
 struct riscv_ebb_page;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which harts deliver overflows as NMIs (nmi/nmi.c): the decision at boot, CPU hotplug and idle states.
+ * Which harts deliver overflows as NMIs (nmi.c): the decision at boot, CPU hotplug, idle states.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt

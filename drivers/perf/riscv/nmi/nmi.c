@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Overflows that interrupt code with interrupts off: the firmware delivers them as Supervisor
- * Software Events (SSE, nmi/sse.c). The driver calls them NMIs, because to disable interrupts does not
- * stop them. They are not the NMIs of Smrnmi, and the firmware can mask them.
+ * Software Events (SSE, nmi/sse.c). The driver calls them NMIs, because to disable interrupts does
+ * not stop them. They are not the NMIs of Smrnmi, and the firmware can mask them.
  *
  * The handler shares its state with the driver's other functions, which run with interrupts off.
  * While they change it, &riscv_pmu_hart.updating is true or riscv_pmu_nmi_blocks is not 0 on this
@@ -188,8 +188,8 @@ static struct pt_regs *nmi_regs(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_
 	return &nmi->exit_regs;
 }
 
-/* Whether the overflow has to wait for riscv_pmu_nmi_release(). */
-static __always_inline bool nmi_is_held(struct riscv_pmu_nmi *nmi)
+/* Overflows wait for riscv_pmu_nmi_release() if NMIs are held. */
+static __always_inline bool nmi_postpone(struct riscv_pmu_nmi *nmi)
 {
 	if (likely(!nmi->holds))
 		return false;
@@ -246,7 +246,7 @@ asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
 	struct nmi_saved saved;
 	irqentry_state_t state;
 
-	if (unlikely(nmi_is_held(nmi)))
+	if (unlikely(nmi_postpone(nmi)))
 		return;
 
 	nmi_save(&saved);

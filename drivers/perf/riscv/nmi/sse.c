@@ -110,9 +110,9 @@ long riscv_pmu_sse_unmask_hart(void)
  *
  * An earlier kernel that has crashed may have left its handler registered: it is removed first.
  *
- * Harts start masked, so that no event is delivered before the first user unmasks the hart. If the
- * firmware still has this event's registration, the hart was unmasked when it was made. If the hart
- * is masked now, another user has masked it, and overflows stay pending until that user unmasks it.
+ * Harts start masked, so that no event is delivered before the first user unmasks the hart. If this
+ * event was still registered, the driver had unmasked the hart. If the hart is masked now, another
+ * user did that, and overflows stay pending until that user unmasks the hart.
  *
  * Context: interrupts off.
  * Return: 0 or a negative errno.

@@ -87,8 +87,8 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
 }
 
 /*
- * Whether this hart can read a counter's CSR. KVM lets its guests read only counters that are
- * configured, so they are not tried.
+ * Whether this hart can read a counter's CSR. Always true in a guest of KVM, which may read only
+ * counters that are configured.
  */
 static bool sbi_can_read(const struct riscv_pmu *pmu, const struct riscv_pmu_sbi_ctr_info *info)
 {
@@ -224,7 +224,7 @@ static const char *sbi_check_hart(struct riscv_pmu *pmu)
 	sbi_stop_hart(pmu);
 	/* Not tested in a guest: its counters stand still while the host has none free. */
 	return pmu->hosted || riscv_pmu_sbi_has_fixed_ctrs(pmu) ? NULL :
-		"what its fixed counters can do: filter (Smcntrpmf), interrupt, or be configured";
+		"whether fixed counters filter (Smcntrpmf), interrupt and can be configured";
 }
 
 static void sbi_hart_stop(struct riscv_pmu *pmu)

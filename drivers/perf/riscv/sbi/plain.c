@@ -162,7 +162,7 @@ static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
  * @pmu:	the PMU
  * @batch:	the batch
  *
- * After an overflow, a batch stops a counter, and starts it from a value: this takes a fast path.
+ * The fast path is for a batch that only restarts one counter from a value, after an overflow.
  *
  * Context: interrupts off.
  * Return: 0, or the errno of the first counter in @batch->failed.

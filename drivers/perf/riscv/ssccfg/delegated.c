@@ -155,7 +155,7 @@ static unsigned int delegated_measure_selected(struct ssccfg_delegated *found)
 	return trap ?: first_trap;
 }
 
-/* Returns the first CSR whose access has trapped, or 0. That is usual: not all counters exist. */
+/* Returns the first CSR whose access trapped, or 0. A trap is usual: not all counters exist. */
 static unsigned int delegated_measure(struct ssccfg_delegated *found)
 {
 	unsigned int first_trap, trap;

@@ -38,7 +38,7 @@ struct ssccfg_event {
  * @width:	bits of each counter
  * @inh:	modes (enum riscv_pmu_inh) that each counter can exclude
  *
- * Bit n is hpmcounter n. Harts of which all of this is equal have one PMU.
+ * Bit n is hpmcounter n. Harts for which all of this is equal share a PMU.
  */
 struct ssccfg_delegated {
 	u32 values;

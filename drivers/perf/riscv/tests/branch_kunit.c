@@ -617,7 +617,7 @@ static void release(struct fake_pmu *fake)
 	riscv_pmu_branch_release(this_hart(fake));
 }
 
-/* An event of another task, whose counter runs on, may overflow while ebb/ebb.c holds the records. */
+/* Another task's event, whose counter runs on, may overflow while ebb/ebb.c holds the records. */
 static void held_records_stay_frozen(struct kunit *test)
 {
 	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(ANY));
@@ -655,7 +655,7 @@ static void records_that_are_not_held_are_not_released(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* What was recorded since then may be of a handler. */
+/* What was recorded unfrozen may be of a handler. */
 static void held_records_that_something_unfroze_are_cleared(struct kunit *test)
 {
 	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(ANY));
@@ -835,7 +835,7 @@ static void call_stack_of_a_task_that_has_run_since_is_stale(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* Whether the hart is frozen does not belong to the call stack: ebb/ebb.c holds it for handlers. */
+/* A saved call stack has no FROZEN bit: ebb/ebb.c holds the hart's records for handlers. */
 static void freezing_stays_with_the_hart(struct kunit *test)
 {
 	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(CALL_STACK));

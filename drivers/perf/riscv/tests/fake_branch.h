@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Simulated CSRs of branch records (Smctr and Ssctr) for the tests of branch/branch.c and branch/sample.c,
- * and events whose samples have branch records.
+ * Simulated CSRs of branch records (Smctr and Ssctr) for the tests of branch.c and sample.c in
+ * branch/, and events whose samples have branch records.
  */
 #ifndef _RISCV_PMU_FAKE_BRANCH_H
 #define _RISCV_PMU_FAKE_BRANCH_H

@@ -63,7 +63,7 @@ static void group_with_more_than_16_identical_events_is_refused(struct kunit *te
 	KUNIT_EXPECT_EQ(test, validate(leader, new_event(test, 2, C(4), 0)), 0);
 }
 
-/* perf clones the group of a parent that was validated, unless the clone got another PMU. */
+/* A clone's group was validated with its parent's, unless the clone got another PMU. */
 static void group_of_a_child_is_not_validated_again(struct kunit *test)
 {
 	struct state_event *leader = new_leader(test, 1, C(3));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of nmi/nmi.c: one overflow comes before or after any access to a counter in an operation. Then
- * the counts and the sample periods have to agree, and no event may be lost, unless the operation
+ * Tests of nmi/nmi.c: one overflow comes before or after any access to a counter in an operation.
+ * Then counts and sample periods have to agree, and no event may be lost, unless the operation
  * had stopped the counter.
  */
 
@@ -310,8 +310,8 @@ static int start_event(void)
 }
 
 /*
- * Other users of SSE events neither lose theirs nor get them while they keep the hart masked. No
- * counter runs meanwhile.
+ * The driver neither stops the SSE events of others, nor unmasks a hart that they have masked. No
+ * counter runs here.
  */
 static void other_sse_events_of_the_hart_are_left_alone(struct kunit *test)
 {

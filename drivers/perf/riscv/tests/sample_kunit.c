@@ -514,7 +514,7 @@ static void group_is_paused_while_its_sample_is_taken(struct kunit *test)
 	sched_out(test, leader);
 }
 
-/* Members that sample stand still as those that count, and keep their distance. */
+/* Sampling members pause as others do, and stay as far from overflow points. */
 static void sampling_members_are_paused_while_a_sample_is_taken(struct kunit *test)
 {
 	struct state_event *leader = new_event(test, 1, C(3), 100);

@@ -74,7 +74,7 @@ static u64 access_find_ctrs(const struct perf_event *event)
 	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	u64 readable = 0;
 
-	if (!access_is_for_task(event) || to_riscv_pmu_event(event)->split)
+	if (!access_is_for_task(event) || riscv_pmu_event_part(to_riscv_pmu_event(event)))
 		return 0;
 
 	for_each_ctr(ctr, to_riscv_pmu_event(event)->req.ctrs) {
@@ -129,10 +129,10 @@ static void access_review(void *data)
 /* Updates the page of an event whose mappings have changed. */
 static void access_update(struct perf_event *event)
 {
-	/* The hart that switches the event in sees the flags, or this sees the hart. */
+	/* A hart that switches the event in sees the flags, or is seen in oncpu. */
 	smp_mb();
 	smp_call_function_single(READ_ONCE(event->oncpu), access_review, event, 1);
-	/* It is not active, or has just been switched out without its page. */
+	/* It is not active, or was just switched out, its page not updated. */
 	guard(riscv_pmu_irqsave)();
 	if (READ_ONCE(event->oncpu) == -1)
 		perf_event_update_userpage(event);

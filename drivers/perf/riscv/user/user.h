@@ -86,7 +86,7 @@ static inline void riscv_pmu_user_note_move(struct riscv_pmu_hart *hart,
  * perf_event_update_userpage() takes 330 instructions, as many as all else of an event that is
  * switched out and in. For an event that is not multiplexed, most of that is not needed:
  * - Its times do not change while it is switched out.
- * - Both are equal, so programs do not extrapolate them, and need no time_offset.
+ * - Both times are equal, so programs neither scale nor need time_offset.
  * - When it is switched out, perf has just read the clock.
  *
  * Return: true if it is not multiplexed.
