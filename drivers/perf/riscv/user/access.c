@@ -89,17 +89,12 @@ static u64 access_find_ctrs(const struct perf_event *event)
  * riscv_pmu_user_open() - prepare an event for being mapped
  * @event:	an event at the end of event_init
  *
- * The opener of an inherited event is that of its parent, whose file descriptor can read it.
- * The opener's pid is held until riscv_pmu_user_forget().
- *
  * Context: process.
  */
 void riscv_pmu_user_open(struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	ev->opener = get_pid(event->parent ? to_riscv_pmu_event(event->parent)->opener :
-						 task_tgid(current));
 	ev->user_ctrs = access_find_ctrs(event);
 }
 
@@ -288,7 +283,6 @@ void riscv_pmu_user_forget(struct perf_event *event)
 		if (to_riscv_pmu_event(event)->maps)
 			access_drop(event);
 	}
-	put_pid(to_riscv_pmu_event(event)->opener);
 }
 
 /* csrr rd, CSR */
