@@ -62,7 +62,7 @@ static inline unsigned long riscv_pmu_sbi_inh_to_flags(u32 inh)
 	return FIELD_PREP(SBI_CFG_FLAGS_INH, inh);
 }
 
-int riscv_pmu_sbi_plain_prepare(struct riscv_pmu_batch *batch);
+int riscv_pmu_sbi_plain_prepare(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
 int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load);
 int riscv_pmu_sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
 int riscv_pmu_sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);

@@ -12,6 +12,7 @@
 #include <linux/percpu.h>
 
 #include "../backend.h"
+#include "../csr.h"
 #include "../print.h"
 #include "call.h"
 #include "method.h"
@@ -79,10 +80,22 @@ static void sbi_stop(u64 ctrs, unsigned long flags)
 		riscv_pmu_warn_once("firmware can not stop counters (error %d)\n", err);
 }
 
-static void sbi_stop_batch(struct riscv_pmu_batch *batch)
+/*
+ * A counter's interrupt was acknowledged when it began, but a level has set it again until the counter
+ * was stopped. While it is pending, OpenSBI's START does not clear the overflow flag.
+ */
+static void sbi_ack_level(const struct riscv_pmu *pmu)
 {
-	if (batch->stop)
+	if (unlikely(pmu->level_irq))
+		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
+}
+
+static void sbi_stop_batch(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+{
+	if (batch->stop) {
 		sbi_stop(batch->stop, 0);
+		sbi_ack_level(pmu);
+	}
 	if (batch->release) {
 		sbi_stop(batch->release, SBI_PMU_STOP_FLAG_RESET);
 		this_cpu_and(riscv_pmu_sbi_configs, ~batch->release);
@@ -137,22 +150,24 @@ noinline int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 
 /**
  * riscv_pmu_sbi_plain_prepare() - apply the stops, releases and configs of a batch
+ * @pmu:	the PMU
  * @batch:	the batch
  *
  * Context: interrupts off.
  * Return: 0, or the errno of the first counter in @batch->failed.
  */
-int riscv_pmu_sbi_plain_prepare(struct riscv_pmu_batch *batch)
+int riscv_pmu_sbi_plain_prepare(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
-	sbi_stop_batch(batch);
+	sbi_stop_batch(pmu, batch);
 	return sbi_write_batch(batch);
 }
 
-static noinline int sbi_change_batch(struct riscv_pmu_batch *batch)
+static noinline int sbi_change_batch(const struct riscv_pmu *pmu,
+				     struct riscv_pmu_batch *batch)
 {
 	int err, ret;
 
-	err = riscv_pmu_sbi_plain_prepare(batch);
+	err = riscv_pmu_sbi_plain_prepare(pmu, batch);
 	ret = riscv_pmu_sbi_plain_start(batch, batch->load);
 	return err ?: ret;
 }
@@ -172,9 +187,11 @@ int riscv_pmu_sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *bat
 	u64 start = batch->start;
 
 	if (batch->release | batch->program)
-		return sbi_change_batch(batch);
-	if (batch->stop)
+		return sbi_change_batch(pmu, batch);
+	if (batch->stop) {
 		sbi_stop(batch->stop, 0);
+		sbi_ack_level(pmu);
+	}
 	if (!start)
 		return 0;
 	if (start != batch->load || start & (start - 1))
@@ -198,6 +215,7 @@ int riscv_pmu_sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 valu
 	int err;
 
 	sbi_stop(BIT_ULL(ctr), 0);
+	sbi_ack_level(pmu);
 	*was = pmu->ctr[ctr].read();
 	err = riscv_pmu_sbi_start_at(ctr, value);
 	if (unlikely(err))

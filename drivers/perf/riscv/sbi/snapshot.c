@@ -105,7 +105,7 @@ static noinline int snapshot_apply_load(struct riscv_pmu *pmu, struct riscv_pmu_
 	if (unlikely(!shmem))
 		return riscv_pmu_sbi_plain_apply(pmu, batch);
 
-	err = riscv_pmu_sbi_plain_prepare(batch);
+	err = riscv_pmu_sbi_plain_prepare(pmu, batch);
 	ctrs = batch->load & ~batch->failed;
 	ret = snapshot_start(shmem, batch, ctrs);
 	if (unlikely(ret))
