@@ -3,6 +3,8 @@
 #ifndef _RISCV_PMU_EVENT_H
 #define _RISCV_PMU_EVENT_H
 
+#include <asm/pmu_csr.h>
+
 #include <uapi/linux/riscv_pmu.h>
 
 #include "backend.h"
@@ -62,6 +64,36 @@ static inline u32 riscv_pmu_event_type(u32 event_idx)
 static inline u32 riscv_pmu_event_code(u32 event_idx)
 {
 	return event_idx & RISCV_PMU_EVENT_CODE_MASK;
+}
+
+/* The fixed counters, by the numbers of their CSRs. */
+#define RISCV_PMU_FIXED_HPMS	(BIT(PMU_CSR_CTR_CYCLE) | BIT(PMU_CSR_CTR_INSTRET))
+
+/**
+ * riscv_pmu_fixed_event() - the event of a fixed counter
+ * @hpm:	number of its CSR, one of RISCV_PMU_FIXED_HPMS
+ *
+ * Return: event_idx.
+ */
+static inline u32 riscv_pmu_fixed_event(unsigned int hpm)
+{
+	return hpm == PMU_CSR_CTR_CYCLE ? RISCV_PMU_EVENT_CYCLES : RISCV_PMU_EVENT_INSTRUCTIONS;
+}
+
+/**
+ * riscv_pmu_event_fixed_hpm() - the fixed counter of an event
+ * @event_idx:	the event
+ *
+ * Return: the bit of RISCV_PMU_FIXED_HPMS; 0 if no fixed counter counts the event.
+ */
+static inline u32 riscv_pmu_event_fixed_hpm(u32 event_idx)
+{
+	for_each_ctr(hpm, RISCV_PMU_FIXED_HPMS) {
+		if (event_idx == riscv_pmu_fixed_event(hpm))
+			return BIT(hpm);
+	}
+
+	return 0;
 }
 
 int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,

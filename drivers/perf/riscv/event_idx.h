@@ -29,7 +29,7 @@
 						       PERF_COUNT_HW_CACHE_##op,\
 						       PERF_COUNT_HW_CACHE_RESULT_##result))
 
-/* The events of the fixed counters cycle and instret */
+/* The events of the fixed counters cycle and instret: event.h says which is which. */
 #define RISCV_PMU_EVENT_CYCLES		RISCV_PMU_EVENT_HW(CPU_CYCLES)
 #define RISCV_PMU_EVENT_INSTRUCTIONS	RISCV_PMU_EVENT_HW(INSTRUCTIONS)
 

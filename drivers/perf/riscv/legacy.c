@@ -5,7 +5,6 @@
  * does not have its own.
  */
 
-#include <linux/array_size.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
 
@@ -23,11 +22,7 @@ static int base_select_cpus(struct cpumask *cpus)
 
 static int base_probe(struct riscv_pmu *pmu)
 {
-	static const unsigned int fixed[] = { PMU_CSR_CTR_CYCLE, PMU_CSR_CTR_INSTRET };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(fixed); i++) {
-		unsigned int ctr = fixed[i];
-
+	for_each_ctr(ctr, RISCV_PMU_FIXED_HPMS) {
 		if (!riscv_pmu_csr_is_readable(ctr))
 			continue;
 		pmu->ctrs |= BIT_ULL(ctr);
@@ -56,14 +51,7 @@ static const char *base_check_hart(struct riscv_pmu *pmu)
 
 static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
-	switch (cfg->event_idx) {
-	case RISCV_PMU_EVENT_CYCLES:
-		return BIT_ULL(PMU_CSR_CTR_CYCLE);
-	case RISCV_PMU_EVENT_INSTRUCTIONS:
-		return BIT_ULL(PMU_CSR_CTR_INSTRET);
-	}
-
-	return 0;
+	return riscv_pmu_event_fixed_hpm(cfg->event_idx);
 }
 
 /* base_event_ctrs() knows the counters of every event. */

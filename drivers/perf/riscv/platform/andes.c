@@ -4,23 +4,15 @@
  * numbers (asm/pmu_csr.h, from the AX45MP data sheet). Untested on silicon.
  */
 
-#include <linux/array_size.h>
-
 #include <asm/pmu_csr.h>
-#include <asm/vendorid_list.h>
 
 #include "../event.h"
 #include "platform.h"
 
-#define ANDES_AX45MP_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x8a45)
-
-static const struct riscv_pmu_selector andes_ax45mp_selectors[] = {
-	RISCV_PMU_EVENTS_andes_ax45mp(PLATFORM_SELECTOR)
-};
+static const struct riscv_pmu_selector andes_ax45mp_selectors[] = PLATFORM_SELECTORS(andes_ax45mp);
 
 const struct riscv_pmu_platform riscv_pmu_andes_ax45mp = {
-	.name		= "andes-ax45mp",
-	.ids		= { ANDES_VENDOR_ID, ANDES_AX45MP_MARCHID },
+	PLATFORM_CORE(andes_ax45mp),
 	.any_mimpid	= true,
 	.isa_ext	= "xandespmu",
 	.hwirq		= PMU_IRQ_ANDES,
@@ -28,6 +20,4 @@ const struct riscv_pmu_platform riscv_pmu_andes_ax45mp = {
 	.has_filters	= true,
 	.ovf_csr	= PMU_CSR_ANDES_SCOUNTEROF,
 	.pending_csr	= PMU_CSR_ANDES_SLIP,
-	.selectors	= andes_ax45mp_selectors,
-	.nr_selectors	= ARRAY_SIZE(andes_ax45mp_selectors),
 };

@@ -3,12 +3,31 @@
 #ifndef _RISCV_PMU_PLATFORM_H
 #define _RISCV_PMU_PLATFORM_H
 
+#include <linux/array_size.h>
+#include <linux/bits.h>
+
 #include "../backend.h"
 #include "cores.h"
 
 /* An entry of RISCV_PMU_EVENTS_*() as a struct riscv_pmu_selector */
 #define PLATFORM_SELECTOR(event_idx, selector, mask, counters)	\
 	{ event_idx, selector, mask, counters },
+
+#define PLATFORM_SELECTORS(id)	{ RISCV_PMU_EVENTS_##id(PLATFORM_SELECTOR) }
+
+/* On RV32, the uppermost bit of a marchid is bit 31. */
+#define PLATFORM_MARCHID(marchid)					\
+	((marchid) ? BIT(BITS_PER_LONG - 1) | ((marchid) & GENMASK(30, 0)) : 0)
+
+/* What cores.h has of a core, for struct riscv_pmu_platform; id_selectors are its events. */
+#define PLATFORM_CORE(id)						\
+	RISCV_PMU_EXPAND(__PLATFORM_CORE, id##_selectors, RISCV_PMU_CORE_##id)
+#define __PLATFORM_CORE(events, core, title, vendor, march, ...)	\
+	.name		= core,						\
+	.ids		= { vendor, PLATFORM_MARCHID(march) },		\
+	.compatibles	= { __VA_ARGS__ },				\
+	.selectors	= events,					\
+	.nr_selectors	= ARRAY_SIZE(events)
 
 /**
  * struct riscv_pmu_ids - the IDs of a hart (SBI, "Base Extension")
@@ -83,9 +102,6 @@ struct riscv_pmu_platform {
 	const u32			*bad_events;
 	unsigned int			nr_bad_events;
 };
-
-/* Set in the marchid of every commercial core (Privileged ISA, "marchid"). */
-#define RISCV_PMU_MARCHID_VENDOR	BIT(BITS_PER_LONG - 1)
 
 extern const struct riscv_pmu_platform riscv_pmu_andes_ax45mp;
 extern const struct riscv_pmu_platform riscv_pmu_qemu;

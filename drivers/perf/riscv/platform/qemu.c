@@ -6,9 +6,7 @@
 #include "../event.h"
 #include "platform.h"
 
-static const struct riscv_pmu_selector qemu_selectors[] = {
-	RISCV_PMU_EVENTS_qemu(PLATFORM_SELECTOR)
-};
+static const struct riscv_pmu_selector qemu_selectors[] = PLATFORM_SELECTORS(qemu);
 
 const struct riscv_pmu_platform riscv_pmu_qemu = {
 	.compatibles	= { "riscv-virtio" },

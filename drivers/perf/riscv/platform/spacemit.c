@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* SpacemiT X60 (K1) and X100 (K3). Untested on silicon. */
 
-#include <linux/array_size.h>
-
 #include "../event.h"
 #include "platform.h"
 
-#define SPACEMIT_VENDOR_ID		0x710
-#define SPACEMIT_X60_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x58000001)
-#define SPACEMIT_X100_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x58000002)
-
-static const struct riscv_pmu_selector spacemit_x60_selectors[] = {
-	RISCV_PMU_EVENTS_spacemit_x60(PLATFORM_SELECTOR)
-};
+static const struct riscv_pmu_selector spacemit_x60_selectors[] = PLATFORM_SELECTORS(spacemit_x60);
 
 static const struct riscv_pmu_substitute spacemit_x60_substitutes[] = {
 	{ RISCV_PMU_EVENT_CYCLES, SPACEMIT_X60_U_MODE_CYCLE, SPACEMIT_X60_S_MODE_CYCLE },
@@ -24,27 +16,19 @@ static const struct riscv_pmu_substitute spacemit_x60_substitutes[] = {
  * s_mode_cycle count cycles in one mode, on the programmable counters, which do interrupt.
  */
 const struct riscv_pmu_platform riscv_pmu_spacemit_x60 = {
-	.name		= "spacemit-x60",
-	.ids		= { SPACEMIT_VENDOR_ID, SPACEMIT_X60_MARCHID },
+	PLATFORM_CORE(spacemit_x60),
 	.any_mimpid	= true,
-	.selectors	= spacemit_x60_selectors,
-	.nr_selectors	= ARRAY_SIZE(spacemit_x60_selectors),
 	.substitutes	= spacemit_x60_substitutes,
 	.nr_substitutes	= ARRAY_SIZE(spacemit_x60_substitutes),
 };
 
-static const struct riscv_pmu_selector spacemit_x100_selectors[] = {
-	RISCV_PMU_EVENTS_spacemit_x100(PLATFORM_SELECTOR)
-};
+static const struct riscv_pmu_selector spacemit_x100_selectors[] = PLATFORM_SELECTORS(spacemit_x100);
 
 /*
  * The A100 cores of the same chip have another marchid (0x8000000041000002) and other events. If a
  * PMU has harts of both types, it has no table, and the firmware gets no events.
  */
 const struct riscv_pmu_platform riscv_pmu_spacemit_x100 = {
-	.name		= "spacemit-x100",
-	.ids		= { SPACEMIT_VENDOR_ID, SPACEMIT_X100_MARCHID },
+	PLATFORM_CORE(spacemit_x100),
 	.any_mimpid	= true,
-	.selectors	= spacemit_x100_selectors,
-	.nr_selectors	= ARRAY_SIZE(spacemit_x100_selectors),
 };

@@ -10,16 +10,10 @@
  * Untested on silicon.
  */
 
-#include <linux/array_size.h>
-
 #include <asm/pmu_csr.h>
-#include <asm/vendorid_list.h>
 
 #include "../event.h"
 #include "platform.h"
-
-#define THEAD_C908_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x09140d00)
-#define THEAD_C920V2_MARCHID		(RISCV_PMU_MARCHID_VENDOR | 0x090c0d00)
 
 /*
  * The older cores leave marchid and mimpid at 0. If the devicetree does not name the core either,
@@ -27,30 +21,22 @@
  */
 const struct riscv_pmu_platform riscv_pmu_thead_c900 = {
 	.name		= "thead-c900",
-	.ids		= { THEAD_VENDOR_ID },
+	.ids		= { RISCV_PMU_VENDOR_THEAD },
 	.hwirq		= PMU_IRQ_THEAD,
 	.fixed_irqs	= true,
 	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
 };
 
-static const struct riscv_pmu_selector thead_c906_selectors[] = {
-	RISCV_PMU_EVENTS_thead_c906(PLATFORM_SELECTOR)
-};
+static const struct riscv_pmu_selector thead_c906_selectors[] = PLATFORM_SELECTORS(thead_c906);
 
 const struct riscv_pmu_platform riscv_pmu_thead_c906 = {
-	.name		= "thead-c906",
-	.ids		= { THEAD_VENDOR_ID },
-	.compatibles	= { "thead,c906", "allwinner,sun20i-d1" },
+	PLATFORM_CORE(thead_c906),
 	.hwirq		= PMU_IRQ_THEAD,
 	.fixed_irqs	= true,
 	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
-	.selectors	= thead_c906_selectors,
-	.nr_selectors	= ARRAY_SIZE(thead_c906_selectors),
 };
 
-static const struct riscv_pmu_selector thead_c910_selectors[] = {
-	RISCV_PMU_EVENTS_thead_c910(PLATFORM_SELECTOR)
-};
+static const struct riscv_pmu_selector thead_c910_selectors[] = PLATFORM_SELECTORS(thead_c910);
 
 /*
  * Linux's thead/th1520.dtsi maps these to mispredicted jumps (selector 8), jumps (9), failed
@@ -64,14 +50,10 @@ static const u32 thead_th1520_bad_events[] = {
 };
 
 const struct riscv_pmu_platform riscv_pmu_thead_c910 = {
-	.name		= "thead-c910",
-	.ids		= { THEAD_VENDOR_ID },
-	.compatibles	= { "thead,c910", "thead,c920" },
+	PLATFORM_CORE(thead_c910),
 	.hwirq		= PMU_IRQ_THEAD,
 	.fixed_irqs	= true,
 	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
-	.selectors	= thead_c910_selectors,
-	.nr_selectors	= ARRAY_SIZE(thead_c910_selectors),
 	.bad_machine	= "thead,th1520",
 	.bad_events	= thead_th1520_bad_events,
 	.nr_bad_events	= ARRAY_SIZE(thead_th1520_bad_events),
@@ -88,20 +70,19 @@ static const u32 thead_sg2044_bad_events[] = {
 
 const struct riscv_pmu_platform riscv_pmu_thead_c908 = {
 	.name		= "thead-c908",
-	.ids		= { THEAD_VENDOR_ID, THEAD_C908_MARCHID },
+	.ids		= { RISCV_PMU_VENDOR_THEAD, PLATFORM_MARCHID(0x8000000009140d00) },
 	.any_mimpid	= true,
 	.hwirq		= PMU_IRQ_THEAD,
 	.fixed_irqs	= true,
 	.ovf_csr	= PMU_CSR_THEAD_SCOUNTEROF,
 };
 
+static const struct riscv_pmu_selector thead_c920v2_selectors[] = PLATFORM_SELECTORS(thead_c920v2);
+
 const struct riscv_pmu_platform riscv_pmu_thead_c920v2 = {
-	.name		= "thead-c920v2",
-	.ids		= { THEAD_VENDOR_ID, THEAD_C920V2_MARCHID },
+	PLATFORM_CORE(thead_c920v2),
 	.any_mimpid	= true,
 	.fixed_irqs	= true,
-	.selectors	= thead_c910_selectors,
-	.nr_selectors	= ARRAY_SIZE(thead_c910_selectors),
 	.bad_machine	= "sophgo,sg2044",
 	.bad_events	= thead_sg2044_bad_events,
 	.nr_bad_events	= ARRAY_SIZE(thead_sg2044_bad_events),

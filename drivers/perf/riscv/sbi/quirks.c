@@ -25,8 +25,7 @@
 
 static u32 sbi_fixed_event(const struct riscv_pmu *pmu, unsigned int ctr)
 {
-	return pmu->ctr[ctr].csr == CSR_CYCLE ? RISCV_PMU_EVENT_CYCLES :
-						RISCV_PMU_EVENT_INSTRUCTIONS;
+	return riscv_pmu_fixed_event(riscv_pmu_ctr_to_hpm(pmu, ctr));
 }
 
 /* Whether a counter that was started moves in a round: some thousand instructions. */

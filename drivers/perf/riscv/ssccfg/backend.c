@@ -18,14 +18,7 @@
 
 static u64 ssccfg_fixed_ctr(const struct riscv_pmu *pmu, u32 event_idx)
 {
-	u32 hpms = 0;
-
-	if (event_idx == RISCV_PMU_EVENT_CYCLES)
-		hpms = BIT(PMU_CSR_CTR_CYCLE);
-	else if (event_idx == RISCV_PMU_EVENT_INSTRUCTIONS)
-		hpms = BIT(PMU_CSR_CTR_INSTRET);
-
-	return riscv_pmu_hpms_to_ctrs(pmu, pmu->fixed_ctrs, hpms);
+	return riscv_pmu_hpms_to_ctrs(pmu, pmu->fixed_ctrs, riscv_pmu_event_fixed_hpm(event_idx));
 }
 
 static bool ssccfg_is_raw(u32 event_idx)

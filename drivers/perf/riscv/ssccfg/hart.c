@@ -55,10 +55,7 @@ static void ssccfg_claim_programmable(const struct riscv_pmu *pmu, unsigned int 
 
 static void ssccfg_claim_fixed(const struct riscv_pmu *pmu, unsigned int ctr)
 {
-	bool is_cycle = riscv_pmu_ctr_to_hpm(pmu, ctr) == PMU_CSR_CTR_CYCLE;
-
-	ssccfg_claim_ctr(pmu, ctr, is_cycle ? RISCV_PMU_EVENT_CYCLES :
-					      RISCV_PMU_EVENT_INSTRUCTIONS);
+	ssccfg_claim_ctr(pmu, ctr, riscv_pmu_fixed_event(riscv_pmu_ctr_to_hpm(pmu, ctr)));
 }
 
 /**

@@ -78,7 +78,7 @@ static void ssccfg_add_ctr(struct riscv_pmu *pmu, unsigned int hpm)
 		.width	= delegated->width[hpm],
 		.inh	= delegated->inh[hpm],
 	};
-	if (BIT(hpm) & SSCCFG_FIXED)
+	if (BIT(hpm) & RISCV_PMU_FIXED_HPMS)
 		pmu->fixed_ctrs |= bit;
 	else if (pmu->hwirq && delegated->overflows & BIT(hpm))
 		pmu->irq_ctrs |= bit;
@@ -101,7 +101,7 @@ static u32 ssccfg_fw_hpms(const struct riscv_pmu *sbi)
 static u32 ssccfg_usable_hpms(const struct riscv_pmu *pmu)
 {
 	const struct ssccfg_delegated *delegated = &to_ssccfg(pmu)->delegated;
-	u32 hpms = delegated->values & (delegated->events | SSCCFG_FIXED), narrow = 0, missing;
+	u32 hpms = delegated->values & (delegated->events | RISCV_PMU_FIXED_HPMS), narrow = 0, missing;
 
 	for (u32 left = hpms; left; left &= left - 1)
 		narrow |= delegated->width[__ffs(left)] < SSCCFG_MIN_WIDTH ? left & -left : 0;

@@ -11,7 +11,6 @@
 
 #include "../backend.h"
 
-#define SSCCFG_FIXED		(BIT(PMU_CSR_CTR_CYCLE) | BIT(PMU_CSR_CTR_INSTRET))
 
 /* Codes of standard events: perf's hardware events; and cache << 3 | operation << 1 | result */
 #define SSCCFG_NR_HW		PERF_COUNT_HW_MAX

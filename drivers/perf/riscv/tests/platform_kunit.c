@@ -176,7 +176,7 @@ struct ids_row {
 	const struct riscv_pmu_platform	*platform;
 };
 
-#define CHOSEN(arch)	(RISCV_PMU_MARCHID_VENDOR | (arch))
+#define CHOSEN(arch)	(BIT(BITS_PER_LONG - 1) | (arch))
 #define X60_IDS		{ 0x710, CHOSEN(0x58000001), 0x49772200 }
 #define U74_IDS		{ 0x489, CHOSEN(0x7), 0x4210427 }
 #define C9XX_IDS	{ 0x5b7, 0, 0 }
