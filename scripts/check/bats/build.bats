@@ -106,7 +106,7 @@ fresh_qemu()
 	run -1 "$COPY/scripts/guest/boot" true
 	says "using the patched one"
 	fake_qemu 7.2.17 "exit 1"
-	refuses 1 "QEMU 7.2.17 .*needs 10.0.0 or later" "$TOP/scripts/guest/boot" true
+	refuses 1 "QEMU 7.2.17 .*need 10.0.0 or later" "$TOP/scripts/guest/boot" true
 	RISCV_PMU_QEMU=/nowhere refuses 1 "does not run: give a" "$TOP/scripts/guest/boot" true
 }
 
@@ -201,7 +201,7 @@ fresh_qemu()
 	fake dpkg-query <<<'exit 1'
 	refuses 1 "apt-get install .*gcc-riscv64-linux-gnu.*as root" env PATH="$BIN:$PATH" "$COPY/scripts/build/setup"
 	fake dpkg <<<'echo arm64'
-	refuses 1 "needs Debian 12 or 13 on amd64" env PATH="$BIN:$PATH" "$COPY/scripts/build/setup"
+	refuses 1 "need Debian 12 or 13 on amd64" env PATH="$BIN:$PATH" "$COPY/scripts/build/setup"
 }
 
 @test "the scripts for Debian packages name the wrong argument and the right ones" {
