@@ -33,7 +33,7 @@ static const struct core {
 	const struct event *events;
 } cores[] = {
 #define EVENT(event_idx, selector, mask, counters)	{ event_idx, selector, mask, counters },
-#define CORE(id, name, title, mvendorid, marchid, ...)		\
+#define CORE(id, title, name, mvendorid, marchid, ...)		\
 	{ name, title, mvendorid, marchid, { __VA_ARGS__ },	\
 	  (const struct event[]){ RISCV_PMU_EVENTS_##id(EVENT) {} } },
 	RISCV_PMU_CORES(CORE)

@@ -10,6 +10,8 @@
 #include <linux/errno.h>
 #include <linux/minmax.h>
 
+#include "apply.h"
+#include "assign.h"
 #include "batch.h"
 #include "counter.h"
 

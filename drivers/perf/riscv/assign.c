@@ -11,9 +11,10 @@
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 
+#include "assign.h"
 #include "counter.h"
-#include "user/user.h"
 #include "sched.h"
+#include "user/user.h"
 
 /**
  * riscv_pmu_assignment_find() - find a counter in use that has the wanted config

@@ -10,6 +10,7 @@
 #include <linux/moduleparam.h>
 #include <linux/printk.h>
 
+#include "apply.h"
 #include "counter.h"
 #include "nmi/block.h"
 

@@ -12,13 +12,16 @@
 #include <linux/pid.h>
 #include <linux/slab.h>
 
+#include "apply.h"
 #include "branch/branch.h"
 #include "counter.h"
 #include "ebb/ebb.h"
 #include "entries.h"
 #include "event.h"
+#include "group.h"
 #include "nmi/block.h"
 #include "throttle.h"
+#include "unused.h"
 #include "update.h"
 #include "user/user.h"
 

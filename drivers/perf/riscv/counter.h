@@ -13,93 +13,12 @@
 
 #include "pmu.h"
 
-/* counter.c */
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed);
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 bool riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter);
-
-/* assign.c */
-int riscv_pmu_assignment_find(const struct riscv_pmu_assignment *assign,
-			      const struct riscv_pmu_request *req);
-void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign, unsigned int ctr,
-			      const struct riscv_pmu_request *req);
-void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int from,
-			       unsigned int to);
-int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_event *ev);
-void riscv_pmu_event_exclude_ctr(struct riscv_pmu_event *ev, unsigned int ctr);
-
-/* stop.c */
-u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-void riscv_pmu_hart_resume_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-
-/* check.c */
-#ifdef CONFIG_RISCV_PMU_DEBUG
-void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
-#else
-static inline void riscv_pmu_hart_check(const struct riscv_pmu *pmu,
-					const struct riscv_pmu_hart *hart) { }
-#endif
-
-/* apply.c */
-int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			    struct riscv_pmu_event *ev);
-u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
-			  u64 value);
-
-#define RISCV_PMU_MAX_IDENTICAL	16
-
-/**
- * riscv_pmu_max_identical() - the limit on identical events of one opener on a hart
- * @req:	config and constraint of the events
- *
- * All of them could share one counter. But some programs, such as LTP's perf_event_open02,
- * find the number of counters by opening the same event repeatedly until one is multiplexed:
- * without a limit they would not end. perf's metrics, whose groups contain the same event
- * repeatedly, stay below the limit.
- *
- * Return: the number of counters that can hold the event, but at least 16.
- */
-static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_request *req)
-{
-	return max_t(unsigned long, hweight64(req->ctrs), RISCV_PMU_MAX_IDENTICAL);
-}
-
-/*
- * While so many identical events are attached to a hart, no counter is searched for another one,
- * whoever has opened it. A search compares the event with each of them while the run queue is
- * locked. Any number of processes can open events for one task, so the limit per opener does not
- * bound that time. Only CPU-wide events and those of the running task are attached: 64 are four
- * processes at their limit, or 64 monitors with an event each. A group that was validated fits if
- * no other identical events are attached.
- */
-#define RISCV_PMU_MAX_SHARED	64
-
-static_assert(RISCV_PMU_MAX_SHARED >= RISCV_MAX_COUNTERS);
-
-/**
- * riscv_pmu_hart_is_crowded() - whether enough events are attached to reach RISCV_PMU_MAX_SHARED
- * @hart:	this hart
- *
- * Uses the statistics, so that attach and detach need not maintain another counter.
- *
- * Return: true if at least RISCV_PMU_MAX_SHARED events of any config are attached. Then a search
- * should visit as few of them as possible.
- */
-static inline bool riscv_pmu_hart_is_crowded(const struct riscv_pmu_hart *hart)
-{
-	return (u32)hart->stats.attached - (u32)hart->stats.detached >= RISCV_PMU_MAX_SHARED;
-}
 
 /**
  * riscv_pmu_counter_read() - read the value of a counter from the hardware or firmware

@@ -8,7 +8,9 @@
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
+#include "assign.h"
 #include "counter.h"
+#include "group.h"
 #include "sched.h"
 #include "update.h"
 

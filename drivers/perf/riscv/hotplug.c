@@ -15,6 +15,7 @@
 
 #include <asm/pmu_csr.h>
 
+#include "apply.h"
 #include "branch/branch.h"
 #include "counter.h"
 #include "csr.h"

@@ -14,12 +14,14 @@
 
 #include <asm/irq_regs.h>
 
+#include "apply.h"
 #include "branch/branch.h"
 #include "counter.h"
 #include "csr.h"
 #include "ebb/ebb.h"
 #include "entries.h"
 #include "fault.h"
+#include "sample.h"
 #include "throttle.h"
 #include "trace.h"
 #include "update.h"

@@ -3,6 +3,8 @@
  * The PMUs of this machine, one for each CPU type, and the PMU that each hart has.
  */
 
+#include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 
@@ -51,3 +53,32 @@ void riscv_pmu_set_of(unsigned int cpu, struct riscv_pmu *pmu)
 {
 	per_cpu(pmu_of, cpu) = pmu;
 }
+
+#ifdef CONFIG_RISCV_PMU_NMI
+/**
+ * riscv_pmu_samples_by_nmi() - whether overflows are NMIs on all online harts
+ * @pmu:	the PMU
+ *
+ * The firmware may refuse NMIs to a hart that comes online later; that hart uses the interrupt.
+ *
+ * Context: process.
+ * Return: true if a hart of the PMU is online, and all that are online have NMIs.
+ */
+bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu)
+{
+	bool some = false;
+	unsigned int cpu;
+
+	if (!pmu->nmi)
+		return false;
+
+	guard(cpus_read_lock)();
+	for_each_cpu_and(cpu, &pmu->cpus, cpu_online_mask) {
+		if (!per_cpu_ptr(pmu->harts, cpu)->irq.nmi)
+			return false;
+		some = true;
+	}
+
+	return some;
+}
+#endif

@@ -458,4 +458,13 @@ struct riscv_pmu *riscv_pmu_get(void);
 struct riscv_pmu *riscv_pmu_of(unsigned int cpu);
 void riscv_pmu_set_of(unsigned int cpu, struct riscv_pmu *pmu);
 
+#ifdef CONFIG_RISCV_PMU_NMI
+bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu);
+#else
+static inline bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu)
+{
+	return false;
+}
+#endif
+
 #endif /* _RISCV_PMU_PMU_H */

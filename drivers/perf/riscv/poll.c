@@ -18,6 +18,8 @@
 #include "compat.h"
 #include "counter.h"
 #include "entries.h"
+#include "poll_timer.h"
+#include "sample.h"
 #include "throttle.h"
 #include "update.h"
 

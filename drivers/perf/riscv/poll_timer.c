@@ -12,6 +12,7 @@
 #include <linux/time64.h>
 #include <linux/timekeeping.h>
 
+#include "poll_timer.h"
 #include "throttle.h"
 #include "update.h"
 

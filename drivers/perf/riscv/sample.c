@@ -12,6 +12,7 @@
 #include "counter.h"
 #include "ebb/ebb.h"
 #include "nmi/nmi.h"
+#include "sample.h"
 #include "throttle.h"
 #include "update.h"
 #include "user/user.h"

@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
+#include "apply.h"
 #include "counter.h"
 #include "split.h"
 #include "update.h"

@@ -7,6 +7,7 @@
 
 #include <linux/bitops.h>
 
+#include "apply.h"
 #include "batch.h"
 #include "counter.h"
 

@@ -9,8 +9,10 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
+#include "apply.h"
 #include "counter.h"
 #include "nmi/block.h"
+#include "unused.h"
 #include "update.h"
 
 /* Delay between the close of the last event and the stop of the counters. */

@@ -14,8 +14,11 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
+#include "apply.h"
+#include "assign.h"
 #include "counter.h"
 #include "csr.h"
+#include "poll_timer.h"
 #include "print.h"
 #include "update.h"
 #include "user/user.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files that know perf events offer each other, and the callbacks. */
+/* Updates, and the count and the period of one event. */
 #ifndef _RISCV_PMU_UPDATE_H
 #define _RISCV_PMU_UPDATE_H
 
@@ -11,7 +11,6 @@
 #include "pmu.h"
 #include "split.h"
 
-/* update.c */
 void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_disable(struct pmu *p);
@@ -20,48 +19,11 @@ u64 riscv_pmu_event_find_group_ctrs(const struct perf_event *event);
 void riscv_pmu_event_update(struct perf_event *event);
 void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg);
-
-/* group.c */
-void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags);
-int riscv_pmu_commit_txn(struct pmu *pmu);
-void riscv_pmu_cancel_txn(struct pmu *pmu);
-int riscv_pmu_group_validate(struct perf_event *event);
-
 int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_event *ev);
 
 struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
 					    const struct riscv_pmu_request *req);
-
-/* sample.c */
-void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				     struct riscv_pmu_event *ev, struct pt_regs *regs);
-void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				 struct riscv_pmu_event *ev);
-
-/* poll_timer.c */
-#define RISCV_PMU_POLL_NEVER	U64_MAX
-
-void riscv_pmu_event_measure_rate(struct riscv_pmu_event *ev, u64 count, u64 now);
-u64 riscv_pmu_poll_clock(void);
-u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now);
-void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-
-/* unused.c */
-void riscv_pmu_event_opened(void);
-void riscv_pmu_event_closed(void);
-
-/**
- * riscv_pmu_owns() - whether an event is of one of the driver's core PMUs
- * @event:	an event of any PMU
- *
- * Context: any.
- * Return: true if it is.
- */
-static inline bool riscv_pmu_owns(const struct perf_event *event)
-{
-	return event->pmu->start_txn == riscv_pmu_start_txn;
-}
 
 static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event *event)
 {
@@ -249,30 +211,6 @@ static inline bool riscv_pmu_event_set_period(struct riscv_pmu_event *ev)
 	hwc->last_period = ev->period_count - over;
 	ev->period_count = over;
 	return true;
-}
-
-/**
- * riscv_pmu_poll_narrow_ctrs() - counters in use whose wraps only a poll detects
- * @pmu:	the PMU
- * @hart:	this hart
- *
- * Return: the counters.
- */
-static inline u64 riscv_pmu_poll_narrow_ctrs(const struct riscv_pmu *pmu,
-					     const struct riscv_pmu_hart *hart)
-{
-	return pmu->poll_ctrs & hart->hw.running & hart->wanted.sched.used;
-}
-
-/**
- * riscv_pmu_event_is_polled() - whether the timer checks an event's overflow point now
- * @ev:	an attached event
- *
- * Return: true if it is active, and no interrupt samples it.
- */
-static inline bool riscv_pmu_event_is_polled(const struct riscv_pmu_event *ev)
-{
-	return ev->polled && ev->state == RISCV_PMU_EVENT_ACTIVE;
 }
 
 #endif /* _RISCV_PMU_UPDATE_H */

@@ -12,6 +12,7 @@
 
 #include "branch.h"
 #include "../ebb/ebb.h"
+#include "../group.h"
 #include "state.h"
 #include "../update.h"
 

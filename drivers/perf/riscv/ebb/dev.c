@@ -145,10 +145,6 @@ static struct miscdevice ebb_device = {
 	.mode	= 0666,
 };
 
-bool riscv_pmu_ebb_enabled __read_mostly = true;
-module_param_named(ebb, riscv_pmu_ebb_enabled, bool, 0444);
-MODULE_PARM_DESC(ebb, "event-based branches: /dev/riscv_ebb (default: 1)");
-
 static int __init ebb_init(void)
 {
 	struct riscv_pmu *pmu = riscv_pmu_get();

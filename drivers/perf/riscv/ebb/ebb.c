@@ -14,6 +14,7 @@
 #include <linux/build_bug.h>
 #include <linux/cleanup.h>
 #include <linux/entry-common.h>
+#include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/perf/riscv_ebb.h>
 #include <linux/perf/riscv_pmu.h>
@@ -35,9 +36,11 @@
 
 #include <uapi/linux/riscv_pmu.h>
 
+#include "../apply.h"
 #include "../branch/branch.h"
 #include "../counter.h"
 #include "ebb.h"
+#include "../group.h"
 #include "task.h"
 #include "../update.h"
 
@@ -51,6 +54,10 @@ static unsigned int ebb_hpm(const struct perf_event *event)
 }
 
 /* --- events --- */
+
+bool riscv_pmu_ebb_enabled __read_mostly = true;
+module_param_named(ebb, riscv_pmu_ebb_enabled, bool, 0444);
+MODULE_PARM_DESC(ebb, "event-based branches: /dev/riscv_ebb (default: 1)");
 
 static bool ebb_is_wanted(const struct perf_event *event)
 {

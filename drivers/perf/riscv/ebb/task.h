@@ -67,10 +67,9 @@ struct riscv_pmu_ebb *riscv_pmu_ebb_new(void);
 int riscv_pmu_ebb_publish(struct riscv_pmu_ebb *ebb);
 void riscv_pmu_ebb_remove(struct riscv_pmu_ebb *ebb);
 
-/* dev.c: riscv_pmu.ebb= on the kernel command line */
+/* ebb.c: riscv_pmu.ebb= on the kernel command line */
 extern bool riscv_pmu_ebb_enabled;
 
-/* ebb.c */
 void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb);
 
 #endif /* _RISCV_PMU_EBB_TASK_H */

@@ -10,9 +10,11 @@
 #include <linux/perf/riscv_pmu.h>
 #include <linux/sched.h>
 
+#include "../apply.h"
 #include "../branch/branch.h"
 #include "../counter.h"
 #include "../event.h"
+#include "../group.h"
 #include "../nmi/nmi.h"
 #include "../update.h"
 

@@ -276,30 +276,3 @@ void __init riscv_pmu_nmi_probe(struct riscv_pmu *pmu)
 	pmu->nmi = asked || !riscv_pmu_nmi_stays_pending;
 	riscv_pmu_nmi_in_use |= pmu->nmi;
 }
-
-/**
- * riscv_pmu_samples_by_nmi() - whether overflows are NMIs on all online harts
- * @pmu:	the PMU
- *
- * The firmware may refuse NMIs to a hart that comes online later; that hart uses the interrupt.
- *
- * Context: process.
- * Return: true if a hart of the PMU is online, and all that are online have NMIs.
- */
-bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu)
-{
-	bool some = false;
-	unsigned int cpu;
-
-	if (!pmu->nmi)
-		return false;
-
-	guard(cpus_read_lock)();
-	for_each_cpu_and(cpu, &pmu->cpus, cpu_online_mask) {
-		if (!per_cpu_ptr(pmu->harts, cpu)->irq.nmi)
-			return false;
-		some = true;
-	}
-
-	return some;
-}

@@ -27,7 +27,6 @@ void riscv_pmu_nmi_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart);
 void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart);
 void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu);
 
 /**
  * riscv_pmu_nmi_read_regs() - complete the registers that an NMI has interrupted
@@ -56,11 +55,6 @@ static inline void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferre
 {
 	*nmis = 0;
 	*deferred = 0;
-}
-
-static inline bool riscv_pmu_samples_by_nmi(const struct riscv_pmu *pmu)
-{
-	return false;
 }
 
 #endif /* CONFIG_RISCV_PMU_NMI */

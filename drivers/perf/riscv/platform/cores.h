@@ -11,9 +11,9 @@
 #include "../event_idx.h"
 
 /*
- * The first five values of each core: name, title, mvendorid, marchid, compatible strings. If a core
- * shares its IDs with others, the hart's node or the root node of the devicetree has one of the
- * strings; NULL if the IDs suffice. The older cores of T-Head leave marchid at 0.
+ * Name, mvendorid, marchid and compatible strings of each core. If a core shares its IDs with
+ * others, the node of the hart or the root node of the devicetree has one of the strings; NULL if
+ * the IDs suffice. The older cores of T-Head leave marchid at 0.
  */
 #define RISCV_PMU_VENDOR_ANDES		0x31e
 #define RISCV_PMU_VENDOR_SIFIVE		0x489
@@ -21,38 +21,38 @@
 #define RISCV_PMU_VENDOR_THEAD		0x5b7
 
 #define RISCV_PMU_CORE_andes_ax45mp						\
-	"andes-ax45mp", "Andes AX45MP", RISCV_PMU_VENDOR_ANDES, 0x8000000000008a45, NULL
+	"andes-ax45mp", RISCV_PMU_VENDOR_ANDES, 0x8000000000008a45, NULL
 #define RISCV_PMU_CORE_sifive_p550						\
-	"sifive-p550", "SiFive P550", RISCV_PMU_VENDOR_SIFIVE, 0x8000000000000008, NULL
+	"sifive-p550", RISCV_PMU_VENDOR_SIFIVE, 0x8000000000000008, NULL
 #define RISCV_PMU_CORE_sifive_u74						\
-	"sifive-u74", "SiFive U74", RISCV_PMU_VENDOR_SIFIVE, 0x8000000000000007, NULL
+	"sifive-u74", RISCV_PMU_VENDOR_SIFIVE, 0x8000000000000007, NULL
 #define RISCV_PMU_CORE_spacemit_x100						\
-	"spacemit-x100", "SpacemiT X100", RISCV_PMU_VENDOR_SPACEMIT, 0x8000000058000002, NULL
+	"spacemit-x100", RISCV_PMU_VENDOR_SPACEMIT, 0x8000000058000002, NULL
 #define RISCV_PMU_CORE_spacemit_x60						\
-	"spacemit-x60", "SpacemiT X60", RISCV_PMU_VENDOR_SPACEMIT, 0x8000000058000001, NULL
+	"spacemit-x60", RISCV_PMU_VENDOR_SPACEMIT, 0x8000000058000001, NULL
 #define RISCV_PMU_CORE_thead_c906						\
-	"thead-c906", "T-Head C906", RISCV_PMU_VENDOR_THEAD, 0, "thead,c906", "allwinner,sun20i-d1"
+	"thead-c906", RISCV_PMU_VENDOR_THEAD, 0, "thead,c906", "allwinner,sun20i-d1"
 #define RISCV_PMU_CORE_thead_c910						\
-	"thead-c910", "T-Head C910 or C920", RISCV_PMU_VENDOR_THEAD, 0, "thead,c910", "thead,c920"
+	"thead-c910", RISCV_PMU_VENDOR_THEAD, 0, "thead,c910", "thead,c920"
 #define RISCV_PMU_CORE_thead_c920v2						\
-	"thead-c920v2", "T-Head C920 v2", RISCV_PMU_VENDOR_THEAD, 0x80000000090c0d00, NULL
-#define RISCV_PMU_CORE_qemu	"qemu", "QEMU's virt machine", 0, 0, "riscv-virtio"
+	"thead-c920v2", RISCV_PMU_VENDOR_THEAD, 0x80000000090c0d00, NULL
+#define RISCV_PMU_CORE_qemu	"qemu", 0, 0, "riscv-virtio"
 
 /*
- * X(id, name, title, mvendorid, marchid, compatible strings) for each core. One without IDs is found
- * by the strings alone, and comes last, because rvpmu takes the first core that matches.
+ * X(id, title, name, mvendorid, marchid, compatible strings) for each core. One without IDs is
+ * found by the strings alone, and comes last, because rvpmu takes the first core that matches.
  */
 #define RISCV_PMU_EXPAND(X, ...)	X(__VA_ARGS__)
 #define RISCV_PMU_CORES(X)							\
-	RISCV_PMU_EXPAND(X, andes_ax45mp, RISCV_PMU_CORE_andes_ax45mp)		\
-	RISCV_PMU_EXPAND(X, sifive_p550, RISCV_PMU_CORE_sifive_p550)		\
-	RISCV_PMU_EXPAND(X, sifive_u74, RISCV_PMU_CORE_sifive_u74)		\
-	RISCV_PMU_EXPAND(X, spacemit_x100, RISCV_PMU_CORE_spacemit_x100)	\
-	RISCV_PMU_EXPAND(X, spacemit_x60, RISCV_PMU_CORE_spacemit_x60)		\
-	RISCV_PMU_EXPAND(X, thead_c906, RISCV_PMU_CORE_thead_c906)		\
-	RISCV_PMU_EXPAND(X, thead_c910, RISCV_PMU_CORE_thead_c910)		\
-	RISCV_PMU_EXPAND(X, thead_c920v2, RISCV_PMU_CORE_thead_c920v2)		\
-	RISCV_PMU_EXPAND(X, qemu, RISCV_PMU_CORE_qemu)
+	RISCV_PMU_EXPAND(X, andes_ax45mp, "Andes AX45MP", RISCV_PMU_CORE_andes_ax45mp)	\
+	RISCV_PMU_EXPAND(X, sifive_p550, "SiFive P550", RISCV_PMU_CORE_sifive_p550)	\
+	RISCV_PMU_EXPAND(X, sifive_u74, "SiFive U74", RISCV_PMU_CORE_sifive_u74)	\
+	RISCV_PMU_EXPAND(X, spacemit_x100, "SpacemiT X100", RISCV_PMU_CORE_spacemit_x100)	\
+	RISCV_PMU_EXPAND(X, spacemit_x60, "SpacemiT X60", RISCV_PMU_CORE_spacemit_x60)	\
+	RISCV_PMU_EXPAND(X, thead_c906, "T-Head C906", RISCV_PMU_CORE_thead_c906)	\
+	RISCV_PMU_EXPAND(X, thead_c910, "T-Head C910 or C920", RISCV_PMU_CORE_thead_c910)	\
+	RISCV_PMU_EXPAND(X, thead_c920v2, "T-Head C920 v2", RISCV_PMU_CORE_thead_c920v2)	\
+	RISCV_PMU_EXPAND(X, qemu, "QEMU's virt machine", RISCV_PMU_CORE_qemu)
 
 /*
  * The events of each core, as X(event_idx, selector, mask, counters). The selector is the value of

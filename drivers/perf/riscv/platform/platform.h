@@ -22,7 +22,7 @@
 /* What cores.h has of a core, for struct riscv_pmu_platform; id_selectors are its events. */
 #define PLATFORM_CORE(id)						\
 	RISCV_PMU_EXPAND(__PLATFORM_CORE, id##_selectors, RISCV_PMU_CORE_##id)
-#define __PLATFORM_CORE(events, core, title, vendor, march, ...)	\
+#define __PLATFORM_CORE(events, core, vendor, march, ...)		\
 	.name		= core,						\
 	.ids		= { vendor, PLATFORM_MARCHID(march) },		\
 	.compatibles	= { __VA_ARGS__ },				\

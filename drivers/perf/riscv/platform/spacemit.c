@@ -22,7 +22,8 @@ const struct riscv_pmu_platform riscv_pmu_spacemit_x60 = {
 	.nr_substitutes	= ARRAY_SIZE(spacemit_x60_substitutes),
 };
 
-static const struct riscv_pmu_selector spacemit_x100_selectors[] = PLATFORM_SELECTORS(spacemit_x100);
+static const struct riscv_pmu_selector spacemit_x100_selectors[] =
+	PLATFORM_SELECTORS(spacemit_x100);
 
 /*
  * The A100 cores of the same chip have another marchid (0x8000000041000002) and other events. If a

@@ -81,8 +81,8 @@ static void sbi_stop(u64 ctrs, unsigned long flags)
 }
 
 /*
- * A counter's interrupt was acknowledged when it began, but a level has set it again until the counter
- * was stopped. While it is pending, OpenSBI's START does not clear the overflow flag.
+ * The interrupt was acknowledged when its handler began, but a level may have set it again until
+ * the counter stopped. While it is pending, OpenSBI's START does not clear the overflow flag.
  */
 static void sbi_ack_level(const struct riscv_pmu *pmu)
 {

@@ -101,7 +101,8 @@ static u32 ssccfg_fw_hpms(const struct riscv_pmu *sbi)
 static u32 ssccfg_usable_hpms(const struct riscv_pmu *pmu)
 {
 	const struct ssccfg_delegated *delegated = &to_ssccfg(pmu)->delegated;
-	u32 hpms = delegated->values & (delegated->events | RISCV_PMU_FIXED_HPMS), narrow = 0, missing;
+	u32 hpms = delegated->values & (delegated->events | RISCV_PMU_FIXED_HPMS);
+	u32 narrow = 0, missing;
 
 	for (u32 left = hpms; left; left &= left - 1)
 		narrow |= delegated->width[__ffs(left)] < SSCCFG_MIN_WIDTH ? left & -left : 0;

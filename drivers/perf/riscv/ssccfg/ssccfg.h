@@ -11,7 +11,6 @@
 
 #include "../backend.h"
 
-
 /* Codes of standard events: perf's hardware events; and cache << 3 | operation << 1 | result */
 #define SSCCFG_NR_HW		PERF_COUNT_HW_MAX
 #define SSCCFG_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of apply.c: how many batches changes take, and from which value a counter starts. */
 
+#include "../apply.h"
 #include "hart_fixture.h"
 
 /* --- one event --------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of assign.c: which events share a counter, and which are moved. */
 
+#include "../assign.h"
 #include "hart_fixture.h"
 
 /* --- sharing ----------------------------------------------------------------- */

@@ -6,9 +6,12 @@
 /* struct perf_buffer, for the page of a mapping. */
 #include "../../../../kernel/events/internal.h"
 
+#include "../apply.h"
+#include "../assign.h"
 #include "../compat.h"
-#include "../user/user.h"
 #include "event_fixture.h"
+#include "../group.h"
+#include "../user/user.h"
 
 static void add_without_start_leaves_the_event_stopped(struct kunit *test)
 {

@@ -7,6 +7,8 @@
 #include <linux/bitops.h>
 #include <linux/errno.h>
 
+#include "../apply.h"
+#include "../assign.h"
 #include "fake_backend.h"
 
 #define C(ctr)		BIT_ULL(ctr)

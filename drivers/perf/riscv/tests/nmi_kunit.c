@@ -9,9 +9,10 @@
 
 #include "event_fixture.h"
 
+#include "../group.h"
+#include "../nmi/block.h"
 #include "../nmi/entry.h"
 #include "../nmi/nmi.h"
-#include "../nmi/block.h"
 #include "../nmi/sse.h"
 
 #define PERIOD		100

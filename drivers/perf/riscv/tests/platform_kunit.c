@@ -373,7 +373,7 @@ struct core_row {
 	const char			*compatibles[2];
 };
 
-#define CORE_ROW(id, name, title, mvendorid, marchid, ...)	\
+#define CORE_ROW(id, title, name, mvendorid, marchid, ...)	\
 	{ name, title, mvendorid, marchid, &riscv_pmu_##id, { __VA_ARGS__ } },
 
 static const struct core_row core_rows[] = { RISCV_PMU_CORES(CORE_ROW) };

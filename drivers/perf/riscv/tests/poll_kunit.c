@@ -4,8 +4,9 @@
 #include <asm/delay.h>
 #include <kunit/static_stub.h>
 
-#include "../throttle.h"
 #include "event_fixture.h"
+#include "../poll_timer.h"
+#include "../throttle.h"
 
 /* --- throttling -------------------------------------------------------------- */
 

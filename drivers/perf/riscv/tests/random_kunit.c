@@ -4,6 +4,8 @@
 #include <linux/prandom.h>
 #include <linux/time64.h>
 
+#include "../apply.h"
+#include "../assign.h"
 #include "hart_fixture.h"
 
 #define SOAK_SEED	0x534f414bu

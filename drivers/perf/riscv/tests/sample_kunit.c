@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of irq.c, sample.c and update.c: overflows, samples and periods. */
 
+#include "../apply.h"
 #include "event_fixture.h"
 
 /* --- periods ----------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include <linux/jiffies.h>
 
+#include "../apply.h"
 #include "hart_fixture.h"
 
 /* --- unused counters --------------------------------------------------------- */

@@ -33,6 +33,7 @@
 #include <asm/ptrace.h>
 
 #include "../counter.h"
+#include "../group.h"
 #include "../nmi/block.h"
 #include "page.h"
 #include "../split.h"
