@@ -2,7 +2,7 @@
 /*
  * The performance monitor of a RISC-V IOMMU: the PMU "riscv_iommu_N".
  *
- * It counts requests of devices, not the activity of harts: an event can not be opened for a
+ * It counts requests of devices, not the activity of harts: an event cannot be opened for a
  * task, and has no exclude filters. perf opens each event on the CPU in "cpumask".
  *
  * RISC-V IOMMU Architecture 1.0, chapter 6, sections on iocountovf, iocountinh,
@@ -497,7 +497,7 @@ static void hpm_event_del(struct perf_event *event, int flags)
 
 /*
  * Whether an event fits into the group of its leader, which is another event. A group can have
- * no events of other hardware PMUs, because these can not be started together with ours. It can
+ * no events of other hardware PMUs, because these cannot be started together with ours. It can
  * have only one event for cycles, because these have one counter, and events do not share
  * counters.
  */
@@ -536,7 +536,7 @@ static bool hpm_config_is_valid(const struct perf_event_attr *attr)
 	if (attr->config & HPM_CONFIG_IDT && id <= HPM_LAST_STANDARD && !(HPM_EVENTS_IDT & BIT(id)))
 		return false;
 
-	/* Cycles can not be filtered: config is 0, or has an event. */
+	/* Cycles cannot be filtered: config is 0, or has an event. */
 	return !attr->config || id;
 }
 

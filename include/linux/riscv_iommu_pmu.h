@@ -62,7 +62,7 @@ static inline void riscv_iommu_pmu_add(struct device *dev, void __iomem *reg, u6
 	if (!data || !__devm_auxiliary_device_create(dev, RISCV_IOMMU_PMU_MODULE,
 						     RISCV_IOMMU_PMU_NAME, data,
 						     atomic_fetch_inc(&next_id)))
-		dev_warn(dev, "the performance monitor can not be announced: it is left out\n");
+		dev_warn(dev, "the performance monitor cannot be announced: it is left out\n");
 }
 #endif
 

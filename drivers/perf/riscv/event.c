@@ -34,7 +34,7 @@
 /* config2: the hardware counters that an event may use; bit n is hpmcounter n; 0: any */
 #define EVENT_CONFIG2_CTRS	GENMASK_ULL(31, 0)
 
-/* The SBI's event codes follow perf's numbers. Both are ABI, and can not change. */
+/* The SBI's event codes follow perf's numbers. Both are ABI, and cannot change. */
 static_assert(PERF_COUNT_HW_CPU_CYCLES == 0 && PERF_COUNT_HW_REF_CPU_CYCLES == 9);
 static_assert(PERF_COUNT_HW_MAX == 10);
 static_assert(PERF_COUNT_HW_CACHE_L1D == 0 && PERF_COUNT_HW_CACHE_NODE == 6);
@@ -280,7 +280,7 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 	for_each_ctr(ctr, ctrs) {
 		unsigned int hpm = pmu->ctr[ctr].csr - CSR_CYCLE;
 
-		/* config2 can not select firmware counters, nor others that have no CSR. */
+		/* config2 cannot select firmware counters, nor others that have no CSR. */
 		if (hpm < 32 && hpms & BIT(hpm))
 			able |= BIT_ULL(ctr);
 	}

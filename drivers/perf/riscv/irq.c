@@ -300,12 +300,12 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 		return "no interrupt controller for it";
 	pmu->irq = riscv_pmu_should_fail() ? 0 : irq_create_mapping(domain, pmu->hwirq);
 	if (!pmu->irq)
-		return "can not map the overflow interrupt";
+		return "cannot map the overflow interrupt";
 	if (!irq_request(pmu))
 		return NULL;
 
 	pmu->irq = 0;
-	return "can not request the overflow interrupt";
+	return "cannot request the overflow interrupt";
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The base implementation, which needs no firmware support: cycle and instret always run; they
- * can not be written, filtered or stopped, and do not interrupt. Its ops are used if a backend
+ * cannot be written, filtered or stopped, and do not interrupt. Its ops are used if a backend
  * does not have its own.
  */
 
@@ -14,7 +14,7 @@
 #include "csr.h"
 #include "event.h"
 
-/* This backend can not distinguish CPU types, so all harts get one PMU. */
+/* This backend cannot distinguish CPU types, so all harts get one PMU. */
 static int base_select_cpus(struct cpumask *cpus)
 {
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Polling of counters that can not interrupt: a timer reads them to detect the wraps of narrow
+ * Polling of counters that cannot interrupt: a timer reads them to detect the wraps of narrow
  * ones and the ends of sampling periods. It runs only on harts that need it, and while they do.
  *
  * The timer is set for the time at which a period should end according to the event's recent

@@ -200,7 +200,7 @@ static int __init probe_choose_backend(struct riscv_pmu *pmu, const struct cpuma
 		if (!err)
 			return 0;
 		if (err != -ENODEV)
-			pr_warn("backend %s can not be used (error %d)\n",
+			pr_warn("backend %s cannot be used (error %d)\n",
 				probe_backends[i]->name, err);
 	}
 

@@ -81,7 +81,7 @@ u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_ha
  * @hart:	this hart
  *
  * Counters keep running when their last event is removed, in case another event comes soon.
- * A counter that stays unused wastes power, and may raise interrupts that can not be masked.
+ * A counter that stays unused wastes power, and may raise interrupts that cannot be masked.
  *
  * Context: interrupts off.
  */

@@ -317,7 +317,7 @@ riscv_pmu_read_first(const volatile struct perf_event_mmap_page *page, uint64_t 
  * the event's calls it, it gets SIGILL: use riscv_pmu_reader_read() where that can happen.
  *
  * Return: false if that is not possible now: the event does not count at the
- * moment, its counter can not be read, kernel.perf_user_access is 0, or the kernel has another
+ * moment, its counter cannot be read, kernel.perf_user_access is 0, or the kernel has another
  * driver. Use read().
  */
 static inline bool riscv_pmu_read(const volatile struct perf_event_mmap_page *page,

@@ -95,7 +95,7 @@ static void batch_write_configs(struct sbi_pmu_batch_shmem *shmem,
 
 /*
  * Handles an error of a batch. If the page has the failed counters, these are reported to the
- * caller. Otherwise the firmware has refused the batch, or can not access the page.
+ * caller. Otherwise the firmware has refused the batch, or cannot access the page.
  */
 static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
 			       const struct sbi_pmu_batch_shmem *shmem, int err)

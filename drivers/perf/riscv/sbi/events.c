@@ -82,7 +82,7 @@ static int sbi_try(u64 ctrs, u32 event_idx, u64 event_data, u64 *tried)
 
 	ctr = riscv_pmu_sbi_cfg_match(*tried, 0, event_idx, event_data);
 	if (ctr >= 0 && riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
-		riscv_pmu_warn_once("counter %d can not be reset\n", ctr);
+		riscv_pmu_warn_once("counter %d cannot be reset\n", ctr);
 
 	return ctr;
 }

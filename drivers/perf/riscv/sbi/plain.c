@@ -39,7 +39,7 @@ static int sbi_write_config(unsigned int ctr, const struct riscv_pmu_config *cfg
 static void sbi_clear_known(unsigned int ctr)
 {
 	if (riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET))
-		riscv_pmu_warn_once("counter %u can not be reset\n", ctr);
+		riscv_pmu_warn_once("counter %u cannot be reset\n", ctr);
 	this_cpu_and(riscv_pmu_sbi_configs, ~BIT_ULL(ctr));
 }
 
@@ -77,7 +77,7 @@ static void sbi_stop(u64 ctrs, unsigned long flags)
 	int err = riscv_pmu_sbi_stop(ctrs, flags);
 
 	if (unlikely(err))
-		riscv_pmu_warn_once("firmware can not stop counters (error %d)\n", err);
+		riscv_pmu_warn_once("firmware cannot stop counters (error %d)\n", err);
 }
 
 /*

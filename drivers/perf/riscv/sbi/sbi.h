@@ -24,7 +24,7 @@
  * @event_data:	of the event
  * @event_idx:	of the event
  * @able:	counters that can hold it
- * @unable:	counters that can not
+ * @unable:	counters that cannot
  */
 struct sbi_known {
 	bool			used;

@@ -88,7 +88,7 @@ static noinline int snapshot_fail(struct riscv_pmu_batch *batch, u64 ctrs, int e
 	riscv_pmu_sbi_stop(ctrs, 0);
 	ret = riscv_pmu_sbi_plain_start(batch, ctrs);
 	if (batch->failed == failed) {
-		riscv_pmu_warn_once("the firmware can not start counters from the snapshot page (error %d): more calls are needed\n",
+		riscv_pmu_warn_once("the firmware cannot start counters from the snapshot page (error %d): more calls are needed\n",
 				    err);
 		this_cpu_write(snapshot_shmem, NULL);
 	}
@@ -133,10 +133,10 @@ static u64 snapshot_overflowed_word(struct riscv_pmu_snapshot_data *shmem, u64 c
 				    unsigned int base)
 {
 	WRITE_ONCE(shmem->ctr_overflow_mask, 0);
-	/* If some counters can not be stopped, the others are started again nevertheless. */
+	/* If some counters cannot be stopped, the others are started again nevertheless. */
 	riscv_pmu_sbi_stop(ctrs, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT);
 	if (riscv_pmu_sbi_start(ctrs))
-		riscv_pmu_warn_once("counters 0x%llx can not be restarted after a snapshot\n",
+		riscv_pmu_warn_once("counters 0x%llx cannot be restarted after a snapshot\n",
 				    ctrs);
 
 	return READ_ONCE(shmem->ctr_overflow_mask) << base & ctrs;

@@ -66,9 +66,9 @@ static bool ssccfg_second_is_stopped(const struct riscv_pmu *pmu, u64 ctrs, u64 
  * @pmu:	the PMU, its events and counters known
  *
  * QEMU 10.0.2 counts an event on one counter only (duplicate event). It assigns the event to
- * another counter only after all bits of hpmevent were 0, which S-mode can not achieve if M-mode is
+ * another counter only after all bits of hpmevent were 0, which S-mode cannot achieve if M-mode is
  * excluded (sticky event). If a bug is found, each event is restricted to its home counter, which
- * no other event may use. QEMU's version can not be read, so both bugs are tested for. That is done
+ * no other event may use. QEMU's version cannot be read, so both bugs are tested for. That is done
  * on QEMU's machine only: a slow hardware counter gives the same result, and the workaround makes
  * counters unusable.
  *

@@ -181,7 +181,7 @@ static const struct open_row open_rows[] = {
 	{ "no LCOFIFRZ, both", BR_BOTH | BR(ANY), .missing = LCOFIFRZ, .err = -EOPNOTSUPP },
 	{ "vendor's interrupt, user", BR(USER) | BR(ANY), .vendor_irq = true },
 	{ "vendor's interrupt, both", BR_BOTH | BR(ANY), .vendor_irq = true, .err = -EOPNOTSUPP },
-	/* Then software can not filter by type. */
+	/* Then software cannot filter by type. */
 	{ "no types", BR_BOTH | BR(ANY) | BR(TYPE_SAVE), .no_types = true },
 	{ "no types, returns", BR_BOTH | BR(ANY_RETURN), .no_types = true },
 	{ "no types, system calls", BR_BOTH | BR(ANY_CALL), .no_types = true, .err = -EOPNOTSUPP },
@@ -517,7 +517,7 @@ static void call_stacks_and_others_exclude_each_other(struct kunit *test)
 	sched_out(test, any);
 }
 
-/* Software can not filter by type then, so that events of other types are multiplexed. */
+/* Software cannot filter by type then, so that events of other types are multiplexed. */
 static void events_of_other_types_exclude_each_other_without_types(struct kunit *test)
 {
 	struct state_event *user = fake_branch_event(test, 3, BR(USER) | BR(CALL));
@@ -897,7 +897,7 @@ static void switch_without_events_accesses_nothing(struct kunit *test)
 	file->absent = false;
 }
 
-/* The length of what is saved is checked, so that an error elsewhere can not do more harm. */
+/* The length of what is saved is checked, so that an error elsewhere cannot do more harm. */
 static void no_more_records_than_the_hart_has_are_restored(struct kunit *test)
 {
 	struct state_event *s = fake_branch_event(test, 3, BR(USER) | BR(CALL_STACK));

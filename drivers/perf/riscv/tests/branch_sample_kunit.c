@@ -876,7 +876,7 @@ static void branches_that_are_not_taken_are_not_shown(struct kunit *test)
 	sched_out(test, user);
 }
 
-/* What the hardware can not inhibit is left out by software. */
+/* What the hardware cannot inhibit is left out by software. */
 static void missing_inhibit_bits_are_made_good(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;

@@ -239,7 +239,7 @@ struct filter_row {
 
 static const struct filter_row filter_rows[] = {
 	{ "all modes", 0, false, U | S | VU | VS | M, 0, M, FAKE_CONFIG },
-	{ "all modes, M can not be excluded", 0, false, U | S | VU | VS, 0, M, FAKE_CONFIG | 1 },
+	{ "all modes, M cannot be excluded", 0, false, U | S | VU | VS, 0, M, FAKE_CONFIG | 1 },
 	{ "all modes, no filters here", 0, false, 0, 0, M, FAKE_CONFIG | 1 },
 	{ "no user", EX_USER, false, U | S | VU | VS | M, 0, U | M, FAKE_CONFIG },
 	{ "no user, guests", EX_USER, true, U | S | VU | VS | M, 0, U | VU | M, FAKE_CONFIG },

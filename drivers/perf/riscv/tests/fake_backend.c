@@ -210,7 +210,7 @@ static int fake_write_config(struct fake_pmu *fake, unsigned int ctr,
 	if (c->holds)
 		fake_report(fake, ctr, "a counter is programmed but still holds a config");
 	if (cfg->inh & ~(u32)fake->pmu.ctr[ctr].inh & ~RISCV_PMU_INH_M)
-		fake_report(fake, ctr, "a counter can not exclude these modes");
+		fake_report(fake, ctr, "a counter cannot exclude these modes");
 	if (fake->fail_config & BIT_ULL(ctr))
 		return -ENOENT;
 

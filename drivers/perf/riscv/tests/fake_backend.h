@@ -59,8 +59,8 @@ struct fake_batch {
  * @hart:	a hart, for tests without &riscv_pmu.harts
  * @ctr:	the counters
  * @mode:	enum riscv_pmu_inh bit of the hart's present mode
- * @fail_config: counters that can not be programmed
- * @fail_start:	counters that can not be started
+ * @fail_config: counters that cannot be programmed
+ * @fail_start:	counters that cannot be started
  * @wide:	counters that have 64 bits even if the PMU's width is smaller
  * @absent:	event_idx of an event that no counter can hold
  * @fixed_cycles: only the fixed counter can count cycles

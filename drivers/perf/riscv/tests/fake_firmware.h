@@ -91,7 +91,7 @@ struct fw_ctr {
  * @filters:	counters that support filters
  * @duplicate_event: QEMU's bug: of several counters with an event only the first counts it
  * @readable:	counters whose CSRs can be read
- * @refuses:	counters that can not be configured
+ * @refuses:	counters that cannot be configured
  * @touched:	counters that calls have changed
  * @raw_ctrs:	counters that can hold raw events
  * @has_info:	EVENT_GET_INFO is supported (SBI 3.0)

@@ -38,7 +38,7 @@ static void group_with_more_events_than_counters_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, validate(leader, third), -EINVAL);
 }
 
-/* The second event shares the leader's counter, but can not move with it. */
+/* The second event shares the leader's counter, but cannot move with it. */
 static void shared_counter_moves_only_if_all_its_events_can(struct kunit *test)
 {
 	struct state_event *leader = new_leader(test, 1, C(3) | C(4));

@@ -64,7 +64,7 @@ static void fake_writeq(u64 value, void __iomem *addr);
  * @step:	number of events that each running counter counts at each access
  * @late:	number of events that counter 2 counts after the next read of iocountovf
  * @pending:	PMIP
- * @sticky:	QEMU's bug: PMIP can not be cleared
+ * @sticky:	QEMU's bug: PMIP cannot be cleared
  * @upper_first: an access of 8 bytes accesses the high half first
  */
 struct fake_iommu {

@@ -117,7 +117,7 @@ static void without_raw_events_a_timer_samples(struct kunit *test)
 			-EOPNOTSUPP);
 }
 
-/* If the raw events can not interrupt either, they have no advantage over the event itself. */
+/* If the raw events cannot interrupt either, they have no advantage over the event itself. */
 static void raw_events_that_do_not_interrupt_are_not_sampled(struct kunit *test)
 {
 	const struct perf_event_attr attr = { HW(CPU_CYCLES), SAMPLE, USER };

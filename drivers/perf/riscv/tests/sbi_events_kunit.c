@@ -14,7 +14,7 @@ static void expect_calls(struct kunit *test, unsigned int matches, unsigned int 
 			    "a test leaves configs behind");
 }
 
-/* It takes one test for each counter that can hold the event, and one for all that can not. */
+/* It takes one test for each counter that can hold the event, and one for all that cannot. */
 static void raw_event_is_tested_once(struct kunit *test)
 {
 	struct firmware *fw = test->priv;

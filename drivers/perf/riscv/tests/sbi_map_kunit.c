@@ -74,7 +74,7 @@ static void firmware_with_a_map_gets_nothing(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
-/* One map can not be right for two types of cores. */
+/* One map cannot be right for two types of cores. */
 static void harts_of_two_types_get_nothing(struct kunit *test)
 {
 	struct firmware *fw = test->priv;

@@ -38,7 +38,7 @@ static const struct fixed_irq_row fixed_irq_rows[] = {
 	{ "one interrupts", C(0), false, 0, FW_CONFIG | C(0) },
 	{ "none interrupts", 0, false, 0, FW_CONFIG },
 	{ "firmware does not clear the flags", FW_FIXED, true, 0, FW_CONFIG },
-	{ "one can not be configured", FW_FIXED, false, C(2), FW_CONFIG | C(0) },
+	{ "one cannot be configured", FW_FIXED, false, C(2), FW_CONFIG | C(0) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(fixed_irq, fixed_irq_rows, name);
@@ -78,7 +78,7 @@ struct own_csr_row {
 static const struct own_csr_row own_csr_rows[] = {
 	{ "one fixed counter interrupts", true, C(2), FW_CONFIG | C(2) },
 	{ "no fixed counter interrupts", true, 0, 0 },
-	{ "fixed counters can not interrupt", false, 0, FW_CONFIG },
+	{ "fixed counters cannot interrupt", false, 0, FW_CONFIG },
 };
 
 KUNIT_ARRAY_PARAM_DESC(own_csr, own_csr_rows, name);
@@ -389,7 +389,7 @@ static void already_started_is_no_error(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
-/* A counter that can not be stopped does not fail, and keeps running. */
+/* A counter that cannot be stopped does not fail, and keeps running. */
 static void refused_stop_is_tolerated(struct kunit *test)
 {
 	struct firmware *fw = test->priv;

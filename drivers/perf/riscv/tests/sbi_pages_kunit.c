@@ -122,7 +122,7 @@ static void values_are_loaded_by_plain_calls_after_the_page_was_lost(struct kuni
 	fake_fw_expect_all_released(test);
 }
 
-/* If one counter can not be started, the page is used again by the next batch. */
+/* If one counter cannot be started, the page is used again by the next batch. */
 static void page_is_used_after_a_counter_failed(struct kunit *test)
 {
 	struct firmware *fw = test->priv;

@@ -198,7 +198,7 @@ static void do_map(struct worker *w)
 	slot->size = one_in(w, 3) ? page : page * (1 + (1ULL << below(w, 4)));
 	if (one_in(w, 16))
 		slot->size = page * below(w, 8);
-	/* Where it can not be written, old records are written over: nobody drains these. */
+	/* Where it cannot be written, old records are written over: nobody drains these. */
 	if (one_in(w, 4))
 		slot->samples = false;
 	at = mmap(NULL, slot->size, slot->samples ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,

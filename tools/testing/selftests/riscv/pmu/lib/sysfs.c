@@ -215,7 +215,7 @@ int64_t pmu_max_sample_delay(void)
 	return pmu_samples_by_poll() ? 100000 : 0;
 }
 
-/* The rate can not be written while the percentage is 0 or 100. */
+/* The rate cannot be written while the percentage is 0 or 100. */
 void pmu_limits_save(struct pmu_limits *limits)
 {
 	limits->max_percent = pmu_read_number(PERCENT);

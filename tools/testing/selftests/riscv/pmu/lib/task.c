@@ -47,7 +47,7 @@ bool take_down(int cpu)
 
 /*
  * A hart that stops is "stop pending" for a while (SBI, HSM extension), which
- * Linux does not wait for, and can not be started then. A second is plenty.
+ * Linux does not wait for, and cannot be started then. A second is plenty.
  */
 bool bring_up(int cpu)
 {

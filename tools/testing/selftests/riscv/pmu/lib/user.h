@@ -14,7 +14,7 @@
 #define N		1000000L
 #define ACCESS		"/proc/sys/kernel/perf_user_access"
 
-/* The page of an event; NULL if it can not be mapped. */
+/* The page of an event; NULL if it cannot be mapped. */
 struct perf_event_mmap_page *map(int fd);
 void unmap(struct perf_event_mmap_page *page);
 
