@@ -81,7 +81,7 @@ static u64 assign_find_holders(const struct riscv_pmu_hart *hart,
 {
 	u64 holders = 0;
 
-	for_each_ctr(ctr, req->ctrs & hart->hw.programmed & ~hart->wanted.sched.used) {
+	for_each_ctr(ctr, req->ctrs & hart->hw.holds & ~hart->wanted.sched.used) {
 		if (riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, &req->cfg))
 			holders |= BIT_ULL(ctr);
 	}
@@ -127,8 +127,8 @@ static void assign_preferred(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		awaited &= ~assign_find_suited(pmu, hart, awaited, local64_read(ev->left));
 	}
 	prefer[0] = holders & ~awaited;
-	prefer[1] = pmu->fixed_ctrs & ~hart->hw.programmed;
-	prefer[2] = ~hart->hw.programmed;
+	prefer[1] = pmu->fixed_ctrs & ~hart->hw.holds;
+	prefer[2] = ~hart->hw.holds;
 	prefer[3] = ~hart->hw.armed;
 	prefer[4] = awaited;
 	if (unlikely(req->prefer & ~hart->wanted.sched.used))
@@ -136,15 +136,15 @@ static void assign_preferred(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /*
- * Updates the stale bit of a counter in use. Events cannot return to a stale counter, although it
- * still holds their config.
+ * Notes whether a counter in use holds the config that is wanted of it. If not, no event can return
+ * to it, although it may still hold the event's config.
  */
-static void assign_check_stale(struct riscv_pmu_hart *hart, unsigned int ctr)
+static void assign_check_holds(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
-	if (riscv_pmu_counter_holds(hart, ctr, &hart->wanted.cfg[ctr])) {
-		hart->stale &= ~BIT_ULL(ctr);
+	if (riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, &hart->wanted.cfg[ctr])) {
+		hart->hw.holds |= BIT_ULL(ctr);
 	} else {
-		hart->stale |= BIT_ULL(ctr);
+		hart->hw.holds &= ~BIT_ULL(ctr);
 		riscv_pmu_counter_invalidate(hart, ctr);
 	}
 }
@@ -179,10 +179,10 @@ static void assign_move_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 		assign_move_event(hart, ev, to, now);
 	list_splice_init(&hart->counter[from].events, &hart->counter[to].events);
 	riscv_pmu_assignment_move(&hart->wanted, from, to);
-	hart->stale &= ~BIT_ULL(from);
-	assign_check_stale(hart, to);
+	riscv_pmu_counter_note_unused(hart, from);
+	assign_check_holds(hart, to);
 	hart->stats.moved++;
-	hart->dirty |= BIT_ULL(from) | BIT_ULL(to);
+	hart->changed |= BIT_ULL(to);
 }
 
 /* Delay before all counters are tried again after each of them has refused an event. */
@@ -469,8 +469,8 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	ev->ctr = ctr;
 	ev->counter = &hart->counter[ctr];
 	riscv_pmu_assignment_add(&hart->wanted, ctr, req);
-	assign_check_stale(hart, ctr);
-	ev->gen = hart->stale & BIT_ULL(ctr) ? RISCV_PMU_GEN_NEXT : ev->counter->gen;
+	assign_check_holds(hart, ctr);
+	ev->gen = hart->hw.holds & BIT_ULL(ctr) ? ev->counter->gen : RISCV_PMU_GEN_NEXT;
 	riscv_pmu_event_attach(hart, ev);
 	return 0;
 }

@@ -20,7 +20,7 @@ static __always_inline void riscv_pmu_batch_apply(struct riscv_pmu *pmu,
 }
 
 /**
- * riscv_pmu_batch_clear() - begin a new batch
+ * riscv_pmu_batch_clear() - make a batch empty
  * @batch:	the batch
  */
 static inline void riscv_pmu_batch_clear(struct riscv_pmu_batch *batch)
@@ -34,8 +34,7 @@ static inline void riscv_pmu_batch_clear(struct riscv_pmu_batch *batch)
 }
 
 /* stop.c */
-void riscv_pmu_hart_note_stopped(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 stopped);
-void riscv_pmu_hart_note_released(struct riscv_pmu_hart *hart, u64 released);
-void riscv_pmu_batch_stop_now(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_forget_configs(struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_release(struct riscv_pmu_hart *hart, u64 ctrs);
 
 #endif /* _RISCV_PMU_BATCH_H */

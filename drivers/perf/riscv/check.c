@@ -39,7 +39,8 @@ static void check_active(const struct riscv_pmu_hart *hart, const struct riscv_p
 	u64 bit = BIT_ULL(ev->ctr);
 
 	CHECK(hart->hw.running & bit);
-	CHECK(riscv_pmu_counter_holds(hart, ev->ctr, &ev->req.cfg));
+	CHECK(hart->hw.loaded & bit);
+	CHECK(riscv_pmu_config_is_equal(&ev->counter->cfg, &ev->req.cfg));
 	CHECK(!ev->pending_delta);
 	CHECK(hart->hw.armed & bit || !riscv_pmu_event_needs_irq(ev));
 }
@@ -61,13 +62,16 @@ static void check_event(const struct riscv_pmu_hart *hart, const struct riscv_pm
 
 static void check_counter(const struct riscv_pmu_hart *hart, unsigned int ctr, struct check_nr *nr)
 {
+	const struct riscv_pmu_counter *counter = &hart->counter[ctr];
 	bool used = hart->wanted.sched.used & BIT_ULL(ctr);
-	bool stale = hart->stale & BIT_ULL(ctr);
+	bool programmed = riscv_pmu_counter_is_programmed(counter);
+	bool wanted = !used || riscv_pmu_config_is_equal(&counter->cfg, &hart->wanted.cfg[ctr]);
 	const struct riscv_pmu_event *ev;
 
-	CHECK(used == !list_empty(&hart->counter[ctr].events));
-	CHECK(stale == (used && !riscv_pmu_counter_holds(hart, ctr, &hart->wanted.cfg[ctr])));
-	list_for_each_entry(ev, &hart->counter[ctr].events, node)
+	CHECK(used == !list_empty(&counter->events));
+	CHECK(!!(hart->hw.holds & BIT_ULL(ctr)) == (programmed && wanted));
+	CHECK(programmed || !(hart->hw.running & BIT_ULL(ctr)));
+	list_for_each_entry(ev, &counter->events, node)
 		check_event(hart, ev, ctr, nr);
 }
 
@@ -88,9 +92,8 @@ void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_ha
 	/* A console may wake a task, which takes the run queue's lock. */
 	guard(irqsave)();
 	printk_deferred_enter();
-	CHECK(!(hart->dirty | hart->pending | hart->pending_irq | hart->reload | hart->hw.paused));
-	CHECK(!(hart->hw.programmed & ~pmu->ctrs));
-	CHECK(!(hart->hw.running & ~hart->hw.programmed));
+	CHECK(!(hart->changed | hart->batch.stop));
+	CHECK(!((hart->hw.holds | hart->hw.running) & ~pmu->ctrs));
 	CHECK(!(hart->hw.armed & ~hart->hw.running));
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
 		check_counter(hart, ctr, &nr);

@@ -340,9 +340,6 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		riscv_pmu_event_detach(hart, riscv_pmu_event_part(ev));
 	if (riscv_pmu_event_has_branches(ev))
 		riscv_pmu_branch_del(hart, ev);
-	/* After an event-based branch the counter runs with its flag set; clear it for others. */
-	if (riscv_pmu_event_has_ebb(ev))
-		hart->dirty |= BIT_ULL(ev->ctr) & pmu->narrow_ctrs;
 	core_detach(hart, event);
 }
 

@@ -36,24 +36,6 @@ void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_counter_has_overflow_point() - whether an event needs this counter's interrupt
- * @counter:	the counter
- *
- * Return: true if one of its events is not stopped, and has an overflow point.
- */
-bool riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter)
-{
-	const struct riscv_pmu_event *ev;
-
-	list_for_each_entry(ev, &counter->events, node) {
-		if (riscv_pmu_event_needs_irq(ev) && ev->state != RISCV_PMU_EVENT_STOPPED)
-			return true;
-	}
-
-	return false;
-}
-
-/**
  * riscv_pmu_hart_find_expected() - which overflows have an event that expects them
  * @hart:	this hart
  * @overflowed:	armed counters; those without such an event are no longer armed

@@ -18,7 +18,6 @@ void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed);
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-bool riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter);
 
 /**
  * riscv_pmu_counter_read() - read the value of a counter from the hardware or firmware
@@ -86,19 +85,10 @@ static inline u64 riscv_pmu_hart_count(struct riscv_pmu *pmu, struct riscv_pmu_h
 					      riscv_pmu_counter_count(pmu, hart, ctr);
 }
 
-/**
- * riscv_pmu_counter_holds() - whether a counter holds a config
- * @hart:	this hart
- * @ctr:	number of the counter
- * @cfg:	the config
- *
- * Return: true if the counter holds the config.
- */
-static inline bool riscv_pmu_counter_holds(const struct riscv_pmu_hart *hart, unsigned int ctr,
-					   const struct riscv_pmu_config *cfg)
+/* The SBI's event_idx 0 is no event. */
+static inline bool riscv_pmu_counter_is_programmed(const struct riscv_pmu_counter *counter)
 {
-	return hart->hw.programmed & BIT_ULL(ctr) &&
-	       riscv_pmu_config_is_equal(&hart->counter[ctr].cfg, cfg);
+	return counter->cfg.event_idx;
 }
 
 /**
@@ -155,6 +145,20 @@ static inline void riscv_pmu_event_attach(struct riscv_pmu_hart *hart,
 }
 
 /**
+ * riscv_pmu_counter_note_unused() - note that no event uses a counter any more
+ * @hart:	this hart
+ * @ctr:	number of the counter
+ *
+ * If another config was wanted of it, it keeps its present one after all.
+ */
+static inline void riscv_pmu_counter_note_unused(struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	if (unlikely(!(hart->hw.holds & BIT_ULL(ctr))) &&
+	    riscv_pmu_counter_is_programmed(&hart->counter[ctr]))
+		hart->hw.holds |= BIT_ULL(ctr);
+}
+
+/**
  * riscv_pmu_event_detach() - detach an event from its counter, which keeps running
  * @hart:	this hart
  * @ev:	a stopped event that is attached
@@ -162,17 +166,13 @@ static inline void riscv_pmu_event_attach(struct riscv_pmu_hart *hart,
 static inline void riscv_pmu_event_detach(struct riscv_pmu_hart *hart,
 					  struct riscv_pmu_event *ev)
 {
-	u64 bit = BIT_ULL(ev->ctr);
-
 	/* The node is not used until the next attach, so it needs no poison. */
 	__list_del_entry(&ev->node);
 	hart->stats.detached++;
-	if (unlikely(!list_empty(&ev->counter->events)))
-		return;
-
-	/* If the counter is stale, it keeps its present config after all. */
-	hart->wanted.sched.used &= ~bit;
-	hart->stale &= ~bit;
+	if (likely(list_empty(&ev->counter->events))) {
+		hart->wanted.sched.used &= ~BIT_ULL(ev->ctr);
+		riscv_pmu_counter_note_unused(hart, ev->ctr);
+	}
 }
 
 /**
@@ -250,6 +250,25 @@ static inline bool riscv_pmu_event_needs_irq(const struct riscv_pmu_event *ev)
 }
 
 /**
+ * riscv_pmu_counter_has_overflow_point() - whether an event needs this counter's interrupt
+ * @counter:	the counter
+ *
+ * Return: true if one of its events is not stopped, and has an overflow point.
+ */
+static inline bool
+riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter)
+{
+	const struct riscv_pmu_event *ev;
+
+	list_for_each_entry(ev, &counter->events, node) {
+		if (riscv_pmu_event_needs_irq(ev) && ev->state != RISCV_PMU_EVENT_STOPPED)
+			return true;
+	}
+
+	return false;
+}
+
+/**
  * riscv_pmu_event_start() - make an event pending: it counts from the next apply on
  * @hart:	this hart
  * @ev:	an attached event
@@ -258,11 +277,8 @@ static inline bool riscv_pmu_event_needs_irq(const struct riscv_pmu_event *ev)
 static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_event *ev, u64 left)
 {
-	/* With -fno-strict-aliasing, the compiler would load ev->ctr again after each store. */
-	u64 bit = BIT_ULL(ev->ctr);
-
 	ev->state = RISCV_PMU_EVENT_PENDING;
-	hart->pending |= bit;
+	hart->changed |= BIT_ULL(ev->ctr);
 	if (!ev->sampling)
 		return;
 
@@ -270,10 +286,9 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 	if (ev->polled) {
 		ev->polled_ns = 0;
 		hart->poll.events++;
-		return;
+	} else {
+		hart->irq.events++;
 	}
-	hart->irq.events++;
-	hart->pending_irq |= bit;
 }
 
 /**
@@ -305,16 +320,9 @@ static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
  */
 static inline void riscv_pmu_event_pause(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	u64 bit = BIT_ULL(ev->ctr);
-
 	ev->state = RISCV_PMU_EVENT_PENDING;
-	hart->pending |= bit;
-	if (!ev->sampling)
-		return;
-
 	ev->period_left = ev->overflow_point - ev->prev_count;
-	if (!ev->polled)
-		hart->pending_irq |= bit;
+	hart->changed |= BIT_ULL(ev->ctr);
 }
 
 /**
@@ -343,7 +351,7 @@ static inline void riscv_pmu_event_rearm(struct riscv_pmu_hart *hart,
 	/* If it is paused. */
 	ev->period_left = left;
 	if (riscv_pmu_event_needs_irq(ev))
-		hart->dirty |= BIT_ULL(ev->ctr);
+		hart->changed |= BIT_ULL(ev->ctr);
 }
 
 /**

@@ -52,7 +52,7 @@ static int debugfs_hart_show(struct seq_file *m, void *unused)
 
 	hart = per_cpu_ptr(pmu->harts, cpu);
 	seq_printf(m, "counters_wanted %llx\n", hart->wanted.sched.used);
-	seq_printf(m, "counters_programmed %llx\n", hart->hw.programmed);
+	seq_printf(m, "counters_programmed %llx\n", hart->hw.holds);
 	seq_printf(m, "counters_running %llx\n", hart->hw.running);
 	seq_printf(m, "counters_free_running %llx\n", pmu->free_running_ctrs);
 	seq_printf(m, "counters_armed %llx\n", hart->hw.armed);

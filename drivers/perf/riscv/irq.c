@@ -105,8 +105,8 @@ static noinline void irq_handle_many(struct riscv_pmu *pmu, struct riscv_pmu_har
 
 	riscv_pmu_hart_pause(pmu, hart, ctrs & ~shared);
 	riscv_pmu_hart_update_counts(pmu, hart, shared);
-	hart->dirty |= shared;
-	hart->reload |= shared;
+	hart->changed |= shared;
+	hart->hw.loaded &= ~shared;
 	for_each_ctr(ctr, ctrs) {
 		if (shared & BIT_ULL(ctr))
 			irq_handle_shared(pmu, hart, &hart->counter[ctr], regs);
@@ -162,7 +162,7 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
 
 	/* With a vendor's interrupt the flags would keep it pending. */
 	if (!pmu->level_irq)
-		riscv_pmu_hart_resume_unused(pmu, hart);
+		riscv_pmu_hart_resume_unused(hart);
 }
 
 /**

@@ -174,7 +174,7 @@ struct riscv_pmu_event {
 /**
  * struct riscv_pmu_counter - one counter of one hart
  * @events:	events that are attached to it
- * @cfg:	the config that it holds, if its bit in &riscv_pmu_hart.hw.programmed is set
+ * @cfg:	the config that it holds; empty if it holds none
  * @gen:	changes when @cfg changes, is lost, or is about to be replaced
  * @count:	what it has counted since the hart came online, modulo 2^64
  * @raw:	the hardware's value at @count
@@ -242,21 +242,19 @@ struct riscv_pmu_stats {
 
 /**
  * struct riscv_pmu_hw - what the counters of a hart hold and do
- * @programmed:	counters that hold &riscv_pmu_counter.cfg; no others are running or paused
- * @running:	counters whose count advances
+ * @holds:	counters that hold the config that is wanted of them, or any if they are not used
+ * @running:	counters whose count advances; each has a config
  * @armed:	counters whose overflow flag is clear and that overflow no later than at the nearest
  *		overflow point of their events; all counters with active events that need the
  *		interrupt are armed. After an apply, only running counters are
- * @loaded:	counters whose value is known: written, or read after they were programmed
- * @paused:	counters that run, but whose count does not advance: the next apply stops them.
- *		None of them is in @running, and there are none after an apply
+ * @loaded:	counters whose value is known and depends on no other task; the next apply writes
+ *		one that is not loaded. After an apply, all counters with active events are
  */
 struct riscv_pmu_hw {
-	u64	programmed;
+	u64	holds;
 	u64	running;
 	u64	armed;
 	u64	loaded;
-	u64	paused;
 };
 
 /**
@@ -350,13 +348,8 @@ struct riscv_pmu_hart_branch {
  * @pmu:	the PMU of its CPU type
  * @wanted:	the configs of the counters that have events
  * @hw:		what the counters hold
- * @stale:	counters in use that do not hold the config that is wanted of them
- * @dirty:	counters that the next apply has to stop or start; none after it
- * @pending:	counters with pending events; none after an apply
- * @pending_irq: those of @pending whose pending events need an overflow interrupt; none after an
- *		apply
- * @reload:	counters that the next apply has to write, so that their values do not depend on
- *		other tasks, or to start a new period; none after it
+ * @changed:	counters that the next apply has to look at: their events are pending or have new
+ *		overflow points, or they do not run as wanted. None after an apply
  * @gen:	source of &riscv_pmu_counter.gen
  * @latched:	counters whose counts are those of the time at which the first of them was read
  * @txn:	PERF_PMU_TXN_* of the transaction in progress
@@ -373,7 +366,8 @@ struct riscv_pmu_hart_branch {
  * @counter:	the counters
  * @sampler:	the event for whose overflow point a counter was written last; only compared, since
  *		it may have been freed
- * @batch:	the batch of the apply in progress
+ * @batch:	the batch of the apply in progress. Before it, &riscv_pmu_batch.stop has the paused
+ *		counters: their hardware runs, but their counts do not advance
  * @sample:	the sample that is being taken
  *
  * riscv_pmu_hart_check() asserts after each apply what is said of the masks here.
@@ -382,11 +376,7 @@ struct riscv_pmu_hart {
 	struct riscv_pmu	*pmu;
 	struct riscv_pmu_assignment wanted;
 	struct riscv_pmu_hw	hw;
-	u64			stale;
-	u64			dirty;
-	u64			pending;
-	u64			pending_irq;
-	u64			reload;
+	u64			changed;
 	u64			latched;
 	u64			gen;
 	unsigned int		txn;

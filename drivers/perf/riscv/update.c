@@ -206,13 +206,8 @@ static noinline void update_apply_last(struct riscv_pmu *pmu, struct riscv_pmu_h
 static noinline void update_stop_others(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					unsigned int ctr)
 {
-	u64 bit = BIT_ULL(ctr);
-
-	riscv_pmu_hart_stop_refused(pmu, hart, bit);
-	hart->dirty &= ~bit;
-	hart->pending &= ~bit;
-	hart->pending_irq &= ~bit;
-	hart->reload &= ~bit;
+	riscv_pmu_hart_stop_refused(pmu, hart, BIT_ULL(ctr));
+	hart->changed &= ~BIT_ULL(ctr);
 }
 
 /**
@@ -250,7 +245,7 @@ int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 static noinline void update_apply_and_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	do {
-		if (hart->dirty | hart->pending)
+		if (hart->changed)
 			update_apply(pmu, hart);
 	} while (riscv_pmu_user_show(pmu, hart));
 	riscv_pmu_set_updating(hart, false);
@@ -281,7 +276,7 @@ static __always_inline void update_commit(struct riscv_pmu *pmu, struct riscv_pm
 		update_mask_irq(pmu, hart, muted);
 	if (unlikely(riscv_pmu_user_is_shown(hart)))
 		update_apply_and_show(pmu, hart);
-	else if (hart->dirty | hart->pending)
+	else if (hart->changed)
 		update_apply_last(pmu, hart);
 	else
 		riscv_pmu_set_updating(hart, false);

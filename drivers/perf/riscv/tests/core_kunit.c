@@ -305,8 +305,8 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 	sched_in(test, other);
 	fake_advance(fake, 400);
 	begin(fake);
-	this_hart(fake)->reload |= C(3);
-	this_hart(fake)->dirty |= C(3);
+	this_hart(fake)->hw.loaded &= ~C(3);
+	this_hart(fake)->changed |= C(3);
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 600);
 	fake_advance(fake, 600);
@@ -316,16 +316,16 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 
 	/* What is counted until the counter stops is not lost. */
 	begin(fake);
-	this_hart(fake)->reload |= C(3);
-	this_hart(fake)->dirty |= C(3);
+	this_hart(fake)->hw.loaded &= ~C(3);
+	this_hart(fake)->changed |= C(3);
 	fake->reload_gap = 7;
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, count_of(counting), 1007);
 
 	/* Nor are events lost or counted twice if the event is read meanwhile. */
 	begin(fake);
-	this_hart(fake)->reload |= C(3);
-	this_hart(fake)->dirty |= C(3);
+	this_hart(fake)->hw.loaded &= ~C(3);
+	this_hart(fake)->changed |= C(3);
 	fake->step = read_on_step;
 	fake->step_data = read;
 	finish(fake);
@@ -384,9 +384,9 @@ static void counters_to_write_anew_are_written_when_another_starts(struct kunit 
 		if (ctr == 4)
 			KUNIT_EXPECT_EQ(test, add(mapped, PERF_EF_START), 0);
 		start(sampling, 0);
-		hart->reload |= C(ctr);
+		hart->hw.loaded &= ~C(ctr);
 		finish(fake);
-		KUNIT_EXPECT_EQ(test, hart->reload, 0);
+		KUNIT_EXPECT_EQ(test, hart->hw.running & ~hart->hw.loaded, 0);
 		KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1000);
 	}
 

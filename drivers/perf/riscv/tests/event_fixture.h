@@ -78,7 +78,7 @@ static inline void state_exit(struct kunit *test)
 		struct riscv_pmu_hart *hart = per_cpu_ptr(fake->pmu.harts, cpu);
 
 		KUNIT_EXPECT_FALSE(test, hart->updating);
-		if (hart->hw.programmed | hart->wanted.sched.used)
+		if (hart->hw.holds | hart->wanted.sched.used)
 			fake_expect_idle(test, fake, hart);
 	}
 	fake_expect_no_violation(test, fake);

@@ -506,7 +506,7 @@ void fake_expect_idle(struct kunit *test, struct fake_pmu *fake, struct riscv_pm
 				      "counter %u still has events", ctr);
 	KUNIT_EXPECT_EQ(test, hart->wanted.sched.used, 0);
 	KUNIT_EXPECT_EQ(test, hart->hw.running, fake_running(fake));
-	KUNIT_EXPECT_EQ(test, hart->hw.programmed, fake_holding(fake));
+	KUNIT_EXPECT_EQ(test, hart->hw.holds, fake_holding(fake));
 	KUNIT_EXPECT_EQ(test, hart->irq.events, 0);
 	KUNIT_EXPECT_EQ(test, hart->hw.armed & ~hart->hw.running, 0);
 	fake_expect_no_violation(test, fake);

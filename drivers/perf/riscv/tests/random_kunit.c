@@ -195,9 +195,13 @@ static void soak_check_overflow_points(struct soak *s)
 static void soak_check(struct soak *s)
 {
 	struct fake_pmu *fake = s->fake;
+	u64 holding = fake_holding(fake);
 
 	KUNIT_EXPECT_EQ(s->test, fake->hart.hw.running, fake_running(fake));
-	KUNIT_EXPECT_EQ(s->test, fake->hart.hw.programmed, fake_holding(fake));
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
+		KUNIT_EXPECT_EQ(s->test,
+				riscv_pmu_counter_is_programmed(&fake->hart.counter[ctr]),
+				!!(holding & C(ctr)));
 	soak_check_overflow_points(s);
 	fake_expect_no_violation(s->test, fake);
 }

@@ -140,11 +140,8 @@ static void unused_narrow_counter_is_written_before_its_next_use(struct kunit *t
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev), 10);
 }
 
-/*
- * Paused counters whose events were stopped run on. A narrow one stays armed, because its
- * overflows extend its count; a wide one does not.
- */
-static void resumed_counter_is_armed_if_it_is_narrow(struct kunit *test)
+/* Paused counters whose events were stopped run on, and are written for the next event. */
+static void resumed_counter_is_written_for_the_next_event(struct kunit *test)
 {
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event narrow, wide;
@@ -159,10 +156,18 @@ static void resumed_counter_is_armed_if_it_is_narrow(struct kunit *test)
 	riscv_pmu_hart_pause(&fake->pmu, &fake->hart, C(3) | C(4));
 	KUNIT_EXPECT_EQ(test, del(fake, &narrow), 500);
 	KUNIT_EXPECT_EQ(test, del(fake, &wide), 500);
-	riscv_pmu_hart_resume_unused(&fake->pmu, &fake->hart);
+	riscv_pmu_hart_resume_unused(&fake->hart);
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), C(3) | C(4));
-	KUNIT_EXPECT_EQ(test, fake->hart.hw.armed, C(3));
+	KUNIT_EXPECT_EQ(test, fake->hart.hw.armed, 0);
+
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(fake, &narrow, 1000), 0);
+	KUNIT_EXPECT_EQ(test, add(fake, &wide, 0), 0);
+	KUNIT_EXPECT_EQ(test, finish(fake), 0);
+	KUNIT_EXPECT_EQ(test, fake_last(fake, 0).load, C(3) | C(4));
+	del(fake, &narrow);
+	del(fake, &wide);
 }
 
 /* --- refusals ---------------------------------------------------------------- */
@@ -359,7 +364,7 @@ static struct kunit_case stop_cases[] = {
 	KUNIT_CASE(unused_counter_is_stopped_and_not_armed),
 	KUNIT_CASE(unused_fixed_counter_is_read_before_its_next_use),
 	KUNIT_CASE(unused_narrow_counter_is_written_before_its_next_use),
-	KUNIT_CASE(resumed_counter_is_armed_if_it_is_narrow),
+	KUNIT_CASE(resumed_counter_is_written_for_the_next_event),
 	KUNIT_CASE(refused_config_fails_the_event),
 	KUNIT_CASE(refused_event_is_tried_on_another_counter),
 	KUNIT_CASE(refused_event_is_tried_on_another_hart),

@@ -126,7 +126,7 @@ static u8 page_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_even
 	    !(ev->user_ctrs & riscv_pmu_user_access_ctrs(pmu) & BIT_ULL(ev->ctr)))
 		return 0;
 	/* The machine shuts down, or the counter is about to be written. */
-	if (ev->hart->shut_down || ev->hart->reload & BIT_ULL(ev->ctr))
+	if (ev->hart->shut_down || !(ev->hart->hw.loaded & BIT_ULL(ev->ctr)))
 		return 0;
 	if (READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP && !ev->clean)
 		return 0;
@@ -160,7 +160,7 @@ static void page_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 	if (!ev->clean)
 		return;
 
-	hart->reload |= BIT_ULL(ev->ctr);
+	hart->hw.loaded &= ~BIT_ULL(ev->ctr);
 }
 
 static __always_inline u32 page_begin(struct perf_event_mmap_page *page)
@@ -286,7 +286,7 @@ void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event 
 		return;
 
 	page_refresh(hart, ev);
-	hart->dirty |= hart->reload & BIT_ULL(ev->ctr);
+	hart->changed |= BIT_ULL(ev->ctr) & ~hart->hw.loaded;
 }
 
 /*
@@ -357,7 +357,7 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	}
 	hart->user.shown = shown;
 	page_set_mask(hart, mask);
-	return hart->reload && !hart->shut_down;
+	return hart->changed && !hart->shut_down;
 }
 
 /**
