@@ -57,7 +57,7 @@ static void check_event(const struct riscv_pmu_hart *hart, const struct riscv_pm
 
 	check_active(hart, ev);
 	nr->irq += riscv_pmu_event_needs_irq(ev);
-	nr->polled += ev->sampling && ev->polled;
+	nr->polled += !!(ev->flags & RISCV_PMU_EV_POLLED);
 }
 
 static void check_counter(const struct riscv_pmu_hart *hart, unsigned int ctr, struct check_nr *nr)

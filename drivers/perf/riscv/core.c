@@ -61,7 +61,7 @@ static __always_inline u64 core_reload(struct perf_event *event, struct riscv_pm
 }
 
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,
-				       int flags)
+				       int flags, bool added)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	u64 left = 0;
@@ -75,13 +75,13 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 		riscv_pmu_split_start(hart, riscv_pmu_event_part(ev),
 				      flags & PERF_EF_RELOAD && !local64_read(ev->left) &&
 				      !riscv_pmu_event_is_at_overflow_point(ev));
-	if (ev->sampling)
+	if (ev->flags & RISCV_PMU_EV_SAMPLING)
 		left = flags & PERF_EF_RELOAD ? core_reload(event, ev) :
 						riscv_pmu_event_period_left(ev);
 	event->hw.state = 0;
 	riscv_pmu_event_start(hart, ev, left);
 	if (unlikely(riscv_pmu_event_is_mapped(ev)))
-		riscv_pmu_user_start(hart, ev);
+		riscv_pmu_user_start(hart, ev, added);
 }
 
 /**
@@ -98,34 +98,36 @@ void riscv_pmu_start(struct perf_event *event, int flags)
 	bool updating = hart->updating;
 
 	riscv_pmu_set_updating(hart, true);
-	core_start(hart, event, flags);
+	core_start(hart, event, flags, false);
 	if (!updating)
 		riscv_pmu_commit_update(pmu, hart);
 }
 
 /* Stops what belongs to an event besides its counter. */
-static noinline void core_stop_slow(struct riscv_pmu_hart *hart, struct perf_event *event)
+static noinline void core_stop_rest(struct riscv_pmu_hart *hart, struct perf_event *event,
+				    bool removed)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	if (riscv_pmu_event_is_mapped(ev) || riscv_pmu_event_is_shown(ev))
-		riscv_pmu_user_hide(event);
+		riscv_pmu_user_stop(event, removed);
 	if (riscv_pmu_event_part(ev))
 		riscv_pmu_event_stop(hart, riscv_pmu_event_part(ev));
 }
 
 static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				      struct perf_event *event)
+				      struct perf_event *event, bool removed)
 {
+	const u16 slow = RISCV_PMU_EV_SLOW_DEL | RISCV_PMU_EV_MAPPED;
+
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
 
 	riscv_pmu_hart_update_event(pmu, hart, event);
 	riscv_pmu_event_stop(hart, to_riscv_pmu_event(event));
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (unlikely(to_riscv_pmu_event(event)->slow_stop ||
-		     riscv_pmu_event_is_mapped(to_riscv_pmu_event(event))))
-		core_stop_slow(hart, event);
+	if (unlikely(to_riscv_pmu_event(event)->flags & slow))
+		core_stop_rest(hart, event, removed);
 }
 
 /**
@@ -142,7 +144,7 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 	bool updating = hart->updating;
 
 	riscv_pmu_set_updating(hart, true);
-	core_stop(pmu, hart, event);
+	core_stop(pmu, hart, event, false);
 	if (!updating)
 		riscv_pmu_commit_update(pmu, hart);
 }
@@ -182,48 +184,12 @@ static int core_attach_rest(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return err;
 }
 
-/* Attaches an event to its last counter, and starts it. */
-static __always_inline int core_add_again(struct riscv_pmu_hart *hart, struct perf_event *event,
-					  u64 left)
-{
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-
-	riscv_pmu_event_attach(hart, ev);
-	riscv_pmu_event_start(hart, ev, left);
-	event->hw.state = 0;
-	return 0;
-}
-
-/* Whether nothing but branch records or a mapped page makes the event special. */
-static bool core_is_simple(const struct riscv_pmu_event *ev)
-{
-	return !(riscv_pmu_event_is_shown(ev) || riscv_pmu_event_has_ebb(ev) ||
-		 riscv_pmu_event_part(ev));
-}
-
-/* Such an event returns to its last counter. */
-static int core_add_simple(struct riscv_pmu_hart *hart, struct perf_event *event)
-{
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-	int err = riscv_pmu_event_has_branches(ev) ? riscv_pmu_branch_add(hart, ev) : 0;
-
-	if (err)
-		return err;
-
-	core_add_again(hart, event, ev->sampling ? core_reload(event, ev) : 0);
-	if (riscv_pmu_event_is_mapped(ev))
-		riscv_pmu_user_switch_in(ev);
-	return 0;
-}
-
 static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct perf_event *event, int flags)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	int err = 0;
 
-	if (core_is_simple(ev) && riscv_pmu_event_can_return(hart, ev) && flags & PERF_EF_START)
-		return core_add_simple(hart, event);
 	if (riscv_pmu_event_has_ebb(ev) && !riscv_pmu_ebb_is_alone(hart))
 		return -EAGAIN;
 	if (riscv_pmu_event_can_return(hart, ev))
@@ -232,7 +198,8 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		err = core_attach(pmu, hart, event);
 	if (err)
 		return err;
-	err = core_attach_rest(pmu, hart, ev);
+	if (unlikely(ev->flags & RISCV_PMU_EV_SLOW_ADD))
+		err = core_attach_rest(pmu, hart, ev);
 	if (err) {
 		riscv_pmu_event_detach(hart, ev);
 		return err;
@@ -240,7 +207,7 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (flags & PERF_EF_START)
-		core_start(hart, event, PERF_EF_RELOAD);
+		core_start(hart, event, PERF_EF_RELOAD, true);
 	return 0;
 }
 
@@ -264,9 +231,9 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	s64 left = 0;
 
 	if (unlikely(!riscv_pmu_event_can_return(hart, ev) || !(flags & PERF_EF_START) ||
-		     ev->special))
+		     ev->flags & RISCV_PMU_EV_SLOW_ADD))
 		return core_add(pmu, hart, event, flags);
-	if (ev->sampling) {
+	if (ev->flags & RISCV_PMU_EV_SAMPLING) {
 		left = local64_read(&event->hw.period_left);
 		/*
 		 * The slow path, if the period has ended, a new one is wanted or a minimum period
@@ -278,7 +245,10 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 			return core_add(pmu, hart, event, flags);
 	}
 
-	return core_add_again(hart, event, left);
+	riscv_pmu_event_attach(hart, ev);
+	riscv_pmu_event_start(hart, ev, left);
+	event->hw.state = 0;
+	return 0;
 }
 
 /* The end of del(), after the event's count was updated. */
@@ -301,65 +271,20 @@ static __always_inline void core_del_latched(struct riscv_pmu_hart *hart, struct
 		riscv_pmu_user_switch_out(event);
 }
 
-/* Removes an event for which core_is_simple() returns true. */
-static noinline void core_del_simple(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				     struct perf_event *event)
-{
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-
-	if (riscv_pmu_event_has_branches(ev))
-		riscv_pmu_branch_del(hart, ev);
-	riscv_pmu_hart_update_event(pmu, hart, event);
-	riscv_pmu_event_stop(hart, ev);
-	core_detach(hart, event);
-	if (!riscv_pmu_event_is_mapped(ev))
-		return;
-
-	if (riscv_pmu_user_is_of_cgroup(event))
-		perf_event_update_userpage(event);
-	else
-		riscv_pmu_user_switch_out(event);
-}
-
 static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if ((ev->slow_stop || riscv_pmu_event_is_mapped(ev)) &&
-	    ev->state == RISCV_PMU_EVENT_ACTIVE && core_is_simple(ev)) {
-		core_del_simple(pmu, hart, event);
-		return;
-	}
-	/* An event whose config was refused is stopped already. */
-	if (event->hw.state & PERF_HES_STOPPED)
-		core_stop_slow(hart, event);
-	else
-		core_stop(pmu, hart, event);
-	if (riscv_pmu_event_part(ev))
-		riscv_pmu_event_detach(hart, riscv_pmu_event_part(ev));
 	if (riscv_pmu_event_has_branches(ev))
 		riscv_pmu_branch_del(hart, ev);
-	core_detach(hart, event);
-}
-
-/*
- * Removes an event whose counter is latched only for its group. This is mostly a firmware event
- * without a group.
- */
-static noinline void core_del_indirect(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				       struct perf_event *event)
-{
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-	u64 now;
-
-	if (ev->special || ev->sampling || riscv_pmu_event_is_shown(ev) ||
-	    event->group_leader->nr_siblings || ev->state != RISCV_PMU_EVENT_ACTIVE)
-		return core_del(pmu, hart, event);
-
-	now = riscv_pmu_counter_count(pmu, hart, ev->ctr);
-	local64_add(riscv_pmu_event_take_delta(ev, now), &event->count);
-	ev->state = RISCV_PMU_EVENT_STOPPED;
+	/* An event whose config was refused is stopped already. */
+	if (event->hw.state & PERF_HES_STOPPED)
+		core_stop_rest(hart, event, true);
+	else
+		core_stop(pmu, hart, event, true);
+	if (riscv_pmu_event_part(ev))
+		riscv_pmu_event_detach(hart, riscv_pmu_event_part(ev));
 	core_detach(hart, event);
 }
 
@@ -378,9 +303,9 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	struct riscv_pmu_hart *hart = ev->hart;
 
-	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE || ev->slow_stop))
-		return ev->indirect ? core_del_indirect(to_riscv_pmu(event->pmu), hart, event) :
-				      core_del(to_riscv_pmu(event->pmu), hart, event);
+	if (!hart->latched || unlikely(ev->state != RISCV_PMU_EVENT_ACTIVE ||
+				       ev->flags & RISCV_PMU_EV_SLOW_DEL))
+		return core_del(to_riscv_pmu(event->pmu), hart, event);
 
 	core_del_latched(hart, event);
 }
@@ -559,7 +484,10 @@ int riscv_pmu_event_init(struct perf_event *event)
 	if (!ev)
 		return -ENOMEM;
 
-	ev->polled = ev->sampling && !(ev->req.ctrs & pmu->irq_ctrs);
+	if (ev->flags & RISCV_PMU_EV_SAMPLING && !(ev->req.ctrs & pmu->irq_ctrs))
+		ev->flags |= RISCV_PMU_EV_POLLED;
+	if (!(ev->req.ctrs & pmu->direct_ctrs))
+		ev->flags |= RISCV_PMU_EV_INDIRECT;
 	event->hw.idx = -1;
 	/*
 	 * perf marks an event as active before it calls pmu->add(). Firmware calls of the first
@@ -568,8 +496,6 @@ int riscv_pmu_event_init(struct perf_event *event)
 	 */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	riscv_pmu_ebb_note(ev);
-	ev->indirect = !(ev->req.ctrs & pmu->direct_ctrs);
-	ev->slow_stop = ev->indirect;
 	if (req[1].ctrs) {
 		err = riscv_pmu_split_create(ev, &req[1]);
 		if (err)

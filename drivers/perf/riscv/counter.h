@@ -246,7 +246,8 @@ static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv
  */
 static inline bool riscv_pmu_event_needs_irq(const struct riscv_pmu_event *ev)
 {
-	return ev->sampling && !ev->polled;
+	return (ev->flags & (RISCV_PMU_EV_SAMPLING | RISCV_PMU_EV_POLLED)) ==
+	       RISCV_PMU_EV_SAMPLING;
 }
 
 /**
@@ -279,11 +280,11 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 {
 	ev->state = RISCV_PMU_EVENT_PENDING;
 	hart->changed |= BIT_ULL(ev->ctr);
-	if (!ev->sampling)
+	if (!(ev->flags & RISCV_PMU_EV_SAMPLING))
 		return;
 
 	ev->period_left = left;
-	if (ev->polled) {
+	if (ev->flags & RISCV_PMU_EV_POLLED) {
 		ev->polled_ns = 0;
 		hart->poll.events++;
 	} else {
@@ -302,8 +303,8 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
 					struct riscv_pmu_event *ev)
 {
-	if (ev->sampling && ev->state != RISCV_PMU_EVENT_STOPPED) {
-		if (ev->polled)
+	if (ev->flags & RISCV_PMU_EV_SAMPLING && ev->state != RISCV_PMU_EVENT_STOPPED) {
+		if (ev->flags & RISCV_PMU_EV_POLLED)
 			hart->poll.events--;
 		else
 			hart->irq.events--;
@@ -334,7 +335,7 @@ static inline void riscv_pmu_event_pause(struct riscv_pmu_hart *hart, struct ris
  */
 static inline bool riscv_pmu_event_has_overflowed(const struct riscv_pmu_event *ev, u64 now)
 {
-	return ev->sampling && ev->state == RISCV_PMU_EVENT_ACTIVE &&
+	return ev->flags & RISCV_PMU_EV_SAMPLING && ev->state == RISCV_PMU_EVENT_ACTIVE &&
 	       (s64)(now - ev->overflow_point) >= 0;
 }
 

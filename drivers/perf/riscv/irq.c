@@ -39,7 +39,7 @@ static __always_inline void irq_handle_counter(struct riscv_pmu *pmu, struct ris
 	list_for_each_entry_safe(ev, next, &counter->events, node) {
 		if (riscv_pmu_event_has_overflowed(ev, counter->count))
 			riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
-		else if (ev->sampling && ev->state == RISCV_PMU_EVENT_ACTIVE)
+		else if (ev->flags & RISCV_PMU_EV_SAMPLING && ev->state == RISCV_PMU_EVENT_ACTIVE)
 			riscv_pmu_event_pause_group(pmu, hart, ev);
 	}
 }

@@ -37,6 +37,42 @@ enum riscv_pmu_event_state {
 	RISCV_PMU_EVENT_ACTIVE,
 };
 
+/**
+ * enum riscv_pmu_event_flags - what an event needs besides a counter
+ * @RISCV_PMU_EV_SAMPLING: it has an overflow point
+ * @RISCV_PMU_EV_POLLED: no counter can interrupt for it, so a timer checks the overflow point
+ * @RISCV_PMU_EV_INDIRECT: its counter is read by a firmware call or an exit of a guest, and is
+ *		latched only for its own group
+ * @RISCV_PMU_EV_EBB: its overflows cause event-based branches (ebb/)
+ * @RISCV_PMU_EV_SPLIT: it has two parts (split.c)
+ * @RISCV_PMU_EV_BRANCH: its samples have branch records (branch/)
+ * @RISCV_PMU_EV_BRANCH_ECALLS: of all exceptions, it wants only system calls recorded
+ * @RISCV_PMU_EV_BRANCH_CHECK: its records have to be checked one by one
+ * @RISCV_PMU_EV_BRANCH_SWITCH: perf has to call riscv_pmu_branch_switch() for it
+ * @RISCV_PMU_EV_MAPPED: some process has mapped it, so its page is kept up to date (user/)
+ * @RISCV_PMU_EV_MAPPED_SLOW: it was mapped, and is counting or of a cgroup
+ *
+ * They are set when the event is opened; the last two, in process context, when it is mapped.
+ */
+enum riscv_pmu_event_flags {
+	RISCV_PMU_EV_SAMPLING		= BIT(0),
+	RISCV_PMU_EV_POLLED		= BIT(1),
+	RISCV_PMU_EV_INDIRECT		= BIT(2),
+	RISCV_PMU_EV_EBB		= BIT(3),
+	RISCV_PMU_EV_SPLIT		= BIT(4),
+	RISCV_PMU_EV_BRANCH		= BIT(5),
+	RISCV_PMU_EV_BRANCH_ECALLS	= BIT(6),
+	RISCV_PMU_EV_BRANCH_CHECK	= BIT(7),
+	RISCV_PMU_EV_BRANCH_SWITCH	= BIT(8),
+	RISCV_PMU_EV_MAPPED		= BIT(9),
+	RISCV_PMU_EV_MAPPED_SLOW	= BIT(10),
+};
+
+/* Events that take the slow path when they are added, and when they are removed. */
+#define RISCV_PMU_EV_SLOW_ADD	(RISCV_PMU_EV_EBB | RISCV_PMU_EV_SPLIT | RISCV_PMU_EV_BRANCH | \
+				 RISCV_PMU_EV_MAPPED_SLOW)
+#define RISCV_PMU_EV_SLOW_DEL	(RISCV_PMU_EV_SLOW_ADD | RISCV_PMU_EV_INDIRECT)
+
 /* NONE: the event searches for a counter when it is next added. NEXT: the next apply sets @gen. */
 #define RISCV_PMU_GEN_NONE	0
 #define RISCV_PMU_GEN_NEXT	U64_MAX
@@ -50,23 +86,15 @@ enum riscv_pmu_event_state {
  *		RISCV_PMU_GEN_*
  * @prev_count:	the counter's count at the last update of the event
  * @ctr:	the counter's number, -1 before the first one
+ * @flags:	enum riscv_pmu_event_flags
  * @state:	enum riscv_pmu_event_state
- * @sampling:	it has an overflow point
- * @polled:	no counter can interrupt for it, so a timer checks the overflow point
  * @user:	its own process has mapped it and may read the counter (user/page.c)
- * @mapped:	some process has mapped it, so its page is kept up to date (user/page.c)
  * @page_outdated: @user is set, and the next riscv_pmu_user_show() updates its page
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
- * @slow_stop:	stopping it takes the slow path: @split, @branch, @indirect, or it was mapped
- *		and is counting or of a cgroup
- * @indirect:	its counter is read by a firmware call or an exit of a guest, and is latched only
- *		for its own group
  * @clean:	the counter holds nothing that other tasks have counted
  * @all_maps:	how often it is mapped
  * @page_tick:	jiffies when a sample last updated the times in its page
  * @maps:	how often it is mapped by its own process
- * @ebb:	its overflows cause event-based branches, see ebb/ebb.c
- * @special:	riscv_pmu_add() takes its slow path: @ebb, @split, @branch or mapped (@slow_stop)
  * @pending_delta: counted on counters that it was moved away from, and not yet added to
  *		the perf event; 0 while it is active
  * @overflow_point: the counter's count at which its period ends
@@ -93,10 +121,6 @@ enum riscv_pmu_event_state {
  * @split_base:	first part of a split event: sum of both @period_count after the last sample
  * @split_period: first part: what both parts have counted between the last two samples
  * @guest_write_failed: its counter did not take the value of its KVM guest, whose reads exit
- * @branch:	its samples have branch records, see branch/event.c
- * @branch_ecalls: of all exceptions, it wants only system calls recorded
- * @branch_check: its records have to be checked one by one, whatever other events record
- * @branch_sched_task: perf has to call riscv_pmu_branch_switch() for it at context switches
  * @branch_read_flags:	how its records are read, see branch/sample.c
  * @branch_ctl:	the value of sctrctl with which a hart records what it wants
  * @branch_node: on &riscv_pmu_hart_branch.events while the event is attached
@@ -111,21 +135,10 @@ struct riscv_pmu_event {
 	u64			gen;
 	u64			prev_count;
 	int			ctr;
+	u16			flags;
 	u8			state;
-	bool			sampling;
-	bool			polled;
-	bool			slow_stop;
-	bool			special;
-	bool			indirect;
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
 	bool			user;
-	bool			mapped;
-	bool			page_outdated;
-	bool			clean;
-	u8			user_idx;
-#endif
-#ifdef CONFIG_RISCV_PMU_EBB
-	bool			ebb;
 #endif
 	u64			pending_delta;
 	u64			overflow_point;
@@ -145,6 +158,9 @@ struct riscv_pmu_event {
 	struct perf_event	*event;
 	local64_t		own_left;
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
+	bool			page_outdated;
+	bool			clean;
+	u8			user_idx;
 	unsigned int		all_maps;
 	unsigned long		page_tick;
 	unsigned int		maps;
@@ -161,15 +177,13 @@ struct riscv_pmu_event {
 	bool			guest_write_failed;
 #endif
 #ifdef CONFIG_RISCV_PMU_BRANCH
-	bool			branch;
-	bool			branch_ecalls;
-	bool			branch_check;
-	bool			branch_sched_task;
 	u8			branch_read_flags;
 	u64			branch_ctl;
 	struct list_head	branch_node;
 #endif
 };
+
+static_assert(offsetofend(struct riscv_pmu_event, pending_delta) <= 64);
 
 /**
  * struct riscv_pmu_counter - one counter of one hart

@@ -33,7 +33,7 @@ static inline u64 riscv_pmu_poll_narrow_ctrs(const struct riscv_pmu *pmu,
  */
 static inline bool riscv_pmu_event_is_polled(const struct riscv_pmu_event *ev)
 {
-	return ev->polled && ev->state == RISCV_PMU_EVENT_ACTIVE;
+	return ev->flags & RISCV_PMU_EV_POLLED && ev->state == RISCV_PMU_EVENT_ACTIVE;
 }
 
 #endif /* _RISCV_PMU_POLL_TIMER_H */

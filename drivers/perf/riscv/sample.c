@@ -41,7 +41,7 @@ static void sample_pause_event(struct riscv_pmu_hart *hart, struct perf_event *e
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE || event->attr.exclude_kernel ||
-	    (ev->sampling && !(hart->hw.running & BIT_ULL(ev->ctr))))
+	    (ev->flags & RISCV_PMU_EV_SAMPLING && !(hart->hw.running & BIT_ULL(ev->ctr))))
 		return;
 
 	riscv_pmu_event_add_delta(event, ev, riscv_pmu_event_take_delta(ev, ev->counter->count));
@@ -89,7 +89,7 @@ static void sample_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 /* Not the group of a polled event: it all counts the timer's interrupt. */
 static bool sample_pauses_group(const struct riscv_pmu_event *ev)
 {
-	return !ev->polled && ev->event->group_leader->nr_siblings;
+	return !(ev->flags & RISCV_PMU_EV_POLLED) && ev->event->group_leader->nr_siblings;
 }
 
 #define SAMPLE_REGS	(PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER)

@@ -35,8 +35,7 @@ int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_re
 	part->left = &part->own_left;
 	part->split = ev;
 	ev->split = part;
-	ev->special = true;
-	ev->slow_stop = true;
+	ev->flags |= RISCV_PMU_EV_SPLIT;
 	return 0;
 }
 

@@ -95,7 +95,8 @@ struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
 	ev->req = *req;
 	ev->candidates = req->ctrs;
 	ev->ctr = -1;
-	ev->sampling = is_sampling_event(event);
+	if (is_sampling_event(event))
+		ev->flags = RISCV_PMU_EV_SAMPLING;
 	ev->left = &event->hw.period_left;
 	/* It has not reached an overflow point. */
 	ev->overflow_point = 1;

@@ -74,7 +74,7 @@ static inline void __riscv_pmu_event_add_delta(struct perf_event *event,
 					       u64 delta)
 {
 	local64_add(delta, &event->count);
-	if (!ev->sampling)
+	if (!(ev->flags & RISCV_PMU_EV_SAMPLING))
 		return;
 
 	local64_sub(delta, left);
@@ -164,7 +164,7 @@ static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
 		riscv_pmu_event_latch(pmu, hart, event);
 	delta = riscv_pmu_event_read_delta(pmu, hart, ev);
 	riscv_pmu_event_add_delta(event, ev, delta);
-	if (ev->sampling && unlikely(riscv_pmu_event_part(ev)))
+	if (ev->flags & RISCV_PMU_EV_SAMPLING && unlikely(riscv_pmu_event_part(ev)))
 		riscv_pmu_event_add_delta(event, riscv_pmu_event_part(ev),
 					  riscv_pmu_event_read_delta(pmu, hart,
 								     riscv_pmu_event_part(ev)));

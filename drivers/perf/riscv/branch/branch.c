@@ -168,7 +168,7 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 		branch_set_ctl(hart, ev->branch_ctl);
 		branch_set_task(hart);
 	}
-	if (ev->branch_sched_task)
+	if (ev->flags & RISCV_PMU_EV_BRANCH_SWITCH)
 		riscv_pmu_branch_use_sched_task(ev->event->pmu, true);
 	return 0;
 }
@@ -193,7 +193,7 @@ void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *e
 		branch_set_ctl(hart, branch_union(hart));
 		hart->branch.other_records = true;
 	}
-	if (ev->branch_sched_task)
+	if (ev->flags & RISCV_PMU_EV_BRANCH_SWITCH)
 		riscv_pmu_branch_use_sched_task(ev->event->pmu, false);
 }
 

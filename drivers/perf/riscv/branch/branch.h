@@ -96,7 +96,7 @@ static __always_inline void riscv_pmu_branch_release(struct riscv_pmu_hart *hart
  */
 static inline bool riscv_pmu_event_has_branches(const struct riscv_pmu_event *ev)
 {
-	return ev->branch;
+	return ev->flags & RISCV_PMU_EV_BRANCH;
 }
 
 /**

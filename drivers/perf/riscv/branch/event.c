@@ -209,7 +209,8 @@ static bool branch_fits_event(const struct perf_event *event, const struct perf_
 {
 	u64 differs;
 
-	if (!riscv_pmu_owns(other) || other == event || !to_riscv_pmu_event(other)->branch)
+	if (!riscv_pmu_owns(other) || other == event ||
+	    !riscv_pmu_event_has_branches(to_riscv_pmu_event(other)))
 		return true;
 	if (riscv_pmu_event_has_ebb(to_riscv_pmu_event(event)))
 		return event->attr.branch_sample_type == other->attr.branch_sample_type;
@@ -248,7 +249,8 @@ static bool branch_fits_group(const struct perf_event *event)
  */
 static bool branch_lacks_freeze(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
-	return ev->polled || pmu->hwirq != RV_IRQ_PMU || !(pmu->branch.ctl & PMU_SCTRCTL_LCOFIFRZ);
+	return ev->flags & RISCV_PMU_EV_POLLED || pmu->hwirq != RV_IRQ_PMU ||
+	       !(pmu->branch.ctl & PMU_SCTRCTL_LCOFIFRZ);
 }
 
 /*
@@ -275,7 +277,7 @@ int riscv_pmu_branch_init_event(struct perf_event *event)
 	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (!has_branch_stack(event) || !ev->sampling)
+	if (!has_branch_stack(event) || !(ev->flags & RISCV_PMU_EV_SAMPLING))
 		return 0;
 
 	ev->branch_ctl = branch_event_ctl(&event->attr);
@@ -284,13 +286,14 @@ int riscv_pmu_branch_init_event(struct perf_event *event)
 	if (!branch_fits_group(event))
 		return -EINVAL;
 
-	ev->branch = true;
-	ev->branch_ecalls = branch_wants_ecalls(&event->attr);
-	ev->branch_check = ev->branch_ecalls || branch_unfiltered(&pmu->branch, &event->attr);
+	ev->flags |= RISCV_PMU_EV_BRANCH;
+	if (branch_wants_ecalls(&event->attr))
+		ev->flags |= RISCV_PMU_EV_BRANCH_ECALLS | RISCV_PMU_EV_BRANCH_CHECK;
+	if (branch_unfiltered(&pmu->branch, &event->attr))
+		ev->flags |= RISCV_PMU_EV_BRANCH_CHECK;
 	riscv_pmu_branch_set_read_flags(&pmu->branch, ev);
-	ev->branch_sched_task = branch_needs_sched_task(event);
-	ev->special = true;
-	ev->slow_stop = true;
+	if (branch_needs_sched_task(event))
+		ev->flags |= RISCV_PMU_EV_BRANCH_SWITCH;
 	if (branch_is_call_stack(event))
 		event->attach_state |= PERF_ATTACH_TASK_DATA;
 	return 0;

@@ -232,7 +232,7 @@ static bool sample_is_wanted(const struct riscv_pmu_event *ev, u64 from, u64 to,
 	    ev->branch_ctl & RISCV_PMU_BRANCH_INH & PMU_SCTRCTL_TYPE(type))
 		return false;
 
-	return type != PMU_BRANCH_EXCEPTION || !ev->branch_ecalls ||
+	return type != PMU_BRANCH_EXCEPTION || !(ev->flags & RISCV_PMU_EV_BRANCH_ECALLS) ||
 	       sample_exception(from) == SAMPLE_ECALL;
 }
 
@@ -336,7 +336,7 @@ sample_read_checked(const struct riscv_pmu_event *ev, unsigned long depth,
 static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsigned long depth,
 					u64 hart_ctl, struct perf_branch_entry *entries)
 {
-	if (ev->branch_check || hart_ctl != ev->branch_ctl)
+	if (ev->flags & RISCV_PMU_EV_BRANCH_CHECK || hart_ctl != ev->branch_ctl)
 		return sample_read_checked(ev, depth, entries);
 
 	switch (ev->branch_read_flags) {
@@ -397,7 +397,7 @@ const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
 	u64 ctl = hart->branch.other_records ? 0 : hart->branch.ctl;
 	unsigned long status;
 
-	if (likely(!ev->polled)) {
+	if (likely(!(ev->flags & RISCV_PMU_EV_POLLED))) {
 		/*
 		 * Nothing freezes the records if the overflow does not trap: because another
 		 * interrupt is being handled (the AIA's handler reads stopi in a loop), or for an

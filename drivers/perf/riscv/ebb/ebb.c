@@ -70,9 +70,8 @@ static bool ebb_is_wanted(const struct perf_event *event)
  */
 void riscv_pmu_ebb_note(struct riscv_pmu_event *ev)
 {
-	ev->ebb = ev->event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
-	ev->sampling |= ev->ebb;
-	ev->special |= ev->ebb;
+	if (ev->event->attr.config1 & RISCV_PMU_CONFIG1_EBB)
+		ev->flags |= RISCV_PMU_EV_EBB | RISCV_PMU_EV_SAMPLING;
 }
 
 /**
@@ -154,7 +153,7 @@ bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
 		const struct riscv_pmu_event *ev;
 
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
-			if (!ev->ebb)
+			if (!(ev->flags & RISCV_PMU_EV_EBB))
 				return false;
 		}
 	}
@@ -300,7 +299,7 @@ static struct riscv_pmu_hart *ebb_this_hart(void)
 
 static bool ebb_is_recording(const struct riscv_pmu_event *ev)
 {
-	return ev->ebb && ev->event->hw.target == current;
+	return ev->flags & RISCV_PMU_EV_EBB && ev->event->hw.target == current;
 }
 
 /* If several events of the task's group record, they want the same records (branch/event.c). */
@@ -523,7 +522,7 @@ static void ebb_start_events(struct riscv_pmu_hart *hart)
 		struct riscv_pmu_event *ev;
 
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
-			if (!ev->ebb || ev->event->hw.target != current ||
+			if (!(ev->flags & RISCV_PMU_EV_EBB) || ev->event->hw.target != current ||
 			    !(ev->event->hw.state & PERF_HES_STOPPED))
 				continue;
 			/* Paused, as in irq.c. The group is exclusive: no other event uses it. */

@@ -27,7 +27,7 @@ void riscv_pmu_ebb_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart 
  */
 static inline bool riscv_pmu_event_has_ebb(const struct riscv_pmu_event *ev)
 {
-	return ev->ebb;
+	return ev->flags & RISCV_PMU_EV_EBB;
 }
 
 /**

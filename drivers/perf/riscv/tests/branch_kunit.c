@@ -219,14 +219,12 @@ static void open_checks_the_filters(struct kunit *test)
 	if (row->vendor_irq)
 		fake->pmu.hwirq = PMU_IRQ_THEAD;
 	fake->pmu.branch.has_types = !row->no_types;
-	s->ev.sampling = !row->counting;
-	s->ev.polled = row->polled;
+	s->ev.flags = (row->counting ? 0 : RISCV_PMU_EV_SAMPLING) |
+		      (row->polled ? RISCV_PMU_EV_POLLED : 0);
 	fake_branch_exclude(s, row->exclude);
 	KUNIT_EXPECT_EQ(test, fake_branch_open(s), row->err);
-	KUNIT_EXPECT_EQ(test, s->ev.branch, records);
+	KUNIT_EXPECT_EQ(test, !!(s->ev.flags & RISCV_PMU_EV_BRANCH), records);
 	/* add, stop and del would miss the event on their fast paths. */
-	KUNIT_EXPECT_EQ(test, s->ev.special, records);
-	KUNIT_EXPECT_EQ(test, s->ev.slow_stop, records);
 	/* perf allocates memory for a task's call stack. */
 	KUNIT_EXPECT_EQ(test, !!(s->event.attach_state & PERF_ATTACH_TASK_DATA),
 			records && row->filters & BR(CALL_STACK));
@@ -239,7 +237,7 @@ static void events_without_branch_records_are_left_alone(struct kunit *test)
 
 	s->event.attr.sample_type = PERF_SAMPLE_IP;
 	KUNIT_EXPECT_EQ(test, fake_branch_open(s), 0);
-	KUNIT_EXPECT_FALSE(test, s->ev.branch);
+	KUNIT_EXPECT_FALSE(test, s->ev.flags & RISCV_PMU_EV_BRANCH);
 	fake->pmu.branch.depth = 0;
 	KUNIT_EXPECT_EQ(test, fake_branch_open(s), 0);
 	fake_branch_in(test, s);
@@ -318,9 +316,10 @@ static struct state_event *new_member(struct kunit *test, enum group_member kind
 		s->event.attr.sample_type = 0;
 	if (kind == COUNTED_CALL_STACK || kind >= EBB_NO_RECORDS)
 		s->event.attr.sample_period = 0;
-	s->ev.sampling = kind != COUNTED_CALL_STACK;
+	s->ev.flags = kind != COUNTED_CALL_STACK ? RISCV_PMU_EV_SAMPLING : 0;
 #ifdef CONFIG_RISCV_PMU_EBB
-	s->ev.ebb = kind >= EBB_NO_RECORDS;
+	if (kind >= EBB_NO_RECORDS)
+		s->ev.flags |= RISCV_PMU_EV_EBB;
 #endif
 	return s;
 }
@@ -546,7 +545,7 @@ static void refused_split_event_leaves_no_counter_behind(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, part);
 	fake_event_init(part, fake_config(1, RISCV_PMU_INH_U | RISCV_PMU_INH_M), C(5));
 	part->event = &s->event;
-	part->sampling = true;
+	part->flags |= RISCV_PMU_EV_SAMPLING;
 	part->left = &part->own_left;
 	part->split = &s->ev;
 	s->ev.split = part;

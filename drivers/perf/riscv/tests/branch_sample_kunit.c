@@ -202,11 +202,11 @@ static void polled_event_freezes_what_it_reads(struct kunit *test)
 	push(test, BRANCH_USER(1), BRANCH_USER(2), CALL);
 	push(test, BRANCH_KERNEL(1), BRANCH_KERNEL(2), CALL);
 	/* Only now, so that there is no timer */
-	s->ev.polled = true;
+	s->ev.flags |= RISCV_PMU_EV_POLLED;
 	file->polled = true;
 	KUNIT_EXPECT_EQ(test, number_of_records(test, s), 1);
 	KUNIT_EXPECT_EQ(test, file->status, 2);
-	s->ev.polled = false;
+	s->ev.flags &= ~RISCV_PMU_EV_POLLED;
 	sched_out(test, s);
 	sched_out(test, any);
 }

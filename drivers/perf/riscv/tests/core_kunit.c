@@ -415,9 +415,8 @@ static const struct perf_event_mmap_page *map_page(struct kunit *test, struct st
 	s->event.state = PERF_EVENT_STATE_ACTIVE;
 	s->event.ctx = ctx;
 	s->event.rb = rb;
-	s->ev.mapped = true;
-	s->ev.special = true;
-	s->ev.slow_stop = true;
+	s->ev.flags |= RISCV_PMU_EV_MAPPED;
+	s->ev.flags |= RISCV_PMU_EV_MAPPED_SLOW;
 	return rb->user_page;
 }
 
@@ -608,7 +607,7 @@ static void an_event_checks_the_limit_when_it_returns(struct kunit *test)
 	sched_out(test, s[0]);
 	sched_in(test, s[last]);
 	/* As when its page is unmapped. */
-	s[0]->ev.special = false;
+	s[0]->ev.flags &= ~RISCV_PMU_EV_MAPPED_SLOW;
 	begin(fake);
 	KUNIT_EXPECT_EQ(test, add(s[0], PERF_EF_START), -EAGAIN);
 	finish(fake);

@@ -131,9 +131,8 @@ static inline struct state_event *new_event(struct kunit *test, u64 selector, u6
 	fake_event_init(&s->ev, fake_config(selector, RISCV_PMU_INH_M), ctrs);
 	s->ev.event = &s->event;
 	s->ev.left = &s->event.hw.period_left;
-	s->ev.sampling = period;
-	s->ev.indirect = !(ctrs & fake->pmu.direct_ctrs);
-	s->ev.slow_stop = s->ev.indirect;
+	s->ev.flags = (period ? RISCV_PMU_EV_SAMPLING : 0) |
+		      (ctrs & fake->pmu.direct_ctrs ? 0 : RISCV_PMU_EV_INDIRECT);
 	INIT_LIST_HEAD(&s->event.sibling_list);
 	s->event.group_leader = &s->event;
 	s->event.pmu = &fake->pmu.pmu;

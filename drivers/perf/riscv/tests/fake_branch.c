@@ -348,6 +348,8 @@ void fake_branch_exclude(struct state_event *s, unsigned int exclude)
  */
 int fake_branch_open(struct state_event *s)
 {
+	/* Tests open the same event repeatedly. */
+	s->ev.flags &= RISCV_PMU_EV_SAMPLING | RISCV_PMU_EV_POLLED | RISCV_PMU_EV_EBB;
 	return riscv_pmu_branch_check(&s->event) ?: riscv_pmu_branch_init_event(&s->event);
 }
 

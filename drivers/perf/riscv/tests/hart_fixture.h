@@ -108,7 +108,7 @@ static inline void init_counting(struct riscv_pmu_event *ev, u64 selector, u64 c
 static inline void init_sampling(struct riscv_pmu_event *ev, u64 selector, u64 ctrs)
 {
 	init_counting(ev, selector, ctrs);
-	ev->sampling = true;
+	ev->flags |= RISCV_PMU_EV_SAMPLING;
 }
 
 /* Returns the overflowed counters that have events with an overflow point. */

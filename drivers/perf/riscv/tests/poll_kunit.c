@@ -326,7 +326,7 @@ static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs
 	struct state_event *s = new_event(test, selector, ctrs, period);
 	struct fake_pmu *fake = test->priv;
 
-	s->ev.polled = true;
+	s->ev.flags |= RISCV_PMU_EV_POLLED;
 	s->event.overflow_handler = summing_overflow;
 	if (fake->pmu.irq_ctrs)
 		lose_interrupt(test);
@@ -587,7 +587,7 @@ static void switches_read_the_time_only_to_set_the_timer(struct kunit *test)
 
 	fake_set_width(fake, C(4), 24);
 	lose_interrupt(test);
-	polled->ev.polled = true;
+	polled->ev.flags |= RISCV_PMU_EV_POLLED;
 	clock_reads = 0;
 	kunit_activate_static_stub(test, riscv_pmu_poll_clock, counted_clock);
 	for (int i = 0; i < 3; i++) {

@@ -55,7 +55,7 @@ static void soak_new_event(struct soak *s, struct soak_event *r)
 
 	memset(r, 0, sizeof(*r));
 	fake_event_init(&r->ev, cfg, soak_random_ctrs(s));
-	r->ev.sampling = soak_random(s, 3) == 0;
+	r->ev.flags = soak_random(s, 3) ? 0 : RISCV_PMU_EV_SAMPLING;
 }
 
 static void soak_read(struct soak *s, struct soak_event *r)
@@ -152,7 +152,8 @@ static void soak_handle_overflows(struct soak *s, bool read_all)
 	riscv_pmu_hart_pause(&fake->pmu, &fake->hart, overflowed);
 	for (int i = 0; i < SOAK_EVENTS; i++) {
 		struct soak_event *r = &s->r[i];
-		bool due = r->ev.sampling && r->ev.state && r->period_left <= 0;
+		bool due = r->ev.flags & RISCV_PMU_EV_SAMPLING && r->ev.state &&
+			   r->period_left <= 0;
 
 		KUNIT_EXPECT_EQ(s->test, has_overflowed(fake, &r->ev), due);
 		if (fake_is_attached(&r->ev) && (due || read_all || !soak_random(s, 8)))
@@ -180,7 +181,7 @@ static void soak_check_overflow_points(struct soak *s)
 			const struct soak_event *r = &s->r[j];
 
 			if (fake_is_attached(&r->ev) && r->ev.ctr == i &&
-			    r->ev.sampling &&
+			    r->ev.flags & RISCV_PMU_EV_SAMPLING &&
 			    r->ev.state)
 				first = min(first, r->period_left);
 		}

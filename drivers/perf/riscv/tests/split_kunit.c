@@ -27,12 +27,11 @@ static struct split_event *new_split(struct kunit *test, u64 ctrs, u64 period)
 	s->ev.req.cfg.inh = KERNEL | RISCV_PMU_INH_M;
 	fake_event_init(&split->part, fake_config(1, USER | RISCV_PMU_INH_M), ctrs);
 	split->part.event = &s->event;
-	split->part.sampling = true;
+	split->part.flags |= RISCV_PMU_EV_SAMPLING;
 	split->part.left = &split->part.own_left;
 	split->part.split = &s->ev;
 	s->ev.split = &split->part;
-	s->ev.special = true;
-	s->ev.slow_stop = true;
+	s->ev.flags |= RISCV_PMU_EV_SPLIT;
 	s->event.overflow_handler = summing_overflow;
 	return split;
 }

@@ -197,9 +197,12 @@ static void access_map_own(struct perf_event *event, struct mm_struct *mm)
 /* A sample of either part of a split event updates the page. */
 static void access_set_mapped(struct riscv_pmu_event *ev, bool mapped)
 {
-	WRITE_ONCE(ev->mapped, mapped);
-	if (riscv_pmu_event_part(ev))
-		WRITE_ONCE(riscv_pmu_event_part(ev)->mapped, mapped);
+	struct riscv_pmu_event *part = riscv_pmu_event_part(ev);
+	u16 flag = mapped ? RISCV_PMU_EV_MAPPED : 0;
+
+	WRITE_ONCE(ev->flags, (ev->flags & ~RISCV_PMU_EV_MAPPED) | flag);
+	if (part)
+		WRITE_ONCE(part->flags, (part->flags & ~RISCV_PMU_EV_MAPPED) | flag);
 }
 
 /**
@@ -220,13 +223,11 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	access_map_own(event, mm);
 	access_set_mapped(ev, true);
 	/*
-	 * These flags stay set after munmap(): they only choose the slower path. Sampling events,
+	 * This flag stays set after munmap(): it only chooses the slower path. Sampling events,
 	 * such as those of perf record, do not need it.
 	 */
-	if (!ev->sampling || riscv_pmu_user_is_of_cgroup(event)) {
-		WRITE_ONCE(ev->special, true);
-		WRITE_ONCE(ev->slow_stop, true);
-	}
+	if (!(ev->flags & RISCV_PMU_EV_SAMPLING) || riscv_pmu_user_is_of_cgroup(event))
+		WRITE_ONCE(ev->flags, ev->flags | RISCV_PMU_EV_MAPPED_SLOW);
 	access_update(event);
 }
 

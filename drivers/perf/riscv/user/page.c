@@ -185,18 +185,6 @@ static __always_inline void page_set_count(struct perf_event_mmap_page *page,
 }
 
 /**
- * riscv_pmu_user_switch_in() - update the mapped page of an event that is switched in
- * @ev:	the event; user space may not read its counter
- *
- * Context: interrupts off.
- */
-void riscv_pmu_user_switch_in(const struct riscv_pmu_event *ev)
-{
-	if (riscv_pmu_user_is_of_cgroup(ev->event) || !riscv_pmu_user_has_same_times(ev->event))
-		perf_event_update_userpage(ev->event);
-}
-
-/**
  * riscv_pmu_user_switch_out() - update the mapped page of an event that is switched out
  * @event:	the event, stopped and its count up to date; user space may not read its counter
  *
@@ -257,20 +245,21 @@ void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev)
  * riscv_pmu_user_start() - update the page of a mapped event that starts, now or after the update
  * @hart:	this hart
  * @ev:	the event, attached to its counter
+ * @added:	it is switched in
  *
  * If user space may read the counter, riscv_pmu_user_show() writes the index and the offset.
  *
  * Context: interrupts off, during an update.
  */
-void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
+void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, bool added)
 {
-	if (!ev->user) {
+	if (ev->user) {
+		ev->page_outdated = true;
+		page_refresh(hart, ev);
+	} else if (!added || riscv_pmu_user_is_of_cgroup(ev->event) ||
+		   !riscv_pmu_user_has_same_times(ev->event)) {
 		perf_event_update_userpage(ev->event);
-		return;
 	}
-
-	ev->page_outdated = true;
-	page_refresh(hart, ev);
 }
 
 /**
@@ -358,6 +347,22 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->user.shown = shown;
 	page_set_mask(hart, mask);
 	return hart->changed && !hart->shut_down;
+}
+
+/**
+ * riscv_pmu_user_stop() - update the page of a mapped event that stops
+ * @event:	the event, its count up to date
+ * @removed:	it is switched out
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_user_stop(struct perf_event *event, bool removed)
+{
+	if (!removed || riscv_pmu_event_is_shown(to_riscv_pmu_event(event)) ||
+	    riscv_pmu_user_is_of_cgroup(event))
+		riscv_pmu_user_hide(event);
+	else
+		riscv_pmu_user_switch_out(event);
 }
 
 /**

@@ -14,8 +14,8 @@
 
 /* page.c */
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart);
-void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
-void riscv_pmu_user_switch_in(const struct riscv_pmu_event *ev);
+void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, bool added);
+void riscv_pmu_user_stop(struct perf_event *event, bool removed);
 void riscv_pmu_user_switch_out(struct perf_event *event);
 void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev);
 bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
@@ -37,7 +37,7 @@ int riscv_pmu_user_init(void);
  */
 static inline bool riscv_pmu_event_is_mapped(const struct riscv_pmu_event *ev)
 {
-	return ev->mapped;
+	return ev->flags & RISCV_PMU_EV_MAPPED;
 }
 
 /**
@@ -125,8 +125,9 @@ static inline void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
 	riscv_pmu_csr_set_user_mask(PMU_SCOUNTEREN_TM);
 }
 
-static inline void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev) { }
-static inline void riscv_pmu_user_switch_in(const struct riscv_pmu_event *ev) { }
+static inline void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
+					bool added) { }
+static inline void riscv_pmu_user_stop(struct perf_event *event, bool removed) { }
 static inline void riscv_pmu_user_switch_out(struct perf_event *event) { }
 static inline void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev) { }
 static inline void riscv_pmu_user_hide(struct perf_event *event) { }
