@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests that each bit of perf_event_attr either has a meaning, or is refused with an error.
- * The expected results are those in Documentation/admin-guide/perf/riscv-pmu.rst.
+ * The expected results are those in Documentation/admin-guide/perf/riscv-pmu-reference.rst.
  */
 
 #include <errno.h>
