@@ -12,12 +12,9 @@
 
 #include <asm/csr.h>
 
-/**
- * for_each_ctr() - iterate over a mask of counters, from the lowest number
- * @ctr:	the variable for the number, which the loop declares
- * @ctrs:	the mask; evaluated once
- *
- * The number is a u64, because each change of its type costs an instruction.
+/*
+ * Declares @ctr, and iterates over a mask of counters, from the lowest number. It is a u64, because
+ * each change of its type costs an instruction.
  */
 #define for_each_ctr(ctr, ctrs)							\
 	for (u64 ctr, ctr##_left = (ctrs);					\
@@ -26,16 +23,10 @@
 
 struct riscv_pmu_hart;
 
-/**
- * enum riscv_pmu_inh - modes in which a counter does not count
- * @RISCV_PMU_INH_VU:	user mode of a guest
- * @RISCV_PMU_INH_VS:	supervisor mode of a guest
- * @RISCV_PMU_INH_U:	user mode of the host
- * @RISCV_PMU_INH_S:	supervisor mode of the host
- * @RISCV_PMU_INH_M:	machine mode, where the firmware runs
- *
- * In the order of the xINH bits of mhpmevent (Sscofpmf), of mcyclecfg and minstretcfg
- * (Smcntrpmf), and of the flags of COUNTER_CONFIG_MATCHING (SBI 3.0, 11.4).
+/*
+ * Modes in which a counter does not count, in the order of the xINH bits of mhpmevent (Sscofpmf),
+ * of mcyclecfg and minstretcfg (Smcntrpmf), and of the flags of COUNTER_CONFIG_MATCHING (SBI 3.0,
+ * 11.4).
  */
 enum riscv_pmu_inh {
 	RISCV_PMU_INH_VU	= BIT(0),
@@ -59,11 +50,7 @@ struct riscv_pmu_config {
 	u32	inh;
 };
 
-/**
- * struct riscv_pmu_ctr_setup - what is to be written into one counter
- * @cfg:	its config
- * @value:	its value, if it is in &riscv_pmu_batch.load
- */
+/* What is written into a counter; the value, if it is in &riscv_pmu_batch.load. */
 struct riscv_pmu_ctr_setup {
 	struct riscv_pmu_config	cfg;
 	u64			value;
@@ -311,26 +298,13 @@ extern const struct riscv_pmu_ops riscv_pmu_ssccfg_ops;
 extern const struct riscv_pmu_ops riscv_pmu_sbi_ops;
 extern const struct riscv_pmu_ops riscv_pmu_base_ops;
 
-/**
- * riscv_pmu_ctr_to_hpm() - the number by which the CSRs know a counter
- * @pmu:	the PMU
- * @ctr:	a counter of hardware
- *
- * Return: 0 (cycle), 2 (instret), or 3 to 31 (hpmcounter3 to 31).
- */
+/* The number by which the CSRs know a counter: 0 (cycle), 2 (instret), 3 to 31 (hpmcounter). */
 static inline unsigned int riscv_pmu_ctr_to_hpm(const struct riscv_pmu *pmu, unsigned int ctr)
 {
 	return pmu->ctr[ctr].csr - CSR_CYCLE;
 }
 
-/**
- * riscv_pmu_hpms_to_ctrs() - translate a mask of the CSRs' numbers, as of scountovf
- * @pmu:	the PMU
- * @ctrs:	the counters of interest, of hardware
- * @hpms:	the mask
- *
- * Return: those of @ctrs that are in @hpms.
- */
+/* Those of @ctrs that are in a mask of the CSRs' numbers, as of scountovf. */
 static inline u64 riscv_pmu_hpms_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
 {
 	u64 hit = 0;

@@ -110,3 +110,17 @@ void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 	for_each_ctr(ctr, ctrs & hart->hw.running)
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
 }
+
+/**
+ * riscv_pmu_hart_init_counters() - bring a hart's counters to a known state after it has slept
+ * @pmu:	the PMU
+ * @hart:	this hart
+ */
+void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	if (likely(!hart->needs_start))
+		return;
+
+	hart->needs_start = false;
+	pmu->ops.hart_start(pmu);
+}

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Inline functions for the usual context switch, which programs no counter. Counter numbers
- * are unsigned long in the hot paths, as __ffs64() returns them, because conversions take
- * instructions.
- *
- * Functions with a hart argument run on that hart, with interrupts off.
+ * What a context switch does to counters and events; mostly it programs no counter. Functions with
+ * a hart argument run on that hart, with interrupts off. Counter numbers are unsigned long in the
+ * hot paths, as __ffs64() returns them: a conversion takes an instruction.
  */
 #ifndef _RISCV_PMU_COUNTER_H
 #define _RISCV_PMU_COUNTER_H
@@ -14,18 +12,13 @@
 #include "pmu.h"
 
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed);
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 
-/**
- * riscv_pmu_counter_read() - read the value of a counter from the hardware or firmware
- * @pmu:	the PMU
- * @ctr:	number of the counter
- *
- * Return: the value; bits above the counter's width are undefined.
- */
+/* The value in the hardware or firmware; bits above the counter's width are undefined. */
 static inline u64 riscv_pmu_counter_read(struct riscv_pmu *pmu, unsigned long ctr)
 {
 	riscv_pmu_read_fn read = pmu->ctr[ctr].read;
@@ -33,14 +26,7 @@ static inline u64 riscv_pmu_counter_read(struct riscv_pmu *pmu, unsigned long ct
 	return read ? read() : pmu->ops.read_ctr(pmu, ctr);
 }
 
-/**
- * riscv_pmu_counter_update() - read a counter, and bring its count up to date
- * @pmu:	the PMU
- * @counter:	a running counter
- * @ctr:	number of the counter
- *
- * Return: the count.
- */
+/* Reads a running counter, and returns its count, which is then up to date. */
 static inline u64 riscv_pmu_counter_update(struct riscv_pmu *pmu, struct riscv_pmu_counter *counter,
 					   unsigned long ctr)
 {
@@ -51,16 +37,7 @@ static inline u64 riscv_pmu_counter_update(struct riscv_pmu *pmu, struct riscv_p
 	return counter->count;
 }
 
-/**
- * riscv_pmu_counter_count() - get a counter's present count
- * @pmu:	the PMU
- * @hart:	this hart
- * @ctr:	number of the counter
- *
- * The count of a stopped counter was updated when it was stopped.
- *
- * Return: the count.
- */
+/* The present count of any counter; that of a stopped one was updated when it was stopped. */
 static inline u64 riscv_pmu_counter_count(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					  unsigned int ctr)
 {
@@ -70,14 +47,7 @@ static inline u64 riscv_pmu_counter_count(struct riscv_pmu *pmu, struct riscv_pm
 					      counter->count;
 }
 
-/**
- * riscv_pmu_hart_count() - get a counter's count; the latched one, if it is latched
- * @pmu:	the PMU
- * @hart:	this hart
- * @ctr:	number of the counter
- *
- * Return: the count.
- */
+/* The latched count of a counter, or its present one. */
 static inline u64 riscv_pmu_hart_count(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				       unsigned int ctr)
 {
@@ -91,22 +61,12 @@ static inline bool riscv_pmu_counter_is_programmed(const struct riscv_pmu_counte
 	return counter->cfg.event_idx;
 }
 
-/**
- * riscv_pmu_counter_invalidate() - note that a counter's config is lost
- * @hart:	this hart
- * @ctr:	number of a counter whose config is lost or about to be replaced
- *
- * Events that were attached to the counter have to search for a counter again.
- */
+/* A counter's config is lost, or about to be replaced: its events have to search again. */
 static inline void riscv_pmu_counter_invalidate(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
 	hart->counter[ctr].gen = ++hart->gen;
 }
 
-/**
- * riscv_pmu_hart_unlatch() - stop using latched counts
- * @hart:	this hart
- */
 static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
 {
 	hart->latched = 0;
@@ -131,11 +91,7 @@ static inline bool riscv_pmu_event_can_return(const struct riscv_pmu_hart *hart,
 	return ev->hart == hart && ev->gen == ev->counter->gen;
 }
 
-/**
- * riscv_pmu_event_attach() - attach an event to its counter
- * @hart:	this hart
- * @ev:	an event that is not attached, and for which a counter was chosen
- */
+/* Attaches an event to the counter that was chosen for it. */
 static inline void riscv_pmu_event_attach(struct riscv_pmu_hart *hart,
 					  struct riscv_pmu_event *ev)
 {
@@ -144,13 +100,7 @@ static inline void riscv_pmu_event_attach(struct riscv_pmu_hart *hart,
 	hart->stats.attached++;
 }
 
-/**
- * riscv_pmu_counter_note_unused() - note that no event uses a counter any more
- * @hart:	this hart
- * @ctr:	number of the counter
- *
- * If another config was wanted of it, it keeps its present one after all.
- */
+/* No event uses a counter any more: if another config was wanted of it, it keeps its own. */
 static inline void riscv_pmu_counter_note_unused(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
 	if (unlikely(!(hart->hw.holds & BIT_ULL(ctr))) &&
@@ -158,11 +108,7 @@ static inline void riscv_pmu_counter_note_unused(struct riscv_pmu_hart *hart, un
 		hart->hw.holds |= BIT_ULL(ctr);
 }
 
-/**
- * riscv_pmu_event_detach() - detach an event from its counter, which keeps running
- * @hart:	this hart
- * @ev:	a stopped event that is attached
- */
+/* Detaches a stopped event from its counter, which keeps running. */
 static inline void riscv_pmu_event_detach(struct riscv_pmu_hart *hart,
 					  struct riscv_pmu_event *ev)
 {
@@ -175,13 +121,7 @@ static inline void riscv_pmu_event_detach(struct riscv_pmu_hart *hart,
 	}
 }
 
-/**
- * riscv_pmu_event_take_delta() - get an event's delta, and start the next one
- * @ev:	an active event
- * @now:	the present count of its counter
- *
- * Return: the delta: events since the last update.
- */
+/* What an active event has counted since its last update, @now being its counter's count. */
 static inline u64 riscv_pmu_event_take_delta(struct riscv_pmu_event *ev, u64 now)
 {
 	u64 delta = now - ev->prev_count;
@@ -191,38 +131,26 @@ static inline u64 riscv_pmu_event_take_delta(struct riscv_pmu_event *ev, u64 now
 }
 
 /**
- * riscv_pmu_event_take_pending_delta() - get an event's pending delta, and clear it
- * @ev:	an attached event
- *
- * Return: the delta from earlier counters, which failed or from which the event was moved.
- */
-static inline u64 riscv_pmu_event_take_pending_delta(struct riscv_pmu_event *ev)
-{
-	u64 delta = ev->pending_delta;
-
-	ev->pending_delta = 0;
-	return delta;
-}
-
-/**
- * riscv_pmu_event_read_delta() - read an event's counter, and get its delta
+ * riscv_pmu_event_read_delta() - what an event has counted since the last call, or since it started
  * @pmu:	the PMU
  * @hart:	this hart
- * @ev:	an attached event
+ * @ev:		an attached event
  *
  * During an update, or while a group is read, the first read latches the counts of all direct
  * counters in use. Later reads are then as of the same instant.
  *
- * Return: events since the last call, or since the event was started.
+ * Return: the delta; of an event that is not active, that of earlier counters, from which it was
+ * moved or which have failed.
  */
 static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					     struct riscv_pmu_event *ev)
 {
-	u64 bit = BIT_ULL(ev->ctr);
+	u64 bit = BIT_ULL(ev->ctr), delta = ev->pending_delta;
 
-	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
-		return riscv_pmu_event_take_pending_delta(ev);
-
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE) {
+		ev->pending_delta = 0;
+		return delta;
+	}
 	if (hart->latched & bit)
 		return riscv_pmu_event_take_delta(ev, ev->counter->count);
 
@@ -238,24 +166,14 @@ static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv
 	return riscv_pmu_event_take_delta(ev, riscv_pmu_counter_count(pmu, hart, ev->ctr));
 }
 
-/**
- * riscv_pmu_event_needs_irq() - whether an event needs an overflow interrupt
- * @ev:	an event
- *
- * Return: true if the event is sampling and not polled.
- */
+/* Whether an event needs the overflow interrupt. */
 static inline bool riscv_pmu_event_needs_irq(const struct riscv_pmu_event *ev)
 {
 	return (ev->flags & (RISCV_PMU_EV_SAMPLING | RISCV_PMU_EV_POLLED)) ==
 	       RISCV_PMU_EV_SAMPLING;
 }
 
-/**
- * riscv_pmu_counter_has_overflow_point() - whether an event needs this counter's interrupt
- * @counter:	the counter
- *
- * Return: true if one of its events is not stopped, and has an overflow point.
- */
+/* Whether an event that counts needs this counter's interrupt. */
 static inline bool
 riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter)
 {
@@ -269,12 +187,7 @@ riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter)
 	return false;
 }
 
-/**
- * riscv_pmu_event_start() - make an event pending: it counts from the next apply on
- * @hart:	this hart
- * @ev:	an attached event
- * @left:	if the event is sampling: number of events until its overflow point
- */
+/* Makes an attached event pending. @left: if it is sampling, events until its overflow point. */
 static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_event *ev, u64 left)
 {
@@ -292,13 +205,9 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 	}
 }
 
-/**
- * riscv_pmu_event_stop() - stop an event
- * @hart:	this hart
- * @ev:	an attached event; the caller has taken its delta
- *
- * The hardware is not accessed: the counter keeps running. If it overflows while no event has
- * an overflow point, the overflow is ignored.
+/*
+ * Stops an event whose delta was taken. Its counter keeps running; an overflow is ignored while no
+ * event has an overflow point.
  */
 static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
 					struct riscv_pmu_event *ev)
@@ -312,13 +221,7 @@ static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
 	ev->state = RISCV_PMU_EVENT_STOPPED;
 }
 
-/**
- * riscv_pmu_event_pause() - stop an event until the next apply
- * @hart:	this hart
- * @ev:	an active event, whose delta was just taken
- *
- * It continues as far from its overflow point as it is now.
- */
+/* Stops an active event, whose delta was just taken, until the next apply. */
 static inline void riscv_pmu_event_pause(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	ev->state = RISCV_PMU_EVENT_PENDING;
@@ -326,25 +229,14 @@ static inline void riscv_pmu_event_pause(struct riscv_pmu_hart *hart, struct ris
 	hart->changed |= BIT_ULL(ev->ctr);
 }
 
-/**
- * riscv_pmu_event_has_overflowed() - whether an event has reached its overflow point
- * @ev:	an attached event
- * @now:	the present count of its counter
- *
- * Return: true if the event is sampling and active, and has reached its overflow point.
- */
+/* Whether a sampling event has reached its overflow point, @now being its counter's count. */
 static inline bool riscv_pmu_event_has_overflowed(const struct riscv_pmu_event *ev, u64 now)
 {
 	return ev->flags & RISCV_PMU_EV_SAMPLING && ev->state == RISCV_PMU_EVENT_ACTIVE &&
 	       (s64)(now - ev->overflow_point) >= 0;
 }
 
-/**
- * riscv_pmu_event_rearm() - set the next overflow point of an active event, or of a paused one
- * @hart:	this hart
- * @ev:	the event, whose delta was just taken
- * @left:	number of events until the overflow point
- */
+/* Sets the next overflow point of an active or paused event, whose delta was just taken. */
 static inline void riscv_pmu_event_rearm(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_event *ev, u64 left)
 {
@@ -355,13 +247,9 @@ static inline void riscv_pmu_event_rearm(struct riscv_pmu_hart *hart,
 		hart->changed |= BIT_ULL(ev->ctr);
 }
 
-/**
- * riscv_pmu_event_distance() - distance to an event's overflow point
- * @counter:	the event's counter, whose count is up to date
- * @ev:	an attached event
- *
- * Return: the number of events until then, at least 1; U64_MAX if the event is stopped or has
- * no overflow point.
+/*
+ * Events until an event's overflow point, at least 1, the counter's count being up to date; U64_MAX
+ * if the event is stopped or has no overflow point.
  */
 static __always_inline u64
 riscv_pmu_event_distance(const struct riscv_pmu_counter *counter, const struct riscv_pmu_event *ev)
@@ -376,12 +264,7 @@ riscv_pmu_event_distance(const struct riscv_pmu_counter *counter, const struct r
 	return max(left, 1);
 }
 
-/**
- * riscv_pmu_counter_distance() - distance to the nearest overflow point of a counter's events
- * @counter:	the counter, whose count is up to date
- *
- * Return: the number of events until then, at least 1; U64_MAX if there is no overflow point.
- */
+/* The least of them for the events of a counter. */
 static __always_inline u64 riscv_pmu_counter_distance(const struct riscv_pmu_counter *counter)
 {
 	const struct riscv_pmu_event *ev;
@@ -393,15 +276,9 @@ static __always_inline u64 riscv_pmu_counter_distance(const struct riscv_pmu_cou
 	return first;
 }
 
-/**
- * riscv_pmu_counter_is_in_time() - whether a counter will overflow within a distance
- * @counter:	the counter, which was just read
- * @left:	the distance, as a number of events
- *
- * A counter that is more than half of its range away from its overflow has already
- * overflowed, or was not written for an overflow point.
- *
- * Return: true if the counter overflows within both @left events and half of its range.
+/*
+ * Whether a counter, which was just read, overflows within @left events. One that is more than half
+ * of its range away from its overflow has overflowed, or was not written for an overflow point.
  */
 static __always_inline bool
 riscv_pmu_counter_is_in_time(const struct riscv_pmu_counter *counter, u64 left)
@@ -411,15 +288,10 @@ riscv_pmu_counter_is_in_time(const struct riscv_pmu_counter *counter, u64 left)
 	return until && until <= min(left, counter->mask >> 1);
 }
 
-/**
- * riscv_pmu_counter_suits() - whether a counter need not be written for an overflow point
- * @counter:	the counter, which was just read
- * @left:	the distance to the overflow point, as a number of events
- *
- * If the counter overflows early, its interrupt writes it; that costs more than the call that is
- * saved here. So accept only counters that overflow after at least half of the distance.
- *
- * Return: true if it need not be written.
+/*
+ * Whether it need not be written for an overflow point that is @left events away. If it overflows
+ * before that, its interrupt writes it, which costs more than the call that is saved here. So
+ * accept only counters that overflow after at least half of the distance.
  */
 static __always_inline bool riscv_pmu_counter_suits(const struct riscv_pmu_counter *counter,
 						    u64 left)

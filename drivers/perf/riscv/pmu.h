@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * State of one hart's PMU.
+ * State of one hart's PMU. It is accessed on its hart only, with interrupts off, without locks.
  *
- * A counter that holds a config keeps counting, and its count is extended to 64 bits in
- * software. Events are attached to counters; a sampling event has an overflow point.
- * perf's callbacks change what is wanted; riscv_pmu_hart_apply() changes the hardware
- * accordingly, in one batch.
- *
- * struct riscv_pmu_hart and the events attached to its counters are accessed on their hart only,
- * with interrupts off, and therefore without locks.
+ * A counter that holds a config keeps counting, and its count is extended to 64 bits in software.
+ * Events are attached to counters; a sampling event has an overflow point. perf's callbacks change
+ * what is wanted; riscv_pmu_hart_apply() changes the hardware accordingly, in one batch.
  */
 #ifndef _RISCV_PMU_PMU_H
 #define _RISCV_PMU_PMU_H
@@ -25,46 +21,38 @@
 /* What the SBI may number, perf may count: one bit each in a u64. */
 static_assert(RISCV_PMU_SCHED_MAX == RISCV_MAX_COUNTERS);
 
-/**
- * enum riscv_pmu_event_state - whether an event counts
- * @RISCV_PMU_EVENT_STOPPED:	it does not
- * @RISCV_PMU_EVENT_PENDING:	it will, from the next apply on
- * @RISCV_PMU_EVENT_ACTIVE:	it does: its count starts at &riscv_pmu_event.prev_count
- */
 enum riscv_pmu_event_state {
 	RISCV_PMU_EVENT_STOPPED,
+	/* It counts from the next apply on. */
 	RISCV_PMU_EVENT_PENDING,
 	RISCV_PMU_EVENT_ACTIVE,
 };
 
-/**
- * enum riscv_pmu_event_flags - what an event needs besides a counter
- * @RISCV_PMU_EV_SAMPLING: it has an overflow point
- * @RISCV_PMU_EV_POLLED: no counter can interrupt for it, so a timer checks the overflow point
- * @RISCV_PMU_EV_INDIRECT: its counter is read by a firmware call or an exit of a guest, and is
- *		latched only for its own group
- * @RISCV_PMU_EV_EBB: its overflows cause event-based branches (ebb/)
- * @RISCV_PMU_EV_SPLIT: it has two parts (split.c)
- * @RISCV_PMU_EV_BRANCH: its samples have branch records (branch/)
- * @RISCV_PMU_EV_BRANCH_ECALLS: of all exceptions, it wants only system calls recorded
- * @RISCV_PMU_EV_BRANCH_CHECK: its records have to be checked one by one
- * @RISCV_PMU_EV_BRANCH_SWITCH: perf has to call riscv_pmu_branch_switch() for it
- * @RISCV_PMU_EV_MAPPED: some process has mapped it, so its page is kept up to date (user/)
- * @RISCV_PMU_EV_MAPPED_SLOW: it was mapped, and is counting or of a cgroup
- *
- * They are set when the event is opened; the last two, in process context, when it is mapped.
+/*
+ * What an event needs besides a counter. Set when the event is opened; the last two, in process
+ * context, when it is mapped.
  */
 enum riscv_pmu_event_flags {
+	/* It has an overflow point. */
 	RISCV_PMU_EV_SAMPLING		= BIT(0),
+	/* No counter can interrupt for it, so a timer checks the overflow point. */
 	RISCV_PMU_EV_POLLED		= BIT(1),
+	/* A read takes a firmware call or an exit of a guest; latched only for its own group. */
 	RISCV_PMU_EV_INDIRECT		= BIT(2),
+	/* Its overflows cause event-based branches. */
 	RISCV_PMU_EV_EBB		= BIT(3),
 	RISCV_PMU_EV_SPLIT		= BIT(4),
+	/* Its samples have branch records: */
 	RISCV_PMU_EV_BRANCH		= BIT(5),
+	/* of all exceptions, only those of system calls; */
 	RISCV_PMU_EV_BRANCH_ECALLS	= BIT(6),
+	/* they have to be checked one by one; */
 	RISCV_PMU_EV_BRANCH_CHECK	= BIT(7),
+	/* perf has to call riscv_pmu_branch_switch(). */
 	RISCV_PMU_EV_BRANCH_SWITCH	= BIT(8),
+	/* Some process has mapped it, so its page is kept up to date. */
 	RISCV_PMU_EV_MAPPED		= BIT(9),
+	/* It was mapped, and is counting or of a cgroup. */
 	RISCV_PMU_EV_MAPPED_SLOW	= BIT(10),
 };
 
@@ -360,8 +348,8 @@ struct riscv_pmu_hart_branch {
 /**
  * struct riscv_pmu_hart - one hart's PMU
  * @pmu:	the PMU of its CPU type
- * @wanted:	the configs of the counters that have events
- * @hw:		what the counters hold
+ * @wanted:	the configs of the counters in use, which are those that have events
+ * @hw:		what the counters hold and do
  * @changed:	counters that the next apply has to look at: their events are pending or have new
  *		overflow points, or they do not run as wanted. None after an apply
  * @gen:	source of &riscv_pmu_counter.gen
@@ -414,15 +402,7 @@ struct riscv_pmu_hart {
 	struct perf_sample_data	sample;
 };
 
-/**
- * riscv_pmu_set_updating() - note that a hart's state is about to change, or no longer changes
- * @hart:	this hart
- * @updating:	which of them
- *
- * An NMI does not touch the state of a hart that is being updated, but waits (nmi/nmi.c).
- *
- * Context: interrupts off.
- */
+/* While a hart is being updated, an NMI does not touch its state, but waits (nmi/nmi.c). */
 static __always_inline void riscv_pmu_set_updating(struct riscv_pmu_hart *hart, bool updating)
 {
 	if (!updating)

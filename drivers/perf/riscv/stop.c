@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pauses counters until the next apply, stops unused ones, and releases their configs.
- *
- * Everything here runs on the hart that it is about, with interrupts off.
+ * Pauses counters of this hart until the next apply, stops unused ones, and releases their configs.
+ * Interrupts are off.
  */
 
 #include <linux/bitops.h>
@@ -25,7 +24,6 @@ void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 	if (!ctrs)
 		return;
 
-	/* Most overflows are of one counter. */
 	riscv_pmu_counter_update(pmu, &hart->counter[__ffs64(ctrs)], __ffs64(ctrs));
 	if (ctrs & (ctrs - 1))
 		riscv_pmu_hart_update_counts(pmu, hart, ctrs & (ctrs - 1));
@@ -61,27 +59,11 @@ void riscv_pmu_hart_resume_unused(struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_hart_clear_overflows() - pause counters whose overflow flag is set
- * @pmu:	the PMU
- * @hart:	this hart, about to apply
- *
- * They overflowed while the interrupt was masked. As long as the flag is set, a counter does not
- * interrupt; the next apply writes it, which clears the flag.
- */
-void riscv_pmu_hart_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
-{
-	riscv_pmu_hart_pause(pmu, hart, pmu->ops.overflowed(pmu, hart->hw.running & pmu->irq_ctrs));
-}
-
-/**
  * riscv_pmu_hart_unused() - running counters that no event uses
  * @pmu:	the PMU
- * @hart:	any hart
+ * @hart:	any hart; of another one, the answer may be out of date
  *
- * A firmware counter costs nothing while it runs, so it is not included.
- *
- * Context: any; of another hart, the answer may be out of date.
- * Return: the counters, for riscv_pmu_hart_stop_unused().
+ * Return: the counters, without those of the firmware, which cost nothing while they run.
  */
 u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
 {
@@ -94,8 +76,8 @@ u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_ha
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * Counters keep running when their last event is removed, in case another event comes soon. One
- * that stays unused wastes power, and may raise interrupts that cannot be masked.
+ * They run on in case another event comes soon. One that stays unused wastes power, and may raise
+ * interrupts that cannot be masked.
  */
 void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -112,9 +94,9 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 }
 
 /**
- * riscv_pmu_hart_forget_configs() - note that counters hold no config any more
+ * riscv_pmu_hart_forget_configs() - note that counters hold no config any more, and do not run
  * @hart:	this hart
- * @ctrs:	the counters, whether they held one or not
+ * @ctrs:	the counters
  */
 void riscv_pmu_hart_forget_configs(struct riscv_pmu_hart *hart, u64 ctrs)
 {
@@ -174,18 +156,4 @@ void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	riscv_pmu_hart_update_counts(pmu, hart, hart->hw.running);
 	riscv_pmu_hart_forget_configs(hart, hart->hw.holds | hart->wanted.sched.used);
 	hart->changed |= hart->wanted.sched.used;
-}
-
-/**
- * riscv_pmu_hart_init_counters() - bring a hart's counters to a known state after it has slept
- * @pmu:	the PMU
- * @hart:	this hart
- */
-void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
-{
-	if (likely(!hart->needs_start))
-		return;
-
-	hart->needs_start = false;
-	pmu->ops.hart_start(pmu);
 }

@@ -253,6 +253,15 @@ static noinline void update_apply_and_show(struct riscv_pmu *pmu, struct riscv_p
 }
 
 /*
+ * A counter that overflowed while the interrupt was masked does not interrupt while its overflow
+ * flag is set. The next apply writes it, which clears the flag.
+ */
+static noinline void update_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	riscv_pmu_hart_pause(pmu, hart, pmu->ops.overflowed(pmu, hart->hw.running & pmu->irq_ctrs));
+}
+
+/*
  * Masks the overflow interrupt while no event needs it, so that counters may run on after their
  * sampling events were removed: this saves the firmware calls that would stop them. The irqchip
  * of local interrupts does the same with more instructions.
@@ -264,7 +273,7 @@ static __always_inline void update_mask_irq(struct riscv_pmu *pmu, struct riscv_
 	if (muted)
 		riscv_pmu_csr_mask_irqs(hart->irq.mask);
 	else if (riscv_pmu_csr_unmask_irqs(hart->irq.mask))
-		riscv_pmu_hart_clear_overflows(pmu, hart);
+		update_clear_overflows(pmu, hart);
 }
 
 static __always_inline void update_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)

@@ -274,7 +274,8 @@ static void unexpected_overflows_are_cleared(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake->ctr[4].overflowed);
 	scoped_guard(irqsave) {
 		riscv_pmu_begin_update(&fake->pmu, this_hart(fake));
-		riscv_pmu_hart_clear_overflows(&fake->pmu, this_hart(fake));
+		riscv_pmu_hart_pause(&fake->pmu, this_hart(fake),
+				     fake->pmu.ops.overflowed(&fake->pmu, C(3) | C(4)));
 		riscv_pmu_commit_update(&fake->pmu, this_hart(fake));
 	}
 	KUNIT_EXPECT_FALSE(test, fake->ctr[3].overflowed);
