@@ -220,49 +220,39 @@ static void assign_update_constraints(struct riscv_pmu_hart *hart)
 	}
 }
 
-/* Whether a counter has sampling events, for which it has to be written. */
-static bool assign_is_sampled(const struct riscv_pmu_counter *counter)
-{
-	const struct riscv_pmu_event *ev;
-
-	list_for_each_entry(ev, &counter->events, node) {
-		if (riscv_pmu_event_needs_irq(ev))
-			return true;
-	}
-
-	return false;
-}
-
 /**
  * struct assign_same - counters in use that hold the config of a new event
- * @ctrs:	all such counters; once @nr has reached its limit, the search ends, and those that
- *		follow are missing, also from @alike and @other
+ * @ctrs:	all such counters
  * @alike:	one whose events all count if the new event counts, or that samples if it
  *		samples; -ENOENT if none. Sharing it loses no events
  * @other:	any other of @ctrs, or -ENOENT. Sharing it loses the events between stop and
  *		start at each overflow
- * @nr:		events of @ctrs, counted up to RISCV_PMU_MAX_SHARED
- * @nr_opener:	those that have the same opener as the new event
+ * @nr:		events of @ctrs. If there are RISCV_PMU_MAX_IDENTICAL, nothing else is valid
  */
 struct assign_same {
 	u64		ctrs;
 	int		alike;
 	int		other;
 	unsigned int	nr;
-	unsigned int	nr_opener;
 };
 
-static void assign_count(struct assign_same *same, const struct riscv_pmu_counter *counter,
-			 const struct pid *opener)
+static void assign_note_same(struct assign_same *same, const struct riscv_pmu_hart *hart,
+			     unsigned int ctr, bool sampling)
 {
 	const struct riscv_pmu_event *ev;
+	bool sampled = false;
 
-	list_for_each_entry(ev, &counter->events, node) {
-		if (same->nr >= RISCV_PMU_MAX_SHARED)
+	list_for_each_entry(ev, &hart->counter[ctr].events, node) {
+		if (++same->nr >= RISCV_PMU_MAX_IDENTICAL)
 			return;
-		same->nr++;
-		same->nr_opener += ev->opener == opener;
+		sampled |= riscv_pmu_event_needs_irq(ev);
 	}
+
+	same->ctrs |= BIT_ULL(ctr);
+	if (sampled == sampling)
+		same->alike = ctr;
+	else
+		same->other = ctr;
 }
 
 static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
@@ -270,19 +260,10 @@ static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
 					   const struct riscv_pmu_request *req)
 {
 	struct assign_same same = { .alike = -ENOENT, .other = -ENOENT };
-	bool sampled = riscv_pmu_event_needs_irq(ev);
 
 	for_each_ctr(ctr, hart->wanted.sched.used & req->ctrs) {
-		if (!riscv_pmu_config_is_equal(&hart->wanted.cfg[ctr], &req->cfg))
-			continue;
-		same.ctrs |= BIT_ULL(ctr);
-		assign_count(&same, &hart->counter[ctr], ev->opener);
-		if (unlikely(same.nr >= RISCV_PMU_MAX_SHARED))
-			return same;
-		if (assign_is_sampled(&hart->counter[ctr]) == sampled)
-			same.alike = ctr;
-		else
-			same.other = ctr;
+		if (riscv_pmu_config_is_equal(&hart->wanted.cfg[ctr], &req->cfg))
+			assign_note_same(&same, hart, ctr, riscv_pmu_event_needs_irq(ev));
 	}
 
 	return same;
@@ -347,18 +328,18 @@ static bool assign_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 }
 
 /*
- * Makes the identical events of this opener search when they are next added, so that each checks
- * the limit.
+ * Makes the attached events that are identical to @req search when they are next added. An event
+ * that returns to its counter does not check the limit, so they would keep a further one waiting.
  */
-static void assign_limit(struct riscv_pmu_hart *hart, u64 ctrs, const struct riscv_pmu_event *ev)
+static void assign_make_search(struct riscv_pmu_hart *hart, const struct riscv_pmu_request *req)
 {
-	struct riscv_pmu_event *other;
+	struct riscv_pmu_event *ev;
 
-	for_each_ctr(ctr, ctrs) {
-		list_for_each_entry(other, &hart->counter[ctr].events, node) {
-			if (other->opener == ev->opener)
-				other->gen = RISCV_PMU_GEN_NONE;
-		}
+	for_each_ctr(ctr, hart->wanted.sched.used & req->ctrs) {
+		if (!riscv_pmu_config_is_equal(&hart->wanted.cfg[ctr], &req->cfg))
+			continue;
+		list_for_each_entry(ev, &hart->counter[ctr].events, node)
+			ev->gen = RISCV_PMU_GEN_NONE;
 	}
 }
 
@@ -375,41 +356,24 @@ static bool assign_prefers_own(const struct riscv_pmu *pmu, const struct riscv_p
 	return free & pmu->fixed_ctrs || (free && !(same & ~pmu->fixed_ctrs));
 }
 
-/* Whether a limit on identical events does not allow this one to be attached. */
-static bool assign_has_too_many(struct riscv_pmu_hart *hart, const struct assign_same *same,
-				const struct riscv_pmu_event *ev)
-{
-	if (likely(same->nr < RISCV_PMU_MAX_IDENTICAL))
-		return false;
-	if (same->nr_opener >= riscv_pmu_max_identical(&ev->req)) {
-		assign_limit(hart, same->ctrs, ev);
-		return true;
-	}
-
-	return same->nr >= RISCV_PMU_MAX_SHARED;
-}
-
 /* Slow path: chooses a counter for a new event. */
 static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
 {
 	struct assign_same same = assign_find_same(hart, ev, req);
-	int ctr = same.alike;
+	int ctr;
 
-	if (assign_has_too_many(hart, &same, ev))
+	if (same.nr >= RISCV_PMU_MAX_IDENTICAL) {
+		assign_make_search(hart, req);
 		return -EAGAIN;
-
-	/* assign_find_own() visits all attached events, which can be thousands on such a hart. */
-	if (ctr < 0 && riscv_pmu_hart_is_crowded(hart))
-		ctr = same.other;
-	if (ctr < 0 || assign_prefers_own(pmu, hart, req, same.ctrs)) {
-		int own = assign_find_own(pmu, hart, ev, req);
-
-		if (own >= 0)
-			return own;
-		if (ctr < 0)
-			ctr = same.other;
 	}
+
+	if (same.alike < 0 || assign_prefers_own(pmu, hart, req, same.ctrs)) {
+		ctr = assign_find_own(pmu, hart, ev, req);
+		if (ctr >= 0)
+			return ctr;
+	}
+	ctr = same.alike >= 0 ? same.alike : same.other;
 	if (ctr >= 0) {
 		hart->stats.shared++;
 		return ctr;
@@ -434,9 +398,8 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * other events may be moved to make room.
  *
  * Return: 0, or -EAGAIN if there is no assignment of all configs, if every
- * counter that could hold its config has refused it on this hart, if its opener
- * runs riscv_pmu_max_identical() of these events here, or if all openers together run
- * RISCV_PMU_MAX_SHARED.
+ * counter that could hold its config has refused it on this hart, or if RISCV_PMU_MAX_IDENTICAL of
+ * these events are attached.
  */
 int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev)

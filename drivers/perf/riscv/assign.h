@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which event gets which counter, and how many events may share one. */
+/* Which event gets which counter, and how many identical events a hart may have. */
 #ifndef _RISCV_PMU_ASSIGN_H
 #define _RISCV_PMU_ASSIGN_H
-
-#include <linux/minmax.h>
 
 #include "pmu.h"
 
@@ -17,48 +15,18 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev);
 void riscv_pmu_event_exclude_ctr(struct riscv_pmu_event *ev, unsigned int ctr);
 
-#define RISCV_PMU_MAX_IDENTICAL	16
-
-/**
- * riscv_pmu_max_identical() - the limit on identical events of one opener on a hart
- * @req:	config and constraint of the events
- *
- * All of them could share one counter. But some programs, such as LTP's perf_event_open02,
- * find the number of counters by opening the same event repeatedly until one is multiplexed:
- * without a limit they would not end. perf's metrics, whose groups contain the same event
- * repeatedly, stay below the limit.
- *
- * Return: the number of counters that can hold the event, but at least 16.
- */
-static inline unsigned long riscv_pmu_max_identical(const struct riscv_pmu_request *req)
-{
-	return max_t(unsigned long, hweight64(req->ctrs), RISCV_PMU_MAX_IDENTICAL);
-}
-
 /*
- * While so many identical events are attached to a hart, no counter is searched for another one,
- * whoever has opened it. A search compares the event with each of them while the run queue is
- * locked. Any number of processes can open events for one task, so the limit per opener does not
- * bound that time. Only CPU-wide events and those of the running task are attached: 64 are four
- * processes at their limit, or 64 monitors with an event each. A group that was validated fits if
- * no other identical events are attached.
- */
-#define RISCV_PMU_MAX_SHARED	64
-
-static_assert(RISCV_PMU_MAX_SHARED >= RISCV_MAX_COUNTERS);
-
-/**
- * riscv_pmu_hart_is_crowded() - whether enough events are attached to reach RISCV_PMU_MAX_SHARED
- * @hart:	this hart
+ * At most this many identical events (same config) run on a hart at a time; further ones are
+ * multiplexed. They could all share a counter, but there are two reasons for a limit:
+ * - LTP's perf_event_open02 and PAPI find the number of counters by opening the same event until
+ *   one is multiplexed.
+ * - A search compares the event with each identical one, while the run queue is locked.
  *
- * Uses the statistics, so that attach and detach need not maintain another counter.
- *
- * Return: true if at least RISCV_PMU_MAX_SHARED events of any config are attached. Then a search
- * should visit as few of them as possible.
+ * Another user's events hardly affect a CPU-wide monitor of the same event: perf adds pinned
+ * CPU-wide events first, then pinned ones of the task, other CPU-wide ones, and the task's others.
+ * Only 64 pinned events of a task can make a monitor that is not pinned wait while the task runs.
+ * That is no new power: with any driver, a task can pin an event to each counter.
  */
-static inline bool riscv_pmu_hart_is_crowded(const struct riscv_pmu_hart *hart)
-{
-	return (u32)hart->stats.attached - (u32)hart->stats.detached >= RISCV_PMU_MAX_SHARED;
-}
+#define RISCV_PMU_MAX_IDENTICAL	64
 
 #endif /* _RISCV_PMU_ASSIGN_H */

@@ -9,7 +9,6 @@
 #include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/perf_event.h>
-#include <linux/pid.h>
 #include <linux/slab.h>
 
 #include "apply.h"
@@ -351,7 +350,6 @@ int riscv_pmu_check_period(struct perf_event *event, u64 value)
 static void core_event_destroy(struct perf_event *event)
 {
 	riscv_pmu_user_forget(event);
-	put_pid(to_riscv_pmu_event(event)->opener);
 	riscv_pmu_event_closed();
 	kfree(riscv_pmu_event_part(to_riscv_pmu_event(event)));
 	kfree(to_riscv_pmu_event(event));
@@ -512,12 +510,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 		return err;
 	}
 
-	/* That of an inherited event is its parent's, whose file descriptor can read it. */
-	ev->opener = get_pid(event->parent ? to_riscv_pmu_event(event->parent)->opener :
-					     task_tgid(current));
 	riscv_pmu_user_open(event);
-	if (part)
-		part->opener = ev->opener;
 	retain_and_null_ptr(part);
 	retain_and_null_ptr(ev);
 	riscv_pmu_event_opened();

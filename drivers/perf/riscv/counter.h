@@ -80,8 +80,8 @@ static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
  * @hart:	this hart
  * @ev:	an event that is not attached
  *
- * RISCV_PMU_MAX_SHARED is not checked: an event that returns is not compared with others, and the
- * check would take five instructions for each event of a context switch.
+ * RISCV_PMU_MAX_IDENTICAL is not checked: that would take five instructions for each event of a
+ * context switch. When it makes an event wait, the attached ones have to search next time.
  *
  * Return: true if the event can be attached to that counter without a search.
  */

@@ -65,7 +65,7 @@ static bool group_has_too_many(const struct perf_event *event)
 	for_each_sibling_event(sibling, leader)
 		nr += group_is_identical(event, sibling);
 
-	return nr > riscv_pmu_max_identical(&to_riscv_pmu_event(event)->req);
+	return nr > RISCV_PMU_MAX_IDENTICAL;
 }
 
 /*

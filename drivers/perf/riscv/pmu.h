@@ -103,7 +103,7 @@ enum riscv_pmu_event_flags {
  * @mm:		the address space that has mapped it
  * @task:	the mapped events of its task
  * @user_ctrs:	counters of @req whose index may appear in its mapped page
- * @opener:	tgid of the process that opened the event; a reference is held
+ * @opener:	tgid of the process that opened the event; a reference is held (user/access.c)
  * @split:	if two counters sample the event, one in each mode (event.c): the other part. The
  *		perf event's pmu_private is the first part. Otherwise NULL
  * @split_base:	first part of a split event: sum of both @period_count after the last sample
@@ -142,7 +142,6 @@ struct riscv_pmu_event {
 	u64			accepted;
 	u64			candidates;
 	unsigned long		retry;
-	struct pid		*opener;
 	struct perf_event	*event;
 	local64_t		own_left;
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
@@ -155,6 +154,7 @@ struct riscv_pmu_event {
 	struct mm_struct	*mm;
 	struct riscv_pmu_task	*task;
 	u64			user_ctrs;
+	struct pid		*opener;
 #endif
 #ifdef CONFIG_RISCV_PMU_SPLIT
 	struct riscv_pmu_event	*split;
@@ -208,7 +208,7 @@ struct riscv_pmu_assignment {
  * @batches:	batches applied
  * @configs:	configs written
  * @attached:	events attached
- * @detached:	events detached; riscv_pmu_hart_is_crowded() uses both
+ * @detached:	events detached
  * @searched:	events for which a counter was searched; the others found their config
  *		still programmed
  * @shared:	events that were attached to a counter in use

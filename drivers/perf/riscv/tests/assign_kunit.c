@@ -189,89 +189,29 @@ static void events_are_merged_to_free_a_counter_by_a_chain_of_moves(struct kunit
 	switch_out(fake, &added);
 }
 
-#define MANY	(RISCV_PMU_MAX_IDENTICAL + 1)
+#define FULL	RISCV_PMU_MAX_IDENTICAL
 
 /*
- * Without the limit, programs that find the number of counters by opening the same event
- * repeatedly would not end.
+ * Switches in as many identical events as a hart may have. The array that is returned has one more,
+ * which is not switched in.
  */
-static void one_opener_runs_at_most_16_identical_events(struct kunit *test)
+static struct riscv_pmu_event *switch_in_full(struct kunit *test)
 {
-	struct riscv_pmu_event *ev = kunit_kcalloc(test, MANY, sizeof(*ev), GFP_KERNEL);
-	struct riscv_pmu_event other;
-	struct fake_pmu *fake = test->priv;
-	u64 searched;
+	struct riscv_pmu_event *ev = kunit_kcalloc(test, FULL + 1, sizeof(*ev), GFP_KERNEL);
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, ev);
-	for (i = 0; i < MANY; i++)
+	for (i = 0; i <= FULL; i++)
 		init_counting(&ev[i], 5, C(3));
-	for (i = 0; i < MANY - 1; i++)
-		switch_in(test, fake, &ev[i], 0);
-	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 0), -EAGAIN);
-	finish(fake);
-
-	/* The limit is per opener. Failed adds of one do not make another one's events search. */
-	init_counting(&other, 5, C(3));
-	other.opener = (struct pid *)test;
-	switch_in(test, fake, &other, 0);
-	fake_advance(fake, 10);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 50);
-	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &ev[i], 0), -EAGAIN);
-	finish(fake);
-	searched = fake->hart.stats.searched;
-	switch_in(test, fake, &other, 0);
-	KUNIT_EXPECT_EQ(test, fake->hart.stats.searched, searched);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 0);
-
-	/* If the last event is added instead of the first, the first one cannot be added. */
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[0]), 50);
-	switch_in(test, fake, &ev[i], 0);
-	begin(fake);
-	KUNIT_EXPECT_EQ(test, add(fake, &ev[0], 0), -EAGAIN);
-	finish(fake);
-	fake_advance(fake, 10);
-	for (i = 1; i < MANY; i++)
-		KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[i]), i == MANY - 1 ? 50 : 100);
-}
-
-/* The limit is the number of counters, if that is more than 16. */
-static void one_opener_runs_as_many_identical_events_as_counters(struct kunit *test)
-{
-	struct riscv_pmu_request req = { .ctrs = GENMASK_ULL(31, 3) };
-
-	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&req), 29);
-	req.ctrs = C(3);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_max_identical(&req), 16);
-}
-
-#define CROWD	RISCV_PMU_MAX_SHARED
-
-/*
- * Switches in as many identical events as a hart may have, each with another opener. The array that
- * is returned has one more, which is not switched in.
- */
-static struct riscv_pmu_event *switch_in_crowd(struct kunit *test)
-{
-	struct riscv_pmu_event *ev = kunit_kcalloc(test, CROWD + 1, sizeof(*ev), GFP_KERNEL);
-	int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, ev);
-	for (i = 0; i <= CROWD; i++) {
-		init_counting(&ev[i], 5, C(3));
-		ev[i].opener = (struct pid *)&ev[i];
-	}
-	for (i = 0; i < CROWD; i++)
+	for (i = 0; i < FULL; i++)
 		switch_in(test, test->priv, &ev[i], 0);
 
 	return ev;
 }
 
-static void switch_out_crowd(struct kunit *test, struct riscv_pmu_event *ev)
+static void switch_out_full(struct kunit *test, struct riscv_pmu_event *ev)
 {
-	for (int i = 0; i <= CROWD; i++)
+	for (int i = 0; i <= FULL; i++)
 		switch_out(test->priv, &ev[i]);
 }
 
@@ -285,29 +225,76 @@ static int try_add(struct fake_pmu *fake, struct riscv_pmu_event *ev)
 	return err;
 }
 
-/* Each add compares the event with all identical ones, so their number has to be limited. */
-static void all_openers_run_at_most_64_identical_events(struct kunit *test)
+/*
+ * Without the limit, programs that find the number of counters by opening the same event
+ * repeatedly would not end, and the time of an add would have no bound.
+ */
+static void hart_runs_at_most_64_identical_events(struct kunit *test)
 {
-	struct riscv_pmu_event *ev = switch_in_crowd(test);
+	struct riscv_pmu_event *ev = switch_in_full(test);
 	struct fake_pmu *fake = test->priv;
 	int i;
 
-	KUNIT_EXPECT_EQ(test, try_add(fake, &ev[CROWD]), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, FULL, 64);
+	KUNIT_EXPECT_EQ(test, try_add(fake, &ev[FULL]), -EAGAIN);
 	fake_advance(fake, 10);
 	/* The other event fits once one was switched out. */
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[0]), 50);
-	switch_in(test, fake, &ev[CROWD], 0);
+	switch_in(test, fake, &ev[FULL], 0);
+	/* Then the first one does not fit, although its counter still holds its config. */
+	KUNIT_EXPECT_EQ(test, try_add(fake, &ev[0]), -EAGAIN);
 	fake_advance(fake, 10);
-	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[CROWD]), 50);
-	for (i = 1; i < CROWD; i++)
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[FULL]), 50);
+	for (i = 1; i < FULL; i++)
 		KUNIT_EXPECT_EQ(test, switch_out(fake, &ev[i]), 100);
-	switch_out_crowd(test, ev);
+	switch_out_full(test, ev);
+}
+
+/* While no event has to wait, a full hart's events return to their counter without a search. */
+static void events_of_a_full_hart_return_without_a_search(struct kunit *test)
+{
+	struct riscv_pmu_event *ev = switch_in_full(test);
+	struct fake_pmu *fake = test->priv;
+	u64 searched = fake->hart.stats.searched;
+
+	switch_out(fake, &ev[0]);
+	switch_in(test, fake, &ev[0], 0);
+	KUNIT_EXPECT_EQ(test, fake->hart.stats.searched, searched);
+	KUNIT_EXPECT_EQ(test, try_add(fake, &ev[FULL]), -EAGAIN);
+	switch_out(fake, &ev[0]);
+	switch_in(test, fake, &ev[0], 0);
+	KUNIT_EXPECT_EQ(test, fake->hart.stats.searched, searched + 1);
+	switch_out_full(test, ev);
+}
+
+/* The events of both counters count, and a refusal makes all of them search. */
+static void limit_includes_events_on_other_counters(struct kunit *test)
+{
+	struct riscv_pmu_event *ev = kunit_kcalloc(test, FULL + 1, sizeof(*ev), GFP_KERNEL);
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event sampled;
+
+	KUNIT_ASSERT_NOT_NULL(test, ev);
+	init_sampling(&sampled, 5, C(3) | C(4));
+	switch_in(test, fake, &sampled, 1000);
+	for (int i = 0; i < FULL; i++)
+		init_counting(&ev[i], 5, C(3) | C(4));
+	for (int i = 0; i < FULL - 1; i++)
+		switch_in(test, fake, &ev[i], 0);
+	KUNIT_EXPECT_NE(test, ev[0].ctr, sampled.ctr);
+	KUNIT_EXPECT_EQ(test, try_add(fake, &ev[FULL - 1]), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ev[0].gen, RISCV_PMU_GEN_NONE);
+	KUNIT_EXPECT_EQ(test, sampled.gen, RISCV_PMU_GEN_NONE);
+	switch_out(fake, &sampled);
+	switch_in(test, fake, &ev[FULL - 1], 0);
+	for (int i = 0; i < FULL; i++)
+		switch_out(fake, &ev[i]);
 }
 
 /* The limit is per config: on a hart that has reached it, an event of another config still runs. */
-static void other_events_run_on_a_crowded_hart(struct kunit *test)
+static void other_events_run_on_a_full_hart(struct kunit *test)
 {
-	struct riscv_pmu_event *ev = switch_in_crowd(test);
+	struct riscv_pmu_event *ev = switch_in_full(test);
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event other, free;
 	unsigned int batches;
@@ -325,13 +312,13 @@ static void other_events_run_on_a_crowded_hart(struct kunit *test)
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &other), 70);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &free), 160);
-	switch_out_crowd(test, ev);
+	switch_out_full(test, ev);
 }
 
-/* The search for a counter of its own would visit all events of the hart. */
-static void counting_event_shares_with_sampling_on_a_crowded_hart(struct kunit *test)
+/* As on any hart, a counting event shares a sampled counter only if no other is free. */
+static void counting_event_gets_its_own_counter_on_a_full_hart(struct kunit *test)
 {
-	struct riscv_pmu_event *ev = switch_in_crowd(test);
+	struct riscv_pmu_event *ev = switch_in_full(test);
 	struct fake_pmu *fake = test->priv;
 	struct riscv_pmu_event sampled, counted;
 
@@ -339,11 +326,11 @@ static void counting_event_shares_with_sampling_on_a_crowded_hart(struct kunit *
 	init_counting(&counted, 6, C(4) | C(5));
 	switch_in(test, fake, &sampled, 1000);
 	switch_in(test, fake, &counted, 0);
-	KUNIT_EXPECT_EQ(test, counted.ctr, sampled.ctr);
+	KUNIT_EXPECT_NE(test, counted.ctr, sampled.ctr);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &counted), 60);
 	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampled), 60);
-	switch_out_crowd(test, ev);
+	switch_out_full(test, ev);
 }
 
 /*
@@ -696,11 +683,11 @@ static struct kunit_case assign_cases[] = {
 	KUNIT_CASE(counting_and_sampling_share_if_another_needs_the_counter),
 	KUNIT_CASE(events_are_not_merged_if_that_frees_no_usable_counter),
 	KUNIT_CASE(events_are_merged_to_free_a_counter_by_a_chain_of_moves),
-	KUNIT_CASE(one_opener_runs_at_most_16_identical_events),
-	KUNIT_CASE(one_opener_runs_as_many_identical_events_as_counters),
-	KUNIT_CASE(all_openers_run_at_most_64_identical_events),
-	KUNIT_CASE(other_events_run_on_a_crowded_hart),
-	KUNIT_CASE(counting_event_shares_with_sampling_on_a_crowded_hart),
+	KUNIT_CASE(hart_runs_at_most_64_identical_events),
+	KUNIT_CASE(events_of_a_full_hart_return_without_a_search),
+	KUNIT_CASE(limit_includes_events_on_other_counters),
+	KUNIT_CASE(other_events_run_on_a_full_hart),
+	KUNIT_CASE(counting_event_gets_its_own_counter_on_a_full_hart),
 	KUNIT_CASE(overflowed_counter_restarts_far_from_its_next_overflow),
 	KUNIT_CASE(counter_keeps_running_when_its_sampling_event_is_removed),
 	KUNIT_CASE(counter_overflows_at_the_nearest_overflow_point),

@@ -588,8 +588,8 @@ static void event_that_failed_to_start_is_tried_again(struct kunit *test)
 }
 
 /*
- * The opener has as many identical events as it may have, and one more waits. Each of them checks
- * the limit when it returns, whatever its owner maps or unmaps meanwhile.
+ * The hart has as many identical events as it may have, and one more waits. Each of them checks the
+ * limit when it returns, whatever its owner maps or unmaps meanwhile.
  */
 static void an_event_checks_the_limit_when_it_returns(struct kunit *test)
 {

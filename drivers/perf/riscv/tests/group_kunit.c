@@ -51,7 +51,7 @@ static void shared_counter_moves_only_if_all_its_events_can(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, validate(leader, third), -EINVAL);
 }
 
-static void group_with_more_than_16_identical_events_is_refused(struct kunit *test)
+static void group_with_more_than_64_identical_events_is_refused(struct kunit *test)
 {
 	struct state_event *leader = new_leader(test, 1, C(3));
 
@@ -204,7 +204,7 @@ static void a_guest_reads_only_what_it_needs(struct kunit *test)
 static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_with_more_events_than_counters_is_refused),
 	KUNIT_CASE(shared_counter_moves_only_if_all_its_events_can),
-	KUNIT_CASE(group_with_more_than_16_identical_events_is_refused),
+	KUNIT_CASE(group_with_more_than_64_identical_events_is_refused),
 	KUNIT_CASE(group_of_a_child_is_not_validated_again),
 	KUNIT_CASE(group_is_read_at_one_instant),
 	KUNIT_CASE(other_firmware_counters_are_not_read),

@@ -250,7 +250,6 @@ static void periods_of_many_events_are_extended(struct kunit *test)
 
 	for (int i = 0; i < STAGGERED; i++) {
 		s[i] = new_event(test, 1, C(3), period);
-		s[i]->ev.opener = (struct pid *)s[i];
 		s[i]->event.overflow_handler = summing_overflow;
 		sched_in(test, s[i]);
 		fake_advance(fake, i < STAGGERED - 1 ? STAGGERED_DISTANCE : 0);
@@ -275,7 +274,6 @@ static void long_periods_that_end_in_a_row_are_not_extended(struct kunit *test)
 
 	for (int i = 0; i < STAGGERED; i++) {
 		s[i] = new_event(test, 1, C(3), 10000);
-		s[i]->ev.opener = (struct pid *)s[i];
 		sched_in(test, s[i]);
 		fake_advance(fake, STAGGERED_DISTANCE);
 	}

@@ -97,6 +97,11 @@ void riscv_pmu_user_open(struct perf_event *event)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	ev->user_ctrs = access_find_ctrs(event);
+	/* That of an inherited event is its parent's, whose file descriptor can read it. */
+	ev->opener = get_pid(event->parent ? to_riscv_pmu_event(event->parent)->opener :
+					     task_tgid(current));
+	if (riscv_pmu_event_part(ev))
+		riscv_pmu_event_part(ev)->opener = ev->opener;
 }
 
 /* --- mappings --- */
@@ -285,6 +290,7 @@ void riscv_pmu_user_forget(struct perf_event *event)
 		if (to_riscv_pmu_event(event)->maps)
 			access_drop(event);
 	}
+	put_pid(to_riscv_pmu_event(event)->opener);
 }
 
 /* csrr rd, CSR */

@@ -25,7 +25,7 @@ BUNDLE_FIXTURE(groups)
  * The number of identical events that can always run at the same time
  * (Documentation/admin-guide/perf/riscv-pmu.rst); opening one more in a group fails with EINVAL.
  */
-#define IDENTICAL	16
+#define IDENTICAL	64
 
 TEST_F(groups, all_identical_events_of_a_group_count)
 {

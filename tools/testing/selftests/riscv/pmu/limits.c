@@ -13,6 +13,7 @@
 
 #include "../../kselftest_harness.h"
 #include "lib/bundle.h"
+#include "lib/task.h"
 
 BUNDLE_FIXTURE(limits)
 
@@ -108,7 +109,7 @@ TEST_F(limits, a_counting_event_has_no_period_and_no_refresh)
 
 #define DESCRIPTORS	3000
 
-/* One in ten is enabled: all of those share a counter, and each switch visits them all. */
+/* One in ten is enabled. They could share a counter, but at most 64 run at a time. */
 TEST_F(limits, three_thousand_events_are_opened_and_closed)
 {
 	struct rlimit limit = { DESCRIPTORS, DESCRIPTORS };
@@ -119,7 +120,7 @@ TEST_F(limits, three_thousand_events_are_opened_and_closed)
 	close(first);
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
 	for (;;) {
-		/* The first one never has to wait; the others do, of which three hundred run. */
+		/* The first one never has to wait; the others that are enabled do. */
 		self->attr.pinned = !nr;
 		self->attr.disabled = nr % 10 != 0;
 		err = pmu_open(&self->attr);
@@ -140,6 +141,38 @@ TEST_F(limits, three_thousand_events_are_opened_and_closed)
 		close(fd[--nr]);
 	EXPECT_EQ(self->attached, pmu_events_attached());
 	EXPECT_GE(0, pmu_ctrs_left());
+}
+
+/* More of a task's identical events than can run at the same time */
+#define MANY	70
+
+/* perf adds CPU-wide events before those of a task that are not pinned either. */
+TEST_F(limits, many_events_of_a_task_do_not_make_a_cpu_wide_one_wait)
+{
+	struct times it, all = {};
+	int monitor, fd[MANY];
+
+	move_to(0);
+	self->attr.disabled = 0;
+	monitor = pmu_open_on(&self->attr, -1, 0, -1);
+	ASSERT_LE(0, monitor);
+	for (int i = 0; i < MANY; i++) {
+		fd[i] = pmu_open(&self->attr);
+		ASSERT_LE(0, fd[i]);
+	}
+	pmu_run_all(pmu_loop, 100 * N);
+
+	it = read_times(monitor);
+	EXPECT_LT(0, it.running);
+	EXPECT_EQ(it.enabled, it.running);
+	for (int i = 0; i < MANY; i++) {
+		it = read_times(fd[i]);
+		all.enabled += it.enabled;
+		all.running += it.running;
+		close(fd[i]);
+	}
+	EXPECT_LT(all.running, all.enabled);
+	close(monitor);
 }
 
 PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
