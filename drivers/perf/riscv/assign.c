@@ -389,13 +389,12 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_event_assign() - find a counter for an event, and attach it
+ * riscv_pmu_event_assign() - search a counter for an event, and attach it
  * @pmu:	the PMU
  * @hart:	this hart
- * @ev:	an event that is not attached
+ * @ev:	an event that is not attached, and cannot return to its last counter
  *
- * It takes its last counter if that still holds its config. Otherwise a counter is searched, and
- * other events may be moved to make room.
+ * Other events may be moved to make room.
  *
  * Return: 0, or -EAGAIN if there is no assignment of all configs, if every
  * counter that could hold its config has refused it on this hart, or if RISCV_PMU_MAX_IDENTICAL of
@@ -407,11 +406,6 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	const struct riscv_pmu_request *req = &ev->req;
 	struct riscv_pmu_request narrowed;
 	int ctr;
-
-	if (riscv_pmu_event_can_return(hart, ev)) {
-		riscv_pmu_event_attach(hart, ev);
-		return 0;
-	}
 
 	if (unlikely(!ev->candidates)) {
 		assign_retry(hart, ev);

@@ -9,6 +9,7 @@
 
 #include "../apply.h"
 #include "../assign.h"
+#include "../counter.h"
 #include "fake_backend.h"
 
 #define C(ctr)		BIT_ULL(ctr)
@@ -40,9 +41,19 @@ static inline u64 finish(struct fake_pmu *fake)
 	return riscv_pmu_hart_apply(&fake->pmu, &fake->hart);
 }
 
+/* Attaches an event as riscv_pmu_add() does. */
+static inline int attach(struct fake_pmu *fake, struct riscv_pmu_event *ev)
+{
+	if (!riscv_pmu_event_can_return(&fake->hart, ev))
+		return riscv_pmu_event_assign(&fake->pmu, &fake->hart, ev);
+
+	riscv_pmu_event_attach(&fake->hart, ev);
+	return 0;
+}
+
 static inline int add(struct fake_pmu *fake, struct riscv_pmu_event *ev, u64 left)
 {
-	int err = riscv_pmu_event_assign(&fake->pmu, &fake->hart, ev);
+	int err = attach(fake, ev);
 
 	if (err)
 		return err;

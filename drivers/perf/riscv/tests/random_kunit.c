@@ -5,7 +5,6 @@
 #include <linux/time64.h>
 
 #include "../apply.h"
-#include "../assign.h"
 #include "hart_fixture.h"
 
 #define SOAK_SEED	0x534f414bu
@@ -75,7 +74,7 @@ static void soak_attach(struct soak *s, struct soak_event *r)
 {
 	struct fake_pmu *fake = s->fake;
 
-	if (riscv_pmu_event_assign(&fake->pmu, &fake->hart, &r->ev)) {
+	if (attach(fake, &r->ev)) {
 		s->refused++;
 		return;
 	}
