@@ -314,7 +314,7 @@ static void check_sampling(struct patient *patient)
 		     "the kernel accepts the event, but no sample arrived within a second",
 		     "use perf record -e cpu-clock, and report this bug with the output of dmesg | grep -i pmu");
 	} else if (!strcmp(patient->sampling, "polled") && !err) {
-		/* "filters ...; sampling by a timer, up to a tick late: <why>" */
+		/* "filters ...; sampling by a timer, up to 4 ms late: <why>" */
 		find_in_log("sampling by a timer", why);
 		find(patient, "sampling", FINDING_DEGRADED,
 		     *why ? why : "by a timer: samples are up to 4 ms late",

@@ -261,7 +261,7 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 			strcmp(pmu->cycles_sampling, "polled") ? "" : ", cycles by a timer");
 	else
 		pr_info("filters %s; %s: %s\n", inh ? "user and kernel" : "none",
-			pmu->polled_sampling ? "sampling by a timer, up to a tick late" :
+			pmu->polled_sampling ? "sampling by a timer, up to 4 ms late" :
 					       "no sampling (polled_sampling=0)",
 			pmu->no_irq_why);
 	probe_print_substitutes(pmu);
