@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All accesses to counter CSRs. The number of a CSR is an immediate operand of the
- * instruction, so each counter needs a function of its own.
+ * All accesses to counter CSRs. The number of a CSR is an immediate operand of the instruction, so
+ * each counter has a function of its own that reads it. A switch statement would slow down every
+ * context switch.
  */
 
 #include <kunit/static_stub.h>
@@ -19,9 +20,7 @@
 #define CSR_READER(n)							\
 static u64 csr_read_ctr_##n(void)					\
 {									\
-	u64 value = csr_read(CSR_CYCLE + (n));				\
-									\
-	return value;							\
+	return csr_read(CSR_CYCLE + (n));				\
 }
 #else
 /* Repeat until the high half has not changed (Unprivileged ISA, Zicntr, 64-bit counters). */
@@ -56,10 +55,6 @@ static const riscv_pmu_read_fn csr_readers[PMU_CSR_CTR_NUM] = {
  * riscv_pmu_csr_reader() - get the function that reads a counter
  * @ctr:	the counter's number, 0 (cycle) to 31 (hpmcounter31)
  *
- * There is one function per counter, because the number is part of the instruction, and
- * because a switch statement would slow down every context switch.
- *
- * Context: any.
  * Return: a function that returns the counter's value on the hart that calls
  * it; bits above the counter's width are undefined.
  */
@@ -166,7 +161,6 @@ unsigned int riscv_pmu_csr_try_write(unsigned int csr, unsigned long value)
  * The read traps if M-mode has not enabled the counter in mcounteren. KVM lets its guests read
  * only counters that are configured.
  *
- * Context: any.
  * Return: true if the counter was read.
  */
 bool riscv_pmu_csr_is_readable(unsigned int ctr)
@@ -184,7 +178,6 @@ bool riscv_pmu_csr_is_readable(unsigned int ctr)
  * riscv_pmu_csr_read_ovf() - read the overflow flags of the hardware counters
  * @csr:	CSR_SCOUNTOVF, or the number of the vendor's CSR in its place, or 0
  *
- * Context: interrupts off.
  * Return: bit n is set if hpmcounter n has overflowed. Flags of unused counters may be set too.
  * 0 if there is no such CSR.
  */
@@ -211,7 +204,6 @@ u64 riscv_pmu_csr_read_ovf(unsigned int csr)
  * A hart with the vendor's IDs may lack it: a guest has the IDs of its host. Andes has a CSR for
  * the pending bit of the interrupt, too.
  *
- * Context: any.
  * Return: true if the CSR exists and is readable.
  */
 bool riscv_pmu_csr_has_ovf(unsigned int csr)
@@ -232,8 +224,6 @@ bool riscv_pmu_csr_has_ovf(unsigned int csr)
  * riscv_pmu_csr_ack_irq() - clear the pending bit of the overflow interrupt
  * @csr:	CSR_IP, or the number of the vendor's CSR in its place
  * @hwirq:	number of the local interrupt
- *
- * Context: interrupts off.
  */
 void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
 {
@@ -260,25 +250,19 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
  */
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 {
-	unsigned long flags, mask = BIT(hwirq % BITS_PER_LONG);
-	bool sticks;
+	unsigned long mask = BIT(hwirq % BITS_PER_LONG);
 
 	if (hwirq >= BITS_PER_LONG)
 		return true;
 
-	local_irq_save(flags);
+	guard(irqsave)();
 	csr_set(CSR_IE, mask);
-	sticks = csr_read_clear(CSR_IE, mask) & mask;
-	local_irq_restore(flags);
-
-	return sticks;
+	return csr_read_clear(CSR_IE, mask) & mask;
 }
 
 /**
  * riscv_pmu_csr_set_user_mask() - set which counters user mode may read on this hart
  * @ctrs:	PMU_SCOUNTEREN_* bits
- *
- * Context: any.
  */
 void riscv_pmu_csr_set_user_mask(u32 ctrs)
 {
@@ -288,8 +272,6 @@ void riscv_pmu_csr_set_user_mask(u32 ctrs)
 /**
  * riscv_pmu_csr_inhibit() - stop delegated counters with one write
  * @ctrs:	bit n for hpmcounter n; other counters are not changed
- *
- * Context: interrupts off.
  */
 void riscv_pmu_csr_inhibit(u32 ctrs)
 {
@@ -301,8 +283,6 @@ void riscv_pmu_csr_inhibit(u32 ctrs)
 /**
  * riscv_pmu_csr_uninhibit() - start delegated counters with one write
  * @ctrs:	bit n for hpmcounter n; other counters are not changed
- *
- * Context: interrupts off.
  */
 void riscv_pmu_csr_uninhibit(u32 ctrs)
 {
@@ -318,7 +298,6 @@ void riscv_pmu_csr_uninhibit(u32 ctrs)
  * The AIA interrupt controller's driver uses siselect too, and may be interrupted between
  * its select and its access. So each caller restores the previous value.
  *
- * Context: interrupts off.
  * Return: the previous value of siselect.
  */
 unsigned long riscv_pmu_csr_select(unsigned long select)
@@ -326,15 +305,6 @@ unsigned long riscv_pmu_csr_select(unsigned long select)
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_select, select);
 
 	return csr_swap(CSR_SISELECT, select);
-}
-
-static u64 csr_read_value(void)
-{
-	u64 value = csr_read(CSR_SIREG);
-
-	if (IS_ENABLED(CONFIG_32BIT))
-		value |= (u64)csr_read(PMU_CSR_SIREG4) << 32;
-	return value;
 }
 
 /**
@@ -346,23 +316,14 @@ static u64 csr_read_value(void)
  */
 u64 riscv_pmu_csr_read_value(void)
 {
+	u64 value;
+
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_read_value);
 
-	return csr_read_value();
-}
-
-static void csr_write_value(u64 value)
-{
-	csr_write(CSR_SIREG, (unsigned long)value);
+	value = csr_read(CSR_SIREG);
 	if (IS_ENABLED(CONFIG_32BIT))
-		csr_write(PMU_CSR_SIREG4, upper_32_bits(value));
-}
-
-static void csr_write_event(u64 event)
-{
-	csr_write(PMU_CSR_SIREG2, (unsigned long)event);
-	if (IS_ENABLED(CONFIG_32BIT))
-		csr_write(PMU_CSR_SIREG5, upper_32_bits(event));
+		value |= (u64)csr_read(PMU_CSR_SIREG4) << 32;
+	return value;
 }
 
 /**
@@ -375,13 +336,14 @@ void riscv_pmu_csr_write_value(u64 value)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_write_value, value);
 
-	csr_write_value(value);
+	csr_write(CSR_SIREG, (unsigned long)value);
+	if (IS_ENABLED(CONFIG_32BIT))
+		csr_write(PMU_CSR_SIREG4, upper_32_bits(value));
 }
 
 /**
  * riscv_pmu_csr_read_event() - read the event selector of the selected counter
  *
- * Context: interrupts off.
  * Return: PMU_HPMEVENT_* bits.
  */
 u64 riscv_pmu_csr_read_event(void)
@@ -406,7 +368,9 @@ void riscv_pmu_csr_write_event(u64 event)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_write_event, event);
 
-	csr_write_event(event);
+	csr_write(PMU_CSR_SIREG2, (unsigned long)event);
+	if (IS_ENABLED(CONFIG_32BIT))
+		csr_write(PMU_CSR_SIREG5, upper_32_bits(event));
 }
 
 /**
@@ -417,7 +381,6 @@ void riscv_pmu_csr_write_event(u64 event)
  *
  * The counter does not count the few instructions between its stop and its start.
  *
- * Context: interrupts off.
  * Return: the counter's value when it was stopped.
  */
 u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value)
@@ -429,9 +392,9 @@ u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value)
 
 	select = csr_swap(CSR_SISELECT, PMU_ISELECT_CTR + ctr);
 	csr_set(PMU_CSR_SCOUNTINHIBIT, BIT(ctr));
-	was = csr_read_value();
-	csr_write_event(event);
-	csr_write_value(value);
+	was = riscv_pmu_csr_read_value();
+	riscv_pmu_csr_write_event(event);
+	riscv_pmu_csr_write_value(value);
 	csr_clear(PMU_CSR_SCOUNTINHIBIT, BIT(ctr));
 	csr_write(CSR_SISELECT, select);
 	return was;
@@ -444,8 +407,6 @@ u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value)
  * @value:	the value from which the counter starts
  *
  * The usual overflow ends with this call, which does all that the hardware needs then.
- *
- * Context: interrupts off.
  */
 void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value)
 {
@@ -456,8 +417,8 @@ void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value)
 	csr_set(PMU_CSR_SCOUNTINHIBIT, BIT(ctr));
 	select = csr_swap(CSR_SISELECT, PMU_ISELECT_CTR + ctr);
 	/* Clear the overflow flag first: while it is set, QEMU 10.0.2 detects no overflow. */
-	csr_write_event(event);
-	csr_write_value(value);
+	riscv_pmu_csr_write_event(event);
+	riscv_pmu_csr_write_value(value);
 	csr_write(CSR_SISELECT, select);
 	csr_clear(PMU_CSR_SCOUNTINHIBIT, BIT(ctr));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Access to the counter CSRs. */
+/* Access to the counter CSRs, with interrupts off where a function does not say otherwise. */
 #ifndef _RISCV_PMU_CSR_H
 #define _RISCV_PMU_CSR_H
 
@@ -39,8 +39,6 @@ void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value);
 /**
  * riscv_pmu_csr_mask_irqs() - mask local interrupts
  * @mask:	bits of the interrupts in sie; may be 0
- *
- * Context: interrupts off.
  */
 static inline void riscv_pmu_csr_mask_irqs(unsigned long mask)
 {
@@ -51,7 +49,6 @@ static inline void riscv_pmu_csr_mask_irqs(unsigned long mask)
  * riscv_pmu_csr_unmask_irqs() - discard pending local interrupts, and unmask them
  * @mask:	bits of the interrupts in sip and sie; may be 0
  *
- * Context: interrupts off.
  * Return: the bits of the discarded interrupts, which were raised while they were masked.
  */
 static inline unsigned long riscv_pmu_csr_unmask_irqs(unsigned long mask)
