@@ -22,7 +22,6 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs);
-
 void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			  struct pt_regs *regs, u32 began);
 
@@ -52,7 +51,13 @@ int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type);
 static inline int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type) { return 0; }
 #endif
 
-/* sysfs.c */
+/* sysfs.c; a file of events/ */
+#define RISCV_PMU_EVENT_ATTR(_name, _show, _id)					\
+	(&((struct perf_pmu_events_attr[]) { {					\
+		.attr = { .attr = { .name = _name, .mode = 0444 }, .show = _show },	\
+		.id = _id,							\
+	} })[0].attr.attr)
+
 extern const struct attribute_group *riscv_pmu_attr_groups[];
 
 #endif /* _RISCV_PMU_ENTRIES_H */

@@ -62,22 +62,13 @@ static const struct attribute_group fw_format_group = {
 	.attrs	= fw_formats,
 };
 
-struct fw_event {
-	struct device_attribute	attr;
-	u16			code;
-};
-
 static ssize_t fw_event_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "event=0x%x\n", container_of(attr, struct fw_event, attr)->code);
+	return sysfs_emit(page, "event=0x%llx\n",
+			  container_of(attr, struct perf_pmu_events_attr, attr)->id);
 }
 
-#define FW_EVENT(_name, _code)							\
-	(&((struct fw_event[]) { {						\
-		.attr = { .attr = { .name = _name, .mode = 0444 },		\
-			  .show = fw_event_show },				\
-		.code = SBI_PMU_FW_##_code,					\
-	} })[0].attr.attr),
+#define FW_EVENT(_name, _code)	RISCV_PMU_EVENT_ATTR(_name, fw_event_show, SBI_PMU_FW_##_code),
 
 static struct attribute *fw_events[] = {
 	RISCV_PMU_FW_EVENTS(FW_EVENT)
@@ -86,7 +77,7 @@ static struct attribute *fw_events[] = {
 
 static umode_t fw_event_is_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
-	u16 code = container_of(attr, struct fw_event, attr.attr)->code;
+	u16 code = container_of(attr, struct perf_pmu_events_attr, attr.attr)->id;
 	struct riscv_pmu_config cfg = { .event_idx = RISCV_PMU_EVENT_FW(code) };
 	struct riscv_pmu *core = fw_dev_to_pmu(kobj_to_dev(kobj))->core;
 

@@ -21,14 +21,20 @@ static struct riscv_pmu *sysfs_dev_to_pmu(struct device *dev)
 	return to_riscv_pmu((struct pmu *)dev_get_drvdata(dev));
 }
 
+/* A file that has one word or number, which @_value computes from the PMU "pmu". */
+#define SYSFS_VALUE(_name, _format, _value)					\
+static ssize_t _name##_show(struct device *dev, struct device_attribute *attr,	\
+			    char *page)						\
+{										\
+	const struct riscv_pmu *pmu __maybe_unused = sysfs_dev_to_pmu(dev);	\
+										\
+	return sysfs_emit(page, _format "\n", _value);				\
+}										\
+static DEVICE_ATTR_RO(_name)
+
 /* format/: the fields of config. The width of a raw selector depends on the SBI version. */
 
-static ssize_t event_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	return sysfs_emit(page, "config:0-%u\n", (sysfs_dev_to_pmu(dev)->raw_bits ?: 48) - 1);
-}
-static DEVICE_ATTR_RO(event);
-
+SYSFS_VALUE(event, "config:0-%u", (pmu->raw_bits ?: 48) - 1);
 PMU_FORMAT_ATTR(firmware, "config:62-63");
 PMU_FORMAT_ATTR(std, "config:62");
 PMU_FORMAT_ATTR(counterid_mask, "config2:0-31");
@@ -56,14 +62,9 @@ static const struct attribute_group sysfs_format_group = {
 
 /* events/: the standard events that this machine has, under perf's names. */
 
-struct sysfs_event {
-	struct device_attribute	attr;
-	u32			event_idx;
-};
-
 static ssize_t sysfs_event_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	u32 event_idx = container_of(attr, struct sysfs_event, attr)->event_idx;
+	u32 event_idx = container_of(attr, struct perf_pmu_events_attr, attr)->id;
 
 	if (riscv_pmu_event_type(event_idx) == RISCV_PMU_EVENT_TYPE_FW)
 		return sysfs_emit(page, "event=0x%x,firmware=%d\n",
@@ -72,13 +73,7 @@ static ssize_t sysfs_event_show(struct device *dev, struct device_attribute *att
 	return sysfs_emit(page, "event=0x%x,std=1\n", event_idx);
 }
 
-#define SYSFS_EVENT(_name, _idx)						\
-	(&((struct sysfs_event[]) { {						\
-		.attr = { .attr = { .name = _name, .mode = 0444 },		\
-			  .show = sysfs_event_show },				\
-		.event_idx = (_idx),						\
-	} })[0].attr.attr)
-
+#define SYSFS_EVENT(_name, _idx)	RISCV_PMU_EVENT_ATTR(_name, sysfs_event_show, _idx)
 #define SYSFS_HW(_name, _id)	SYSFS_EVENT(_name, RISCV_PMU_EVENT_HW(_id))
 #define SYSFS_FW(_name, _code)	SYSFS_EVENT("fw-" _name, RISCV_PMU_EVENT_FW(SBI_PMU_FW_##_code)),
 
@@ -117,7 +112,7 @@ static umode_t sysfs_event_is_visible(struct kobject *kobj, struct attribute *at
 {
 	struct riscv_pmu *pmu = sysfs_dev_to_pmu(kobj_to_dev(kobj));
 	struct riscv_pmu_config cfg = {
-		.event_idx = container_of(attr, struct sysfs_event, attr.attr)->event_idx,
+		.event_idx = container_of(attr, struct perf_pmu_events_attr, attr.attr)->id,
 	};
 
 	return riscv_pmu_event_ctrs(pmu, &cfg) ? attr->mode : 0;
@@ -129,37 +124,35 @@ static const struct attribute_group sysfs_event_group = {
 	.is_visible	= sysfs_event_is_visible,
 };
 
-/* caps/: capabilities of this PMU, for tools. Each file has one word or number. */
+/* caps/: capabilities of this PMU, for tools. */
 
-static ssize_t backend_show(struct device *dev, struct device_attribute *attr, char *page)
+static const char *sysfs_sampling(const struct riscv_pmu *pmu)
 {
-	return sysfs_emit(page, "%s\n", sysfs_dev_to_pmu(dev)->backend);
-}
-static DEVICE_ATTR_RO(backend);
-
-static ssize_t sampling_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
-
 	if (pmu->irq_ctrs)
-		return sysfs_emit(page, "%s\n",
-				  riscv_pmu_samples_by_nmi(pmu) ? "nmi" : "interrupt");
+		return riscv_pmu_samples_by_nmi(pmu) ? "nmi" : "interrupt";
 
-	return sysfs_emit(page, "%s\n", pmu->polled_sampling ? "polled" : "none");
+	return pmu->polled_sampling ? "polled" : "none";
 }
-static DEVICE_ATTR_RO(sampling);
 
-static ssize_t cycles_sampling_show(struct device *dev, struct device_attribute *attr, char *page)
+static const char *sysfs_cycles_sampling(const struct riscv_pmu *pmu)
 {
-	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
-	const char *how = pmu->cycles_sampling;
+	if (!strcmp(pmu->cycles_sampling, "nmi") && !riscv_pmu_samples_by_nmi(pmu))
+		return "interrupt";
 
-	if (!strcmp(how, "nmi") && !riscv_pmu_samples_by_nmi(pmu))
-		how = "interrupt";
-
-	return sysfs_emit(page, "%s\n", how);
+	return pmu->cycles_sampling;
 }
-static DEVICE_ATTR_RO(cycles_sampling);
+
+SYSFS_VALUE(backend, "%s", pmu->backend);
+SYSFS_VALUE(sampling, "%s", sysfs_sampling(pmu));
+SYSFS_VALUE(cycles_sampling, "%s", sysfs_cycles_sampling(pmu));
+SYSFS_VALUE(max_precise, "%d", 0);
+SYSFS_VALUE(programmable_counters, "%lu",
+	    hweight64(pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs));
+SYSFS_VALUE(fixed_counters, "%lu", hweight64(pmu->fixed_ctrs));
+SYSFS_VALUE(firmware_counters, "%lu", hweight64(pmu->fw_ctrs));
+SYSFS_VALUE(counter_width, "%u", riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs));
+/* The perf tool reads from this file how many branch records a sample may have. */
+SYSFS_VALUE(branches, "%u", riscv_pmu_branch_depth(pmu));
 
 /*
  * What perf_event_open() supports on this PMU. Documentation/ABI/testing describes the
@@ -176,54 +169,6 @@ static ssize_t device_id_show(struct device *dev, struct device_attribute *attr,
 	return len + sysfs_emit_at(page, len, "\n");
 }
 static DEVICE_ATTR_RO(device_id);
-
-static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	return sysfs_emit(page, "0\n");
-}
-static DEVICE_ATTR_RO(max_precise);
-
-static ssize_t sysfs_show_nr_ctrs(char *page, u64 ctrs)
-{
-	return sysfs_emit(page, "%lu\n", hweight64(ctrs));
-}
-
-static ssize_t programmable_counters_show(struct device *dev, struct device_attribute *attr,
-					  char *page)
-{
-	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
-
-	return sysfs_show_nr_ctrs(page, pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs);
-}
-static DEVICE_ATTR_RO(programmable_counters);
-
-static ssize_t fixed_counters_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	return sysfs_show_nr_ctrs(page, sysfs_dev_to_pmu(dev)->fixed_ctrs);
-}
-static DEVICE_ATTR_RO(fixed_counters);
-
-static ssize_t firmware_counters_show(struct device *dev, struct device_attribute *attr,
-				      char *page)
-{
-	return sysfs_show_nr_ctrs(page, sysfs_dev_to_pmu(dev)->fw_ctrs);
-}
-static DEVICE_ATTR_RO(firmware_counters);
-
-static ssize_t counter_width_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
-
-	return sysfs_emit(page, "%u\n", riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs));
-}
-static DEVICE_ATTR_RO(counter_width);
-
-/* The perf tool reads from this file how many branch records a sample may have. */
-static ssize_t branches_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	return sysfs_emit(page, "%u\n", riscv_pmu_branch_depth(sysfs_dev_to_pmu(dev)));
-}
-static DEVICE_ATTR_RO(branches);
 
 static umode_t sysfs_cap_is_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
