@@ -33,32 +33,19 @@
 /* Counters of fewer than 25 bits exist in tests only: limit the interval to 1 ms. */
 #define POLL_MIN_NS		NSEC_PER_MSEC
 
-static bool poll_is_needed(const struct riscv_pmu_counter *counter)
-{
-	const struct riscv_pmu_event *ev;
-
-	list_for_each_entry(ev, &counter->events, node) {
-		if (riscv_pmu_event_is_polled(ev))
-			return true;
-	}
-
-	return false;
-}
-
 static void poll_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
 			 u64 now, struct pt_regs *regs)
 {
-	struct riscv_pmu_counter *counter = &hart->counter[ctr];
 	struct riscv_pmu_event *ev, *next;
-	u64 count;
+	bool is_read = false;
+	u64 count = 0;
 
-	if (!poll_is_needed(counter))
-		return;
-
-	count = riscv_pmu_counter_count(pmu, hart, ctr);
-	list_for_each_entry_safe(ev, next, &counter->events, node) {
+	list_for_each_entry_safe(ev, next, &hart->counter[ctr].events, node) {
 		if (!riscv_pmu_event_is_polled(ev))
 			continue;
+		if (!is_read)
+			count = riscv_pmu_counter_count(pmu, hart, ctr);
+		is_read = true;
 		riscv_pmu_event_measure_rate(ev, count, now);
 		if (riscv_pmu_event_has_overflowed(ev, count))
 			riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
@@ -142,18 +129,6 @@ void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart)
 	hrtimer_cancel(&hart->poll.timer);
 }
 
-static u64 poll_find_narrow(const struct riscv_pmu *pmu)
-{
-	u64 narrow = 0;
-
-	for_each_ctr(ctr, pmu->ctrs) {
-		if (pmu->ctr[ctr].width < 64)
-			narrow |= BIT_ULL(ctr);
-	}
-
-	return narrow;
-}
-
 /**
  * riscv_pmu_poll_probe() - find the counters that have to be polled, and how often
  * @pmu:	the PMU, its counters and which of them interrupt known
@@ -163,7 +138,10 @@ void riscv_pmu_poll_probe(struct riscv_pmu *pmu)
 	u64 ctrs = pmu->ctrs & ~pmu->irq_ctrs;
 	unsigned int width = riscv_pmu_min_width(pmu, ctrs);
 
-	pmu->narrow_ctrs = poll_find_narrow(pmu);
+	for_each_ctr(ctr, pmu->ctrs) {
+		if (pmu->ctr[ctr].width < 64)
+			pmu->narrow_ctrs |= BIT_ULL(ctr);
+	}
 	pmu->poll_ctrs = pmu->narrow_ctrs & ctrs;
 	pmu->poll_ns = max_t(u64, BIT_ULL(width - 1) / POLL_EVENTS_PER_NS, POLL_MIN_NS);
 }
