@@ -37,17 +37,15 @@ static int group_place(struct riscv_pmu_assignment *assign, const struct pmu *pm
 		       const struct perf_event *event)
 {
 	u64 prefer = to_riscv_pmu(pmu)->fixed_ctrs;
-	const struct riscv_pmu_event *ev;
-	int err;
+	const struct riscv_pmu_event *ev, *part;
 
 	if (event->pmu != pmu || event->state <= PERF_EVENT_STATE_ERROR)
 		return 0;
 
 	ev = to_riscv_pmu_event(event);
-	err = group_place_request(assign, prefer, &ev->req);
-	if (!err && riscv_pmu_event_part(ev))
-		err = group_place_request(assign, prefer, &riscv_pmu_event_part(ev)->req);
-	return err;
+	part = riscv_pmu_event_part(ev);
+	return group_place_request(assign, prefer, &ev->req) ?:
+	       part ? group_place_request(assign, prefer, &part->req) : 0;
 }
 
 static bool group_is_identical(const struct perf_event *a, const struct perf_event *b)
@@ -134,7 +132,15 @@ void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 		hart->latch_on_read = true;
 }
 
-static void group_end(struct pmu *pmu)
+/**
+ * riscv_pmu_cancel_txn() - end a transaction that has failed, or any other
+ * @pmu:	the PMU
+ *
+ * If it has failed, perf has already deleted the events that it had added.
+ *
+ * Context: interrupts off.
+ */
+void riscv_pmu_cancel_txn(struct pmu *pmu)
 {
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
 	unsigned int flags = hart->txn;
@@ -159,19 +165,6 @@ static void group_end(struct pmu *pmu)
  */
 int riscv_pmu_commit_txn(struct pmu *pmu)
 {
-	group_end(pmu);
+	riscv_pmu_cancel_txn(pmu);
 	return 0;
-}
-
-/**
- * riscv_pmu_cancel_txn() - end a failed transaction
- * @pmu:	the PMU
- *
- * perf has already deleted the events that the transaction had added.
- *
- * Context: interrupts off.
- */
-void riscv_pmu_cancel_txn(struct pmu *pmu)
-{
-	group_end(pmu);
 }
