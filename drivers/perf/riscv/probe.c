@@ -71,11 +71,7 @@ static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_
 	ops->overflowed = ops->overflowed ?: below->overflowed;
 }
 
-/**
- * struct probe_args - arguments of probe_here()
- * @pmu:	the PMU
- * @backend:	the backend to try
- */
+/* Arguments of probe_here() */
 struct probe_args {
 	struct riscv_pmu *pmu;
 	const struct riscv_pmu_ops *backend;
@@ -131,9 +127,17 @@ static void __init probe_check_harts(struct riscv_pmu *pmu, unsigned int probed)
 }
 
 /*
- * Probes a PMU for those of the remaining harts that equal the first of them. If none of them
- * is online, probe on this hart: each hart is checked when it comes online.
+ * A hart of the PMU that is online. If none is, probe on this hart: each hart is checked when it
+ * comes online.
  */
+static unsigned int __init probe_choose_cpu(const struct riscv_pmu *pmu)
+{
+	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
+
+	return cpu < nr_cpu_ids ? cpu : raw_smp_processor_id();
+}
+
+/* Probes a PMU for those of the remaining harts that equal the first of them. */
 static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu_ops *backend,
 				    const struct cpumask *left)
 {
@@ -151,9 +155,7 @@ static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pm
 		return err;
 
 	riscv_pmu_platform_init(pmu);
-	cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
-	if (cpu >= nr_cpu_ids)
-		cpu = raw_smp_processor_id();
+	cpu = probe_choose_cpu(pmu);
 	err = work_on_cpu(cpu, probe_here, &args);
 	if (!err)
 		probe_check_harts(pmu, cpu);
@@ -332,14 +334,6 @@ static int __init probe_find_pmus(void)
 	return riscv_pmu_nr_types ? 0 : err;
 }
 
-static void __init probe_find_cycles_sampling(struct riscv_pmu *pmu)
-{
-	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
-
-	/* As probe_try_backend() does. */
-	work_on_cpu(cpu < nr_cpu_ids ? cpu : raw_smp_processor_id(), probe_cycles_sampling, pmu);
-}
-
 static int __init probe_start_pmus(void)
 {
 	struct riscv_pmu_hart __percpu *harts = NULL;
@@ -396,9 +390,11 @@ static int __init riscv_pmu_init(void)
 	if (!err)
 		riscv_pmu_debugfs_init();
 	for (unsigned int i = 0; i < riscv_pmu_nr_types && !err; i++) {
-		probe_find_cycles_sampling(&riscv_pmu_types[i]);
-		probe_print(&riscv_pmu_types[i]);
-		err = probe_register(&riscv_pmu_types[i]);
+		struct riscv_pmu *pmu = &riscv_pmu_types[i];
+
+		work_on_cpu(probe_choose_cpu(pmu), probe_cycles_sampling, pmu);
+		probe_print(pmu);
+		err = probe_register(pmu);
 	}
 	if (!err) {
 		probe_register_fw();
