@@ -220,14 +220,11 @@ static void assign_update_constraints(struct riscv_pmu_hart *hart)
 	}
 }
 
-/**
- * struct assign_same - counters in use that hold the config of a new event
- * @ctrs:	all such counters
- * @alike:	one whose events all count if the new event counts, or that samples if it
- *		samples; -ENOENT if none. Sharing it loses no events
- * @other:	any other of @ctrs, or -ENOENT. Sharing it loses the events between stop and
- *		start at each overflow
- * @nr:		events of @ctrs. If there are RISCV_PMU_MAX_IDENTICAL, nothing else is valid
+/*
+ * Counters in use that hold the config of a new event: all of them; one whose events all count if
+ * the new event counts, or that samples if it samples, or -ENOENT; and any other one. Sharing the
+ * other one loses the events between stop and start at each overflow. If @nr, the number of their
+ * events, has reached RISCV_PMU_MAX_IDENTICAL, nothing else is valid.
  */
 struct assign_same {
 	u64		ctrs;

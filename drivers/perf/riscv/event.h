@@ -11,8 +11,6 @@
 #include "event_idx.h"
 
 #define RISCV_PMU_EVENT_FW_PLATFORM	0xffff
-/* Codes 0 to 21 are defined; codes 22 to 255 are reserved for further standard events. */
-#define RISCV_PMU_EVENT_FW_STD_MAX	256
 
 /* perf_event_attr::config of a raw event of one class */
 #define RISCV_PMU_CONFIG(class, rest)	((u64)(class) << RISCV_PMU_CLASS_SHIFT | (rest))

@@ -29,12 +29,7 @@
 #define FW_CONFIG_CODE		GENMASK_ULL(15, 0)
 #define FW_CONFIG1_DATA		GENMASK_ULL(61, 0)
 
-/**
- * struct fw_pmu - the PMU of the firmware events of one CPU type
- * @pmu:	perf's part of it
- * @core:	the core PMU that counts the events
- * @name:	name in sysfs
- */
+/* The PMU of the firmware events of one CPU type; @core counts them. */
 struct fw_pmu {
 	struct pmu		pmu;
 	struct riscv_pmu	*core;
