@@ -17,27 +17,9 @@
 #include "user/user.h"
 
 /**
- * riscv_pmu_assignment_find() - find a counter in use that has the wanted config
- * @assign:	the configs in use
- * @req:	the new event
- *
- * Return: a counter that the new event can share, or -ENOENT.
- */
-int riscv_pmu_assignment_find(const struct riscv_pmu_assignment *assign,
-			      const struct riscv_pmu_request *req)
-{
-	for_each_ctr(ctr, assign->sched.used & req->ctrs) {
-		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &req->cfg))
-			return ctr;
-	}
-
-	return -ENOENT;
-}
-
-/**
  * riscv_pmu_assignment_add() - note that one more event uses a counter
  * @assign:	the configs in use
- * @ctr:	a free counter, or one that riscv_pmu_assignment_find() found
+ * @ctr:	a free counter, or one in use for the same config
  * @req:	the new event
  */
 void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign, unsigned int ctr,

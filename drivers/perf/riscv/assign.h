@@ -5,8 +5,6 @@
 
 #include "pmu.h"
 
-int riscv_pmu_assignment_find(const struct riscv_pmu_assignment *assign,
-			      const struct riscv_pmu_request *req);
 void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign, unsigned int ctr,
 			      const struct riscv_pmu_request *req);
 void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign, unsigned int from,

@@ -14,12 +14,24 @@
 #include "sched.h"
 #include "update.h"
 
+/* Finds a counter with the same config. */
+static int group_find_same(const struct riscv_pmu_assignment *assign,
+			   const struct riscv_pmu_request *req)
+{
+	for_each_ctr(ctr, assign->sched.used & req->ctrs) {
+		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &req->cfg))
+			return ctr;
+	}
+
+	return -ENOENT;
+}
+
 /* Assigns a request to a counter of a hypothetical hart without other events. */
 static int group_place_request(struct riscv_pmu_assignment *assign, u64 prefer,
 			       const struct riscv_pmu_request *req)
 {
 	struct riscv_pmu_sched_path path;
-	int ctr = riscv_pmu_assignment_find(assign, req);
+	int ctr = group_find_same(assign, req);
 
 	if (ctr < 0) {
 		if (!riscv_pmu_sched_find(&assign->sched, req->ctrs, &prefer, 1, &path))
