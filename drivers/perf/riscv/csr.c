@@ -220,11 +220,7 @@ bool riscv_pmu_csr_has_ovf(unsigned int csr)
 	return !riscv_pmu_csr_try_read(csr, &value);
 }
 
-/**
- * riscv_pmu_csr_ack_irq() - clear the pending bit of the overflow interrupt
- * @csr:	CSR_IP, or the number of the vendor's CSR in its place
- * @hwirq:	number of the local interrupt
- */
+/* Clears the pending bit of the overflow interrupt in CSR_IP, or in the vendor's CSR. */
 void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
 {
 	unsigned long mask = BIT(hwirq % BITS_PER_LONG);
@@ -260,19 +256,13 @@ bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 	return csr_read_clear(CSR_IE, mask) & mask;
 }
 
-/**
- * riscv_pmu_csr_set_user_mask() - set which counters user mode may read on this hart
- * @ctrs:	PMU_SCOUNTEREN_* bits
- */
+/* Sets which counters user mode may read on this hart: PMU_SCOUNTEREN_* bits. */
 void riscv_pmu_csr_set_user_mask(u32 ctrs)
 {
 	csr_write(CSR_SCOUNTEREN, ctrs);
 }
 
-/**
- * riscv_pmu_csr_inhibit() - stop delegated counters with one write
- * @ctrs:	bit n for hpmcounter n; other counters are not changed
- */
+/* Stops delegated counters with one write: bit n for hpmcounter n. Others are not changed. */
 void riscv_pmu_csr_inhibit(u32 ctrs)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_inhibit, ctrs);
@@ -280,10 +270,7 @@ void riscv_pmu_csr_inhibit(u32 ctrs)
 	csr_set(PMU_CSR_SCOUNTINHIBIT, ctrs);
 }
 
-/**
- * riscv_pmu_csr_uninhibit() - start delegated counters with one write
- * @ctrs:	bit n for hpmcounter n; other counters are not changed
- */
+/* Starts delegated counters, as riscv_pmu_csr_inhibit() stops them. */
 void riscv_pmu_csr_uninhibit(u32 ctrs)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_uninhibit, ctrs);
@@ -307,12 +294,9 @@ unsigned long riscv_pmu_csr_select(unsigned long select)
 	return csr_swap(CSR_SISELECT, select);
 }
 
-/**
- * riscv_pmu_csr_read_value() - read the selected counter
- *
- * Context: interrupts off. On RV32 the counter has to be stopped, because its halves are read
- * one after the other.
- * Return: the counter's value.
+/*
+ * Reads the selected counter. On RV32 it has to be stopped, because its halves are read one after
+ * the other.
  */
 u64 riscv_pmu_csr_read_value(void)
 {
@@ -326,12 +310,7 @@ u64 riscv_pmu_csr_read_value(void)
 	return value;
 }
 
-/**
- * riscv_pmu_csr_write_value() - write the selected counter
- * @value:	the new value
- *
- * Context: interrupts off; the counter is stopped.
- */
+/* Writes the selected counter, which is stopped. */
 void riscv_pmu_csr_write_value(u64 value)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_write_value, value);
@@ -341,11 +320,7 @@ void riscv_pmu_csr_write_value(u64 value)
 		csr_write(PMU_CSR_SIREG4, upper_32_bits(value));
 }
 
-/**
- * riscv_pmu_csr_read_event() - read the event selector of the selected counter
- *
- * Return: PMU_HPMEVENT_* bits.
- */
+/* Reads the event selector of the selected counter: PMU_HPMEVENT_* bits. */
 u64 riscv_pmu_csr_read_event(void)
 {
 	u64 event;
@@ -358,12 +333,7 @@ u64 riscv_pmu_csr_read_event(void)
 	return event;
 }
 
-/**
- * riscv_pmu_csr_write_event() - write the event selector of the selected counter
- * @event:	PMU_HPMEVENT_* bits
- *
- * Context: interrupts off; the counter is stopped.
- */
+/* Writes the event selector of the selected counter, which is stopped. */
 void riscv_pmu_csr_write_event(u64 event)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_write_event, event);

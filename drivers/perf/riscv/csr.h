@@ -36,21 +36,13 @@ void riscv_pmu_csr_write_event(u64 event);
 u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value);
 void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value);
 
-/**
- * riscv_pmu_csr_mask_irqs() - mask local interrupts
- * @mask:	bits of the interrupts in sie; may be 0
- */
+/* Masks local interrupts: bits of sie; may be 0. */
 static inline void riscv_pmu_csr_mask_irqs(unsigned long mask)
 {
 	csr_clear(CSR_IE, mask);
 }
 
-/**
- * riscv_pmu_csr_unmask_irqs() - discard pending local interrupts, and unmask them
- * @mask:	bits of the interrupts in sip and sie; may be 0
- *
- * Return: the bits of the discarded interrupts, which were raised while they were masked.
- */
+/* Discards pending local interrupts, which it returns, and unmasks them: bits of sie; may be 0. */
 static inline unsigned long riscv_pmu_csr_unmask_irqs(unsigned long mask)
 {
 	unsigned long pending = csr_read_clear(CSR_IP, mask) & mask;

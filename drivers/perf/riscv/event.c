@@ -472,13 +472,7 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 	return pmu->platform ? event_try_table(pmu, attr, inh, req, err) : err;
 }
 
-/**
- * riscv_pmu_config_is_equal() - whether two configs are equal
- * @a:		a config
- * @b:		another config
- *
- * Return: true if events with these configs can share a counter.
- */
+/* Whether two configs are equal: their events can share a counter. */
 bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b)
 {
 	return a->event_idx == b->event_idx && a->event_data == b->event_data && a->inh == b->inh;

@@ -67,23 +67,13 @@ static inline u32 riscv_pmu_event_code(u32 event_idx)
 /* The fixed counters, by the numbers of their CSRs. */
 #define RISCV_PMU_FIXED_HPMS	(BIT(PMU_CSR_CTR_CYCLE) | BIT(PMU_CSR_CTR_INSTRET))
 
-/**
- * riscv_pmu_fixed_event() - the event of a fixed counter
- * @hpm:	number of its CSR, one of RISCV_PMU_FIXED_HPMS
- *
- * Return: event_idx.
- */
+/* The event_idx of a fixed counter, one of RISCV_PMU_FIXED_HPMS. */
 static inline u32 riscv_pmu_fixed_event(unsigned int hpm)
 {
 	return hpm == PMU_CSR_CTR_CYCLE ? RISCV_PMU_EVENT_CYCLES : RISCV_PMU_EVENT_INSTRUCTIONS;
 }
 
-/**
- * riscv_pmu_event_fixed_hpm() - the fixed counter of an event
- * @event_idx:	the event
- *
- * Return: the bit of RISCV_PMU_FIXED_HPMS; 0 if no fixed counter counts the event.
- */
+/* The fixed counter of an event, a bit of RISCV_PMU_FIXED_HPMS; 0 if no fixed counter counts it. */
 static inline u32 riscv_pmu_event_fixed_hpm(u32 event_idx)
 {
 	for_each_ctr(hpm, RISCV_PMU_FIXED_HPMS) {

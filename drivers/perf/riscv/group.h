@@ -10,13 +10,7 @@ int riscv_pmu_commit_txn(struct pmu *pmu);
 void riscv_pmu_cancel_txn(struct pmu *pmu);
 int riscv_pmu_group_validate(struct perf_event *event);
 
-/**
- * riscv_pmu_owns() - whether an event is of one of the driver's core PMUs
- * @event:	an event of any PMU
- *
- * Context: any.
- * Return: true if it is.
- */
+/* Whether an event of any PMU is of one of the driver's core PMUs. */
 static inline bool riscv_pmu_owns(const struct perf_event *event)
 {
 	return event->pmu->start_txn == riscv_pmu_start_txn;

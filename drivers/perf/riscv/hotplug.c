@@ -54,12 +54,7 @@ const char *riscv_pmu_hotplug_check(struct riscv_pmu *pmu)
 	return pmu->ops.check_hart(pmu);
 }
 
-/**
- * riscv_pmu_hotplug_skip_check() - do not check a hart when riscv_pmu_hotplug_init() starts it
- * @cpu:	the hart, which has been checked
- *
- * Context: process, at boot.
- */
+/* For a hart that was checked at boot: it is not checked again when it starts. */
 void __init riscv_pmu_hotplug_skip_check(unsigned int cpu)
 {
 	cpumask_set_cpu(cpu, &hotplug_checked);

@@ -21,34 +21,19 @@ DEFINE_PER_CPU(unsigned int, riscv_pmu_nmi_blocks);
 #endif
 static DEFINE_PER_CPU(struct riscv_pmu *, pmu_of);
 
-/**
- * riscv_pmu_get() - the PMU of the hart that booted
- *
- * Return: it, or NULL before it has been probed.
- */
+/* The PMU of the hart that booted; NULL before it has been probed. */
 struct riscv_pmu *riscv_pmu_get(void)
 {
 	return riscv_pmu_nr_types ? &riscv_pmu_types[0] : NULL;
 }
 
-/**
- * riscv_pmu_of() - the PMU of a hart
- * @cpu:	the hart
- *
- * Return: it, or NULL if the hart has none.
- */
+/* The PMU of a hart; NULL if it has none. */
 struct riscv_pmu *riscv_pmu_of(unsigned int cpu)
 {
 	return per_cpu(pmu_of, cpu);
 }
 
-/**
- * riscv_pmu_set_of() - note which PMU a hart has
- * @cpu:	the hart
- * @pmu:	its PMU; NULL if it has none
- *
- * Context: before the hart uses the PMU, at boot or in CPU hotplug.
- */
+/* Notes which PMU a hart has (NULL: none), before the hart uses it. */
 void riscv_pmu_set_of(unsigned int cpu, struct riscv_pmu *pmu)
 {
 	per_cpu(pmu_of, cpu) = pmu;

@@ -107,32 +107,23 @@ static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/**
- * riscv_pmu_poll_hart_start() - initialise a hart's polling timer
- * @hart:	a hart that comes up
- */
+/* Initialises the polling timer of a hart that comes up. */
 void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart)
 {
 	hrtimer_setup(&hart->poll.timer, poll_expired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/**
- * riscv_pmu_poll_hart_stop() - cancel a hart's polling timer
- * @hart:	a hart that goes down; nothing is in use on it
- *
- * Context: interrupts off. If the handler runs on another hart, it returns at once, so this
- * hardly waits.
+/*
+ * Cancels the polling timer of a hart that goes down, with interrupts off. If the handler runs on
+ * another hart, it returns at once, so this hardly waits.
  */
 void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart)
 {
 	hrtimer_cancel(&hart->poll.timer);
 }
 
-/**
- * riscv_pmu_poll_probe() - find the counters that have to be polled, and how often
- * @pmu:	the PMU, its counters and which of them interrupt known
- */
+/* Finds the counters that have to be polled, and how often. */
 void riscv_pmu_poll_probe(struct riscv_pmu *pmu)
 {
 	u64 ctrs = pmu->ctrs & ~pmu->irq_ctrs;

@@ -96,14 +96,7 @@ static u64 poll_sampling_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart
 	return wait == RISCV_PMU_POLL_NEVER ? wait : clamp(wait, least, most);
 }
 
-/**
- * riscv_pmu_poll_wait() - time until the next poll
- * @pmu:	the PMU
- * @hart:	this hart
- * @now:	the time, in ns of sched_clock()
- *
- * Return: ns, or RISCV_PMU_POLL_NEVER.
- */
+/* Time until the next poll in ns, or RISCV_PMU_POLL_NEVER. */
 u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now)
 {
 	u64 wait = riscv_pmu_poll_narrow_ctrs(pmu, hart) ? pmu->poll_ns : RISCV_PMU_POLL_NEVER;
@@ -111,14 +104,7 @@ u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 	return min(wait, poll_sampling_wait(pmu, hart, now));
 }
 
-/**
- * riscv_pmu_poll_clock() - the time of the polling timer
- *
- * Without a time CSR, this traps to the firmware.
- *
- * Context: any.
- * Return: ns of sched_clock().
- */
+/* The time in ns of sched_clock(). Without a time CSR, this traps to the firmware. */
 u64 riscv_pmu_poll_clock(void)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_poll_clock);

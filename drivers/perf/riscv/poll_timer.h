@@ -12,25 +12,14 @@ u64 riscv_pmu_poll_clock(void);
 u64 riscv_pmu_poll_wait(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now);
 void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 
-/**
- * riscv_pmu_poll_narrow_ctrs() - counters in use whose wraps only a poll detects
- * @pmu:	the PMU
- * @hart:	this hart
- *
- * Return: the counters.
- */
+/* Counters in use whose wraps only a poll detects. */
 static inline u64 riscv_pmu_poll_narrow_ctrs(const struct riscv_pmu *pmu,
 					     const struct riscv_pmu_hart *hart)
 {
 	return pmu->poll_ctrs & hart->hw.running & hart->wanted.sched.used;
 }
 
-/**
- * riscv_pmu_event_is_polled() - whether the timer checks an event's overflow point now
- * @ev:	an attached event
- *
- * Return: true if it is active, and no interrupt samples it.
- */
+/* Whether the timer checks the overflow point of an attached event now. */
 static inline bool riscv_pmu_event_is_polled(const struct riscv_pmu_event *ev)
 {
 	return ev->flags & RISCV_PMU_EV_POLLED && ev->state == RISCV_PMU_EVENT_ACTIVE;

@@ -57,25 +57,13 @@ static void unused_work_fn(struct work_struct *work)
 		schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
 }
 
-/**
- * riscv_pmu_event_opened() - an event was opened
- *
- * Context: any.
- */
 void riscv_pmu_event_opened(void)
 {
 	if (atomic_inc_return(&unused_nr_events) == 1 && unused_is_hosted())
 		schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
 }
 
-/**
- * riscv_pmu_event_closed() - an event was closed
- *
- * One second after the last event was closed, the counters of all harts are stopped. The delay
- * avoids IPIs if another event is opened soon.
- *
- * Context: any.
- */
+/* The delay avoids IPIs if another event is opened soon. */
 void riscv_pmu_event_closed(void)
 {
 	if (!atomic_dec_and_test(&unused_nr_events))
