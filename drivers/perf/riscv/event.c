@@ -335,17 +335,13 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 		return event_no_filter_error(pmu, ctrs, inh);
 
 #ifdef CONFIG_RISCV_PMU_EBB
-	if (attr->config1 & RISCV_PMU_CONFIG1_EBB) {
+	if (attr->config1 & RISCV_PMU_CONFIG1_EBB)
 		req->ctrs &= pmu->irq_ctrs;
-		if (!req->ctrs)
-			return -EOPNOTSUPP;
-	}
 #endif
-	if (attr->sample_period) {	/* a union with sample_freq */
+	if (attr->sample_period)	/* a union with sample_freq */
 		req->ctrs = event_sampling_ctrs(pmu, req->ctrs);
-		if (!req->ctrs)
-			return -EOPNOTSUPP;
-	}
+	if (!req->ctrs)
+		return -EOPNOTSUPP;
 
 	if (attr->config1 & RISCV_PMU_CONFIG1_GUEST_EVENTS)
 		req->prefer = event_mask_ctrs(pmu, req->ctrs,
