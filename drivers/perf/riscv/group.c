@@ -66,18 +66,6 @@ static bool group_is_identical(const struct perf_event *a, const struct perf_eve
 							     &to_riscv_pmu_event(b)->req.cfg);
 }
 
-/* Whether a group with one more of this event exceeds the limit on identical events. */
-static bool group_has_too_many(const struct perf_event *event)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-	unsigned int nr = 1 + group_is_identical(event, leader);
-
-	for_each_sibling_event(sibling, leader)
-		nr += group_is_identical(event, sibling);
-
-	return nr > RISCV_PMU_MAX_IDENTICAL;
-}
-
 /*
  * perf clones a group member by member for a child task, without members that have lost their
  * owner. So the child's group is a part of one that was validated, unless the clone got another PMU
@@ -100,20 +88,24 @@ int riscv_pmu_group_validate(struct perf_event *event)
 {
 	struct riscv_pmu_assignment *assign __free(kfree) = NULL;
 	struct perf_event *leader = event->group_leader, *sibling;
+	unsigned int nr = 1;
 	int err;
 
 	if (leader == event || group_is_inherited(event))
 		return 0;
-	if (group_has_too_many(event))
-		return -EINVAL;
 
 	assign = kzalloc(sizeof(*assign), GFP_KERNEL);
 	if (!assign)
 		return -ENOMEM;
 
+	nr += group_is_identical(event, leader);
 	err = group_place(assign, event->pmu, leader);
-	for_each_sibling_event(sibling, leader)
+	for_each_sibling_event(sibling, leader) {
+		nr += group_is_identical(event, sibling);
 		err = err ?: group_place(assign, event->pmu, sibling);
+	}
+	if (nr > RISCV_PMU_MAX_IDENTICAL)
+		return -EINVAL;
 
 	return err ?: group_place(assign, event->pmu, event);
 }
