@@ -382,21 +382,16 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev)
 {
-	const struct riscv_pmu_request *req = &ev->req;
-	struct riscv_pmu_request narrowed;
+	struct riscv_pmu_request req = ev->req;
 	int ctr;
 
-	if (unlikely(!ev->candidates)) {
+	if (!ev->candidates)
 		assign_retry(hart, ev);
-		if (!ev->candidates)
-			return -EAGAIN;
-	}
-	if (unlikely(ev->candidates != req->ctrs)) {
-		narrowed = *req;
-		narrowed.ctrs = ev->candidates;
-		req = &narrowed;
-	}
-	ctr = assign_place(pmu, hart, ev, req);
+	if (!ev->candidates)
+		return -EAGAIN;
+
+	req.ctrs = ev->candidates;
+	ctr = assign_place(pmu, hart, ev, &req);
 	if (ctr < 0)
 		return ctr;
 
@@ -404,7 +399,7 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	ev->hart = hart;
 	ev->ctr = ctr;
 	ev->counter = &hart->counter[ctr];
-	riscv_pmu_assignment_add(&hart->wanted, ctr, req);
+	riscv_pmu_assignment_add(&hart->wanted, ctr, &req);
 	assign_check_holds(hart, ctr);
 	ev->gen = hart->hw.holds & BIT_ULL(ctr) ? ev->counter->gen : RISCV_PMU_GEN_NEXT;
 	riscv_pmu_event_attach(hart, ev);
