@@ -134,7 +134,6 @@ unsigned int riscv_pmu_csr_try_read(unsigned int csr, unsigned long *value)
  * @csr:	one of CSR_EACH_PROBED, vsctrctl, or RISCV_PMU_CSR_SCTRCLR
  * @value:	the new value
  *
- * Context: interrupts off.
  * Return: 0; @csr if the access traps.
  */
 unsigned int riscv_pmu_csr_try_write(unsigned int csr, unsigned long value)

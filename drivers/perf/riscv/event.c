@@ -137,7 +137,6 @@ static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv
  *
  * It does not check whether the machine has the event.
  *
- * Context: any.
  * Return: 0; -EINVAL if the attributes do not encode an event; -ENOENT if their type is not
  * one of this PMU's.
  */

@@ -154,7 +154,6 @@ static int fw_event_init(struct perf_event *event)
  * @core:	a registered core PMU with firmware counters
  * @type:	number of the CPU type, 0 for the first one
  *
- * Context: process, at boot.
  * Return: 0 or a negative errno.
  */
 int __init riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type)

@@ -214,7 +214,6 @@ static struct notifier_block hotplug_reboot_nb = {
  *
  * Harts that come online later are initialised then.
  *
- * Context: process, at boot.
  * Return: 0 or a negative errno.
  */
 int __init riscv_pmu_hotplug_init(void)

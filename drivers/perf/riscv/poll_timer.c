@@ -87,11 +87,8 @@ static u64 poll_sampling_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart
 	if (!hart->poll.events)
 		return RISCV_PMU_POLL_NEVER;
 
-	for_each_ctr(ctr, hart->wanted.sched.used) {
-		u64 until = poll_counter_wait(&hart->counter[ctr], now);
-
-		wait = min(wait, until);
-	}
+	for_each_ctr(ctr, hart->wanted.sched.used)
+		wait = min(wait, poll_counter_wait(&hart->counter[ctr], now));
 
 	return wait == RISCV_PMU_POLL_NEVER ? wait : clamp(wait, least, most);
 }
