@@ -33,7 +33,6 @@
 struct fw_pmu {
 	struct pmu		pmu;
 	struct riscv_pmu	*core;
-	const char		*name;
 };
 
 static struct fw_pmu *fw_dev_to_pmu(struct device *dev)
@@ -87,7 +86,7 @@ static const struct attribute_group fw_event_group = {
 
 static ssize_t device_id_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "fw.stat=%s\n", fw_dev_to_pmu(dev)->name);
+	return sysfs_emit(page, "fw.stat=%s\n", fw_dev_to_pmu(dev)->pmu.name);
 }
 static DEVICE_ATTR_RO(device_id);
 
@@ -159,21 +158,22 @@ static int fw_event_init(struct perf_event *event)
 int __init riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type)
 {
 	struct fw_pmu *fw = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*fw), GFP_KERNEL);
+	const char *name;
 	int err;
 
 	if (!fw)
 		return -ENOMEM;
 
 	fw->core = core;
-	fw->name = type ? kasprintf(GFP_KERNEL, FW_PMU_NAME "_type%u", type) : FW_PMU_NAME;
+	name = type ? kasprintf(GFP_KERNEL, FW_PMU_NAME "_type%u", type) : FW_PMU_NAME;
 	fw->pmu.attr_groups = fw_attr_groups;
 	fw->pmu.event_init = fw_event_init;
 	fw->pmu.task_ctx_nr = perf_hw_context;
-	err = fw->name ? perf_pmu_register(&fw->pmu, fw->name, -1) : -ENOMEM;
+	err = name ? perf_pmu_register(&fw->pmu, name, -1) : -ENOMEM;
 	if (!err)
 		return 0;
 
-	kfree_const(fw->name);
+	kfree_const(name);
 	kfree(fw);
 	return err;
 }
