@@ -203,15 +203,15 @@ static void assign_update_constraints(struct riscv_pmu_hart *hart)
 }
 
 /*
- * Counters in use that hold the config of a new event: all of them; one whose events all count if
- * the new event counts, or that samples if it samples, or -ENOENT; and any other one. Sharing the
- * other one loses the events between stop and start at each overflow. If @nr, the number of their
- * events, has reached RISCV_PMU_MAX_IDENTICAL, nothing else is valid.
+ * Counters in use that hold the config of a new event. @alike has sampling events if the new event
+ * samples, and none otherwise; sharing it loses no events. Sharing @other loses the events between
+ * stop and start at each overflow. Both are -ENOENT if there is none.
  */
 struct assign_same {
 	u64		ctrs;
 	int		alike;
 	int		other;
+	/* Their events; from RISCV_PMU_MAX_IDENTICAL on, nothing else is valid. */
 	unsigned int	nr;
 };
 
