@@ -229,7 +229,7 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 /* Before a guest adds a config, it stops unused counters: the host may not have enough for all. */
 static void apply_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	if (unlikely(pmu->hosted) && ctrs & ~hart->hw.holds && riscv_pmu_hart_unused(pmu, hart))
+	if (unlikely(pmu->in_guest) && ctrs & ~hart->hw.holds && riscv_pmu_hart_unused(pmu, hart))
 		riscv_pmu_hart_stop_unused(pmu, hart);
 }
 

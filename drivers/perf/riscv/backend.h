@@ -225,7 +225,7 @@ struct riscv_pmu_ops {
  * @has_filters: programmable counters can exclude modes
  * @one_call:	a batch takes at most one firmware call
  * @loads:	hardware counters, also fixed ones, can be written
- * @hosted:	this is a guest, whose running counters use counters of the host
+ * @in_guest:	this is a guest, whose running counters use counters of the host
  * @stop_unused: counters are stopped as soon as no event uses them (riscv_pmu.stop_unused=)
  * @is_identity: hardware counter n is hpmcounter n
  * @no_calls:	hardware counters are written without a firmware call
@@ -271,7 +271,7 @@ struct riscv_pmu {
 	bool				one_call;
 	bool				no_calls;
 	bool				loads;
-	bool				hosted;
+	bool				in_guest;
 	bool				stop_unused;
 	bool				is_identity;
 	bool				is_qemu;

@@ -355,7 +355,7 @@ static int __init probe_start_pmus(void)
 		riscv_pmu_nmi_probe(pmu);
 		pmu->polled_sampling = polled_sampling_param;
 		pmu->stop_unused = stop_unused_param;
-		pmu->direct_ctrs = pmu->hosted ? 0 : pmu->ctrs & ~pmu->fw_ctrs;
+		pmu->direct_ctrs = pmu->in_guest ? 0 : pmu->ctrs & ~pmu->fw_ctrs;
 		riscv_pmu_poll_probe(pmu);
 		riscv_pmu_branch_probe(pmu);
 	}

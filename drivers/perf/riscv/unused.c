@@ -40,26 +40,26 @@ static bool unused_exist(int cpu, void *unused)
 static void unused_work_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(unused_work, unused_work_fn);
 
-static bool unused_is_hosted(void)
+static bool unused_in_guest(void)
 {
 	const struct riscv_pmu *pmu = riscv_pmu_of(raw_smp_processor_id());
 
-	return pmu && pmu->hosted;
+	return pmu && pmu->in_guest;
 }
 
 static void unused_work_fn(struct work_struct *work)
 {
-	bool used = atomic_read(&unused_nr_events), hosted = unused_is_hosted();
+	bool used = atomic_read(&unused_nr_events), in_guest = unused_in_guest();
 
-	if (!used || hosted)
+	if (!used || in_guest)
 		on_each_cpu_cond(unused_exist, unused_stop, NULL, 1);
-	if (used && hosted)
+	if (used && in_guest)
 		schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
 }
 
 void riscv_pmu_event_opened(void)
 {
-	if (atomic_inc_return(&unused_nr_events) == 1 && unused_is_hosted())
+	if (atomic_inc_return(&unused_nr_events) == 1 && unused_in_guest())
 		schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
 }
 

@@ -92,7 +92,7 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
  */
 static bool sbi_can_read(const struct riscv_pmu *pmu, const struct riscv_pmu_sbi_ctr_info *info)
 {
-	return pmu->hosted || riscv_pmu_csr_is_readable(info->csr - CSR_CYCLE);
+	return pmu->in_guest || riscv_pmu_csr_is_readable(info->csr - CSR_CYCLE);
 }
 
 /* Why counters are not used: their firmware is wrong. */
@@ -223,7 +223,7 @@ static const char *sbi_check_hart(struct riscv_pmu *pmu)
 
 	sbi_stop_hart(pmu);
 	/* Not tested in a guest: its counters stand still while the host has none free. */
-	return pmu->hosted || riscv_pmu_sbi_has_fixed_ctrs(pmu) ? NULL :
+	return pmu->in_guest || riscv_pmu_sbi_has_fixed_ctrs(pmu) ? NULL :
 		"whether fixed counters filter (Smcntrpmf), interrupt and can be configured";
 }
 
@@ -323,7 +323,7 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	if (!riscv_pmu_sbi_has_pmu())
 		return -ENODEV;
 
-	pmu->hosted = riscv_pmu_sbi_is_kvm();
+	pmu->in_guest = riscv_pmu_sbi_is_kvm();
 	err = sbi_find_ctrs(pmu);
 	if (err)
 		return err;
