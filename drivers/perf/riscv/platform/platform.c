@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The list of cores: each has a const table in its vendor's file of this folder. The tables'
- * contents are from public manuals, devicetrees and lists of events, which the files and cores.h
- * name; what was not found there is left out. The IDs are those of perf's mapfile.csv; for
- * SpacemiT, of LLVM's RISCVProcessors.td; for the C908, see thead.c. None of the tables was tested
- * on silicon.
- */
+/* Finds the table of a core (tables.c), and compares the cores of the harts. */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
 #include <kunit/static_stub.h>
 #include <linux/array_size.h>
+#include <linux/cleanup.h>
 #include <linux/cpumask.h>
 #include <linux/of.h>
 #include <linux/printk.h>
@@ -40,8 +35,6 @@ static const struct riscv_pmu_platform *const platforms[] = {
  * riscv_pmu_platform_get_ids() - get the IDs of a hart
  * @cpu:	the hart
  * @ids:	out: its IDs; all 0 if it has not been online, or if the firmware has none
- *
- * Context: any.
  */
 void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids)
 {
@@ -52,49 +45,26 @@ void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids)
 	ids->mimpid = riscv_cached_mimpid(cpu);
 }
 
-/**
- * riscv_pmu_platform_is_compatible() - whether a hart or the machine has a compatible string
- * @cpu:	the hart
- * @compatible:	the string
- *
- * Context: process.
- * Return: true if the devicetree's root node or the hart's node has it.
- */
+/* Whether the devicetree's root node or the hart's node has a compatible string. */
 bool riscv_pmu_platform_is_compatible(unsigned int cpu, const char *compatible)
 {
-	struct device_node *node;
-	bool is;
+	struct device_node *node __free(device_node) = NULL;
 
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_is_compatible, cpu, compatible);
 
-	if (of_machine_is_compatible(compatible))
-		return true;
-
 	node = of_get_cpu_node(cpu, NULL);
-	is = of_device_is_compatible(node, compatible);
-	of_node_put(node);
-	return is;
+	return of_machine_is_compatible(compatible) || of_device_is_compatible(node, compatible);
 }
 
-/**
- * riscv_pmu_platform_lists_ext() - whether the devicetree lists an extension of a hart
- * @cpu:	the hart
- * @ext:	name of the extension. The kernel need not know it
- *
- * Context: any.
- * Return: true if the hart's riscv,isa-extensions have it.
- */
+/* Whether the devicetree lists an extension of a hart, which the kernel need not know. */
 bool riscv_pmu_platform_lists_ext(unsigned int cpu, const char *ext)
 {
-	struct device_node *node;
-	bool has;
+	struct device_node *node __free(device_node) = NULL;
 
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_lists_ext, cpu, ext);
 
 	node = of_get_cpu_node(cpu, NULL);
-	has = of_property_match_string(node, "riscv,isa-extensions", ext) >= 0;
-	of_node_put(node);
-	return has;
+	return of_property_match_string(node, "riscv,isa-extensions", ext) >= 0;
 }
 
 static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsigned int cpu)
@@ -118,14 +88,7 @@ static bool platform_has_compatible(const struct riscv_pmu_platform *platform, u
 	return false;
 }
 
-/**
- * riscv_pmu_platform_has_ids() - whether a table is for cores with these IDs
- * @platform:	the table
- * @ids:	IDs of a hart
- *
- * Context: any.
- * Return: true if it is.
- */
+/* Whether a table is for cores with these IDs. */
 bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
 				const struct riscv_pmu_ids *ids)
 {
@@ -157,8 +120,7 @@ static unsigned int platform_rank(const struct riscv_pmu_platform *platform,
  * A table with IDs and a compatible string has precedence over one with IDs only, and this one over
  * one with a compatible string only.
  *
- * Context: process.
- * Return: the table, the first one if two have the same precedence; NULL if there is none.
+ * Return: the table, the first of those with the highest precedence; NULL if there is none.
  */
 const struct riscv_pmu_platform *
 riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsigned int nr,
@@ -184,13 +146,7 @@ riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsign
 	return best;
 }
 
-/**
- * riscv_pmu_platform_find() - find the table of a hart
- * @cpu:	the hart
- *
- * Context: process.
- * Return: the table, or NULL if there is none.
- */
+/* Returns the table of a hart, or NULL. */
 const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu)
 {
 	return riscv_pmu_platform_choose(platforms, ARRAY_SIZE(platforms), cpu);
@@ -201,8 +157,7 @@ const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu)
  * @platform:	the table; NULL: a hart with any table is looked for
  * @cpus:	the harts; those that are offline may have no IDs yet, and are not compared
  *
- * Context: process.
- * Return: a hart whose table is not @platform, or nr_cpu_ids if there is none.
+ * Return: the hart, or nr_cpu_ids if there is none.
  */
 unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *platform,
 					   const struct cpumask *cpus)
@@ -246,10 +201,7 @@ static const struct riscv_pmu_platform *platform_of_harts(const struct riscv_pmu
 
 /**
  * riscv_pmu_platform_init() - find the table of a PMU's cores
- * @pmu:	the PMU, its harts selected, before its backend probes; without a table,
- *		&riscv_pmu.platform stays NULL
- *
- * Context: process, at boot.
+ * @pmu:	the PMU, its harts selected, before its backend probes
  */
 void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 {
@@ -264,8 +216,7 @@ void riscv_pmu_platform_init(struct riscv_pmu *pmu)
  * riscv_pmu_platform_init_irq() - set the properties of a PMU's overflow interrupt and filters
  * @pmu:	the PMU, before its backend probes
  *
- * Context: process, at boot, on a hart of the PMU. riscv_pmu_platform_check_hart() checks the
- * others.
+ * Context: on a hart of the PMU; riscv_pmu_platform_check_hart() checks the others.
  */
 void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 {
@@ -308,22 +259,14 @@ static void platform_get_own_ids(struct riscv_pmu_ids *ids)
 {
 	riscv_pmu_platform_get_ids(smp_processor_id(), ids);
 #ifdef CONFIG_RISCV_SBI
-	if (ids->mvendorid || sbi_spec_is_0_1())
-		return;
-
-	ids->mvendorid = sbi_get_mvendorid();
-	ids->marchid = sbi_get_marchid();
-	ids->mimpid = sbi_get_mimpid();
+	if (!ids->mvendorid && !sbi_spec_is_0_1())
+		*ids = (struct riscv_pmu_ids){
+			sbi_get_mvendorid(), sbi_get_marchid(), sbi_get_mimpid(),
+		};
 #endif
 }
 
-/**
- * riscv_pmu_platform_check_hart() - check that this hart is a core of its PMU's type
- * @pmu:	the PMU, which was probed on another hart
- *
- * Context: interrupts off.
- * Return: NULL, or how this hart differs.
- */
+/* Returns how this hart differs from the core on which its PMU was probed, or NULL. */
 const char *riscv_pmu_platform_check_hart(const struct riscv_pmu *pmu)
 {
 	struct riscv_pmu_ids ids;

@@ -3,38 +3,10 @@
 #ifndef _RISCV_PMU_PLATFORM_H
 #define _RISCV_PMU_PLATFORM_H
 
-#include <linux/array_size.h>
-#include <linux/bits.h>
-
 #include "../backend.h"
 #include "cores.h"
 
-/* An entry of RISCV_PMU_EVENTS_*() as a struct riscv_pmu_selector */
-#define PLATFORM_SELECTOR(event_idx, selector, mask, counters)	\
-	{ event_idx, selector, mask, counters },
-
-#define PLATFORM_SELECTORS(id)	{ RISCV_PMU_EVENTS_##id(PLATFORM_SELECTOR) }
-
-/* On RV32, the uppermost bit of a marchid is bit 31. */
-#define PLATFORM_MARCHID(marchid)					\
-	((marchid) ? BIT(BITS_PER_LONG - 1) | ((marchid) & GENMASK(30, 0)) : 0)
-
-/* What cores.h has of a core, for struct riscv_pmu_platform; id_selectors are its events. */
-#define PLATFORM_CORE(id)						\
-	RISCV_PMU_EXPAND(__PLATFORM_CORE, id##_selectors, RISCV_PMU_CORE_##id)
-#define __PLATFORM_CORE(events, core, vendor, march, ...)		\
-	.name		= core,						\
-	.ids		= { vendor, PLATFORM_MARCHID(march) },		\
-	.compatibles	= { __VA_ARGS__ },				\
-	.selectors	= events,					\
-	.nr_selectors	= ARRAY_SIZE(events)
-
-/**
- * struct riscv_pmu_ids - the IDs of a hart (SBI, "Base Extension")
- * @mvendorid:	vendor
- * @marchid:	microarchitecture
- * @mimpid:	implementation
- */
+/* The IDs of a hart (SBI, "Base Extension") */
 struct riscv_pmu_ids {
 	unsigned long	mvendorid;
 	unsigned long	marchid;
@@ -71,14 +43,13 @@ struct riscv_pmu_substitute {
  * @pending_csr: CSR with the pending bit of @hwirq; 0: sip
  * @fixed_irqs:	cycle and instret can interrupt when they overflow, if the firmware enables that
  * @has_filters: programmable counters can exclude modes although there is no Sscofpmf
- * @selectors:	events and their values of mhpmevent (cores.h). Firmware with the PMU batch
- *		extension gets those for which it has no map. The ssccfg backend uses those that
- *		the firmware does not tell it
+ * @selectors:	events and their values of mhpmevent (cores.h), for firmware with the PMU batch
+ *		extension that has no map for them, and for the ssccfg backend
  * @nr_selectors: number of @selectors
  * @substitutes: standard events in whose place raw events can be used
  * @nr_substitutes: number of @substitutes
  * @bad_machine: compatible string of the machine whose devicetree in Linux has wrong selectors or
- *		none for @bad_events, so that firmware with this devicetree programs another event
+ *		none for @bad_events, so that firmware with it programs another event
  * @bad_events:	standard events that are refused on @bad_machine
  * @nr_bad_events: number of @bad_events
  */
@@ -103,18 +74,12 @@ struct riscv_pmu_platform {
 	unsigned int			nr_bad_events;
 };
 
-extern const struct riscv_pmu_platform riscv_pmu_andes_ax45mp;
-extern const struct riscv_pmu_platform riscv_pmu_qemu;
-extern const struct riscv_pmu_platform riscv_pmu_sifive_p550;
-extern const struct riscv_pmu_platform riscv_pmu_sifive_u74;
-extern const struct riscv_pmu_platform riscv_pmu_spacemit_x100;
-extern const struct riscv_pmu_platform riscv_pmu_spacemit_x60;
-extern const struct riscv_pmu_platform riscv_pmu_thead_c900;
-extern const struct riscv_pmu_platform riscv_pmu_thead_c906;
-extern const struct riscv_pmu_platform riscv_pmu_thead_c908;
-extern const struct riscv_pmu_platform riscv_pmu_thead_c910;
-extern const struct riscv_pmu_platform riscv_pmu_thead_c920v2;
+/* tables.c */
+#define RISCV_PMU_TABLE(id, ...)	riscv_pmu_##id,
+extern const struct riscv_pmu_platform
+	RISCV_PMU_CORES(RISCV_PMU_TABLE) riscv_pmu_thead_c900, riscv_pmu_thead_c908;
 
+/* platform.c */
 void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids);
 bool riscv_pmu_platform_is_compatible(unsigned int cpu, const char *compatible);
 bool riscv_pmu_platform_lists_ext(unsigned int cpu, const char *ext);
