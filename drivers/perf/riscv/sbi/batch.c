@@ -13,6 +13,7 @@
 #include <linux/gfp.h>
 #include <linux/io.h>
 #include <linux/irqflags.h>
+#include <linux/limits.h>
 #include <linux/percpu.h>
 
 #include <asm/sbi_pmu_batch.h>
@@ -71,7 +72,7 @@ static int batch_hart_start(void)
 static void batch_hart_stop(void)
 {
 	this_cpu_write(batch_shmem, NULL);
-	riscv_pmu_sbi_batch_set_shmem(SBI_PMU_BATCH_SHMEM_DISABLE);
+	riscv_pmu_sbi_batch_set_shmem(PHYS_ADDR_MAX);
 }
 
 static void batch_write_configs(struct sbi_pmu_batch_shmem *shmem,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * All ecalls of the PMU extensions. On RV32, 64-bit arguments and counter masks are split here.
- * The firmware's results are checked before they are used.
- */
+/* All ecalls of the PMU extensions. On RV32, 64-bit arguments and counter masks are split here. */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
@@ -11,6 +8,7 @@
 #include <linux/errno.h>
 #include <linux/io.h>
 #include <linux/limits.h>
+#include <linux/math.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/wordpart.h>
@@ -26,13 +24,7 @@
 
 static DEFINE_PER_CPU(unsigned long [RISCV_PMU_SBI_NR_FIDS], riscv_pmu_sbi_counts);
 
-/**
- * riscv_pmu_sbi_ecall_name() - get the name of a function
- * @fid:	the function, below RISCV_PMU_SBI_NR_FIDS
- *
- * Context: any.
- * Return: the name, as debugfs shows it.
- */
+/* The name of a function below RISCV_PMU_SBI_NR_FIDS, for debugfs */
 const char *riscv_pmu_sbi_ecall_name(unsigned int fid)
 {
 	static const char *const names[RISCV_PMU_SBI_NR_FIDS] = {
@@ -55,14 +47,7 @@ const char *riscv_pmu_sbi_ecall_name(unsigned int fid)
 	return names[fid];
 }
 
-/**
- * riscv_pmu_sbi_ecall_count() - get the number of a hart's calls of a function since boot
- * @cpu:	the hart
- * @fid:	the function, below RISCV_PMU_SBI_NR_FIDS
- *
- * Context: any.
- * Return: the number of calls.
- */
+/* The number of a hart's calls of such a function since boot */
 unsigned long riscv_pmu_sbi_ecall_count(unsigned int cpu, unsigned int fid)
 {
 	return per_cpu(riscv_pmu_sbi_counts, cpu)[fid];
@@ -78,19 +63,27 @@ static noinline void call_complain(unsigned int fid, const struct sbiret *ret)
 			    riscv_pmu_sbi_ecall_name(fid), ret->error);
 }
 
-/**
- * riscv_pmu_sbi_pmu() - make an ecall of the PMU extension
- * @fid:	the function
- * @a0:		first argument
- * @a1:		second argument
- * @a2:		third argument
- * @a3:		fourth argument
- * @arg:	fifth argument; on RV32 fifth and sixth
- *
- * The KUnit tests replace this function by simulated firmware.
- *
- * Context: any.
- * Return: the firmware's error and value, unchecked.
+/* The upper half of an argument, which takes two registers on RV32 only */
+static unsigned long call_high(u64 value)
+{
+	return IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(value) : 0;
+}
+
+/* The upper half of the address of a page that is shared; PHYS_ADDR_MAX, all ones, is no page. */
+static unsigned long call_page_high(phys_addr_t page)
+{
+	return page == PHYS_ADDR_MAX ? ULONG_MAX : call_high(page);
+}
+
+/* Maps an SBI error to an errno; -EIO if Linux has no equivalent. */
+static int call_errno(struct sbiret ret)
+{
+	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
+}
+
+/*
+ * An ecall of the PMU extension; the last argument takes two registers on RV32. The KUnit tests
+ * replace this function by simulated firmware.
  */
 struct sbiret riscv_pmu_sbi_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
 				unsigned long a2, unsigned long a3, u64 arg)
@@ -105,82 +98,44 @@ struct sbiret riscv_pmu_sbi_pmu(unsigned long fid, unsigned long a0, unsigned lo
 		ret.error = SBI_ERR_FAILURE;
 	else
 		ret = sbi_ecall(SBI_EXT_PMU, fid, a0, a1, a2, a3, (unsigned long)arg,
-				IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(arg) : 0);
+				call_high(arg));
 	if (unlikely(ret.error == SBI_ERR_FAILURE))
 		call_complain(fid, &ret);
 
 	return ret;
 }
 
-/**
- * riscv_pmu_sbi_nothing() - make a firmware call that changes nothing
- *
- * It lets the hart execute some instructions in M-mode.
- *
- * Context: any.
- */
+/* Lets the hart execute some instructions in M-mode, by a call that changes nothing. */
 void riscv_pmu_sbi_nothing(void)
 {
 	sbi_ecall(SBI_EXT_BASE, SBI_EXT_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0, 0);
 }
 
-/**
- * riscv_pmu_sbi_has_pmu() - whether the firmware has the PMU extension
- *
- * The extension was added in SBI 0.3. It can be probed for since SBI 0.2.
- *
- * Context: any.
- * Return: true if the firmware has it.
- */
+/* The PMU extension was added in SBI 0.3. It can be probed for since SBI 0.2. */
 bool riscv_pmu_sbi_has_pmu(void)
 {
 	return !sbi_spec_is_0_1() && sbi_probe_extension(SBI_EXT_PMU) > 0;
 }
 
-/**
- * riscv_pmu_sbi_num_ctrs() - get the number of counters from the firmware
- * @num:	out: the number, which may be more than the driver supports
- *
- * Context: any.
- * Return: 0 or a negative errno.
- */
+/* Gets the number of counters, which may be more than the driver supports. */
 int riscv_pmu_sbi_num_ctrs(unsigned int *num)
 {
 	struct sbiret ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0);
 
-	if (ret.error)
-		return sbi_err_map_linux_errno(ret.error);
-
 	*num = clamp(ret.value, 0L, (long)INT_MAX);
-	return 0;
+	return call_errno(ret);
 }
 
-/**
- * riscv_pmu_sbi_ctr_info() - get the description of a counter from the firmware
- * @ctr:	number of the counter
- * @info:	out: the description, unchecked
- *
- * Context: any.
- * Return: 0, or a negative errno if the counter does not exist.
- */
+/* Gets the firmware's description of a counter, unchecked. Fails if there is no such counter. */
 int riscv_pmu_sbi_ctr_info(unsigned int ctr, struct riscv_pmu_sbi_ctr_info *info)
 {
 	struct sbiret ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_GET_INFO, ctr, 0, 0, 0, 0);
 	union sbi_pmu_ctr_info raw = { .value = ret.value };
 
-	if (ret.error)
-		return sbi_err_map_linux_errno(ret.error);
-
 	info->csr = raw.csr;
 	info->width = raw.width + 1;	/* "one less than the number of bits" */
 	info->is_fw = raw.type == SBI_PMU_CTR_TYPE_FW;
-	return 0;
-}
-
-/* Maps an SBI error to an errno; -EIO if Linux has no equivalent. */
-static int call_errno(struct sbiret ret)
-{
-	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
+	return call_errno(ret);
 }
 
 /**
@@ -193,30 +148,23 @@ static int call_errno(struct sbiret ret)
  * If the mask fits into a word, its base is 0: for firmware counters, OpenSBI 1.6 confuses the
  * base with the counter's index.
  *
- * Context: interrupts off, on the hart of the counters.
+ * Context: interrupts off.
  * Return: the counter that the firmware chose; -ENOENT if no counter of @ctrs can hold the
- * event now (SBI_ERR_NOT_SUPPORTED); -EIO if the firmware chose a counter that is not in
- * @ctrs; another errno for another error.
+ * event now; -EIO if the firmware chose one that is not in @ctrs; another errno.
  */
 int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data)
 {
 	int err = -ENOENT;
 
-	for (unsigned int base = 0; base < 64; base += SBI_CALL_CTRS_PER_MASK) {
-		unsigned long mask = ctrs >> base;
-		struct sbiret ret;
+	sbi_call_for_each_word(base, mask, ctrs) {
+		struct sbiret ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_CFG_MATCH, base, mask,
+						      flags, event_idx, event_data);
 
-		if (!mask)
-			continue;
-		ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_CFG_MATCH, base, mask, flags, event_idx,
-					event_data);
-		if (ret.error && ret.error != SBI_ERR_NOT_SUPPORTED)
+		if (!ret.error)
+			return (unsigned long)ret.value < 64 && ctrs & BIT_ULL(ret.value) ?
+				ret.value : -EIO;
+		if (ret.error != SBI_ERR_NOT_SUPPORTED)
 			err = call_errno(ret);
-		if (ret.error)
-			continue;
-		if (ret.value < 0 || ret.value >= 64 || !(ctrs & BIT_ULL(ret.value)))
-			return -EIO;
-		return ret.value;
 	}
 
 	return err;
@@ -230,9 +178,8 @@ int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 ev
  * EVENT_GET_INFO (SBI 3.0, 11.13) does not return which counters can. OpenSBI 1.6 to 1.9
  * reports every firmware event as not supported.
  *
- * Context: process, may sleep.
- * Return: 1 if a counter can count the event, 0 if none can; a negative errno if the call
- * failed.
+ * Context: may sleep.
+ * Return: 1 or 0; a negative errno if the call failed.
  */
 int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data)
 {
@@ -249,8 +196,7 @@ int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data)
 	info->event_idx = event_idx;
 	info->event_data = event_data;
 	addr = virt_to_phys(info);
-	ret = riscv_pmu_sbi_pmu(SBI_CALL_PMU_EVENT_GET_INFO, addr,
-				IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(addr) : 0, 1, 0, 0);
+	ret = riscv_pmu_sbi_pmu(SBI_CALL_PMU_EVENT_GET_INFO, addr, call_high(addr), 1, 0, 0);
 	if (ret.error)
 		return call_errno(ret);
 
@@ -262,109 +208,62 @@ static int call_by_mask(unsigned long fid, u64 ctrs, unsigned long flags, long h
 {
 	int err = 0;
 
-	for (unsigned int base = 0; base < 64; base += SBI_CALL_CTRS_PER_MASK) {
-		unsigned long mask = ctrs >> base;
-		struct sbiret ret;
+	sbi_call_for_each_word(base, mask, ctrs) {
+		struct sbiret ret = riscv_pmu_sbi_pmu(fid, base, mask, flags, 0, 0);
 
-		if (!mask)
-			continue;
-		ret = riscv_pmu_sbi_pmu(fid, base, mask, flags, 0, 0);
-		if (ret.error && ret.error != harmless && !err)
-			err = sbi_err_map_linux_errno(ret.error);
+		if (ret.error && ret.error != harmless)
+			err = err ?: call_errno(ret);
 	}
 
 	return err;
 }
 
-/**
- * riscv_pmu_sbi_start() - start counters from their present values
- * @ctrs:	the counters; it is no error if some of them are running
- *
- * Context: interrupts off, on the hart of the counters.
- * Return: 0 or a negative errno.
- */
+/* Starts counters from their present values. It is no error if some of them are running. */
 int riscv_pmu_sbi_start(u64 ctrs)
 {
 	return call_by_mask(SBI_EXT_PMU_COUNTER_START, ctrs, 0, SBI_ERR_ALREADY_STARTED);
 }
 
-/**
- * riscv_pmu_sbi_start_at() - start one stopped counter from a given value
- * @ctr:	number of the counter
- * @value:	the value
- *
- * Context: interrupts off, on the hart of the counter.
- * Return: 0 or a negative errno. It is an error if the counter is running, because the
- * firmware then does not write the value.
+/*
+ * Starts one stopped counter from a given value. It is an error if the counter is running, because
+ * the firmware then does not write the value.
  */
 int riscv_pmu_sbi_start_at(unsigned int ctr, u64 value)
 {
-	unsigned long base = ctr / SBI_CALL_CTRS_PER_MASK * SBI_CALL_CTRS_PER_MASK;
-	struct sbiret ret;
+	unsigned int base = round_down(ctr, SBI_CALL_CTRS_PER_MASK);
 
 	/* The value begins in a3, while the event data of CFG_MATCH begins in a4. */
-	ret = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_START, base, BIT(ctr - base),
-				SBI_PMU_START_FLAG_SET_INIT_VALUE, (unsigned long)value,
-			   IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(value) : 0);
-
-	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
+	return call_errno(riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_START, base, BIT(ctr - base),
+					    SBI_PMU_START_FLAG_SET_INIT_VALUE,
+					    (unsigned long)value, call_high(value)));
 }
 
-/**
- * riscv_pmu_sbi_stop() - stop counters
- * @ctrs:	the counters; it is no error if some of them are stopped
- * @flags:	SBI_PMU_STOP_FLAG_*
- *
- * Context: interrupts off, on the hart of the counters.
- * Return: 0 or a negative errno.
- */
+/* Stops counters; @flags: SBI_PMU_STOP_FLAG_*. It is no error if some of them are stopped. */
 int riscv_pmu_sbi_stop(u64 ctrs, unsigned long flags)
 {
 	return call_by_mask(SBI_EXT_PMU_COUNTER_STOP, ctrs, flags, SBI_ERR_ALREADY_STOPPED);
 }
 
-/**
- * riscv_pmu_sbi_start_snapshot() - start stopped counters from the values in the snapshot page
- * @ctrs:	counters of one word of the mask (SBI_CALL_CTRS_PER_MASK)
- *
- * Context: interrupts off, on the hart of the counters.
- * Return: 0 or a negative errno. It is an error if one of the counters is running, because
- * the firmware then does not write its value.
+/*
+ * Starts stopped counters of one word of the mask from the values in the snapshot page. It is an
+ * error if one of them is running, because the firmware then does not write its value.
  */
-int riscv_pmu_sbi_start_snapshot(u64 ctrs)
+int riscv_pmu_sbi_start_snapshot(unsigned long base, unsigned long mask)
 {
-	unsigned int base = __ffs64(ctrs) / SBI_CALL_CTRS_PER_MASK * SBI_CALL_CTRS_PER_MASK;
-
-	return call_errno(riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_START, base, ctrs >> base,
-					   SBI_PMU_START_FLAG_INIT_SNAPSHOT, 0, 0));
+	return call_errno(riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_START, base, mask,
+					    SBI_PMU_START_FLAG_INIT_SNAPSHOT, 0, 0));
 }
 
-/**
- * riscv_pmu_sbi_snapshot_set_shmem() - set this hart's snapshot page
- * @page:	physical address of the page, or PHYS_ADDR_MAX for no page
- *
- * Context: any; the page is that of the calling hart.
- * Return: 0 or a negative errno.
- */
+/* Sets this hart's snapshot page. PHYS_ADDR_MAX: it has none any more. */
 int riscv_pmu_sbi_snapshot_set_shmem(phys_addr_t page)
 {
-	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(page) : 0;
-
-	if (page == PHYS_ADDR_MAX)
-		high = (unsigned long)SBI_SHMEM_DISABLE;
-
-	return call_errno(riscv_pmu_sbi_pmu(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM, page, high, 0, 0, 0));
+	return call_errno(riscv_pmu_sbi_pmu(SBI_EXT_PMU_SNAPSHOT_SET_SHMEM, page,
+					    call_page_high(page), 0, 0, 0));
 }
 
-/**
- * riscv_pmu_sbi_fw_read() - read a firmware counter of this hart
- * @ctr:	number of the counter
- *
- * On RV32 a call of SBI 2.0 reads the high half. If the low half has wrapped in between, the
- * high half is read again.
- *
- * Context: not preemptible.
- * Return: the counter's value; 0 if the call failed.
+/*
+ * Reads a firmware counter of this hart; 0 if the call fails. On RV32 a call of SBI 2.0 reads the
+ * high half. If the low half has wrapped in between, the high half is read again.
  */
 u64 riscv_pmu_sbi_fw_read(unsigned int ctr)
 {
@@ -386,24 +285,10 @@ u64 riscv_pmu_sbi_fw_read(unsigned int ctr)
 	return (u64)(u32)high.value << 32 | (u32)again.value;
 }
 
-/**
- * riscv_pmu_sbi_batch() - make an ecall of the PMU batch extension
- * @fid:	the function
- * @a0:		first argument
- * @a1:		second argument
- * @a2:		third argument
- * @a3:		fourth argument
- * @a4:		fifth argument
- * @a5:		sixth argument
- *
- * The KUnit tests replace this function by simulated firmware.
- *
- * Context: any.
- * Return: the firmware's error and value, unchecked.
- */
+/* An ecall of the batch extension. The KUnit tests replace this function, too. */
 struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned long a1,
 				  unsigned long a2, unsigned long a3, unsigned long a4,
-			     unsigned long a5)
+				  unsigned long a5)
 {
 	struct sbiret ret = {};
 
@@ -420,12 +305,7 @@ struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned 
 	return ret;
 }
 
-/**
- * riscv_pmu_sbi_is_kvm() - whether the SBI is KVM's: this is a guest
- *
- * Context: any.
- * Return: true if it is.
- */
+/* Whether the SBI is KVM's: this is a guest. */
 bool riscv_pmu_sbi_is_kvm(void)
 {
 	struct sbiret ret = sbi_ecall(SBI_EXT_BASE, SBI_EXT_BASE_GET_IMP_ID, 0, 0, 0, 0, 0, 0);
@@ -433,15 +313,10 @@ bool riscv_pmu_sbi_is_kvm(void)
 	return !ret.error && ret.value == SBI_CALL_IMP_ID_KVM;
 }
 
-/**
- * riscv_pmu_sbi_has_batch() - whether the firmware has a supported version of the batch extension
- *
- * KVM (Linux 6.12) forwards every call of an experimental extension, and the probe for it, to the
- * user-space program that runs the guest. QEMU 10.0 does not support that, and terminates the
- * guest, so KVM is not asked.
- *
- * Context: any.
- * Return: true if the firmware has it.
+/*
+ * Whether the firmware has a supported version of the batch extension. KVM (Linux 6.12) forwards
+ * every call of an experimental extension, and the probe for it, to the user-space program that
+ * runs the guest. QEMU 10.0 does not support that, and terminates the guest, so KVM is not asked.
  */
 bool riscv_pmu_sbi_has_batch(void)
 {
@@ -459,21 +334,11 @@ bool riscv_pmu_sbi_has_batch(void)
 			      ret.value == SBI_PMU_BATCH_VERSION_0_10);
 }
 
-/**
- * riscv_pmu_sbi_batch_set_shmem() - set the page that this hart shares with the batch extension
- * @page:	physical address of the page, or all ones for no page
- *
- * Context: interrupts off.
- * Return: 0 or a negative errno.
- */
+/* Sets the page that this hart shares with the extension. PHYS_ADDR_MAX: none any more. */
 int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page)
 {
-	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(page) : 0;
-
-	if (page == (phys_addr_t)SBI_PMU_BATCH_SHMEM_DISABLE)
-		high = SBI_PMU_BATCH_SHMEM_DISABLE;
-
-	return call_errno(riscv_pmu_sbi_batch(SBI_PMU_BATCH_SET_SHMEM, page, high, 0, 0, 0, 0));
+	return call_errno(riscv_pmu_sbi_batch(SBI_PMU_BATCH_SET_SHMEM, page, call_page_high(page),
+					      0, 0, 0, 0));
 }
 
 /**
@@ -482,10 +347,9 @@ int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page)
  * @program:	counters to program as their slots in the page describe
  * @start:	counters to start
  *
- * Context: interrupts off, on the hart of the counters.
- * Return: 0; -EIO if the failed mask in the page has the counters that failed; another errno
- * if the firmware did nothing, or if it could not access the page, in which case the
- * counters are stopped.
+ * Context: interrupts off.
+ * Return: 0; -EIO if the failed mask in the page has the counters that failed; -EINVAL if the
+ * firmware did nothing, or if it could not access the page: the counters are then stopped.
  */
 int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start)
 {
@@ -504,35 +368,23 @@ int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start)
 	return ret.error == SBI_ERR_FAILURE ? -EIO : -EINVAL;
 }
 
-/**
- * riscv_pmu_sbi_batch_resolve() - get the counters that can count an event, in the page
- * @event_idx:	type and code of the event
- * @event_data:	data of the event
- *
- * Context: interrupts off.
- * Return: 0; -ENOENT if no counter can count the event; another errno for another error.
- */
+/* Gets the counters that can count an event, in the page; -ENOENT if none can. */
 int riscv_pmu_sbi_batch_resolve(u32 event_idx, u64 event_data)
 {
-	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(event_data) : 0;
-	struct sbiret ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_RESOLVE, event_idx, event_data, high,
-					   0, 0, 0);
+	struct sbiret ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_RESOLVE, event_idx, event_data,
+						call_high(event_data), 0, 0, 0);
 
 	return ret.error == SBI_ERR_NOT_SUPPORTED ? -ENOENT : call_errno(ret);
 }
 
-/**
- * riscv_pmu_sbi_batch_map_events() - add the events in the page's slots to the firmware's map
- * @slots:	the slots
- *
- * Context: interrupts off.
- * Return: 0; -EIO if the failed mask in the page has the slots that the firmware refuses; another
- * errno if it takes no events.
+/*
+ * Adds the events in some of the page's slots to the firmware's map. -EIO: the failed mask in the
+ * page has the slots that the firmware refuses; -ENODEV: it takes no events.
  */
 int riscv_pmu_sbi_batch_map_events(u64 slots)
 {
-	unsigned long high = IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(slots) : 0;
-	struct sbiret ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_MAP_EVENTS, slots, high, 0, 0, 0, 0);
+	struct sbiret ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_MAP_EVENTS, slots, call_high(slots),
+						0, 0, 0, 0);
 
 	if (!ret.error)
 		return 0;

@@ -4,34 +4,28 @@
 #define _RISCV_PMU_SBI_CALL_H
 
 #include <linux/bits.h>
+#include <linux/kconfig.h>
+#include <linux/limits.h>
 #include <linux/types.h>
+#include <linux/wordpart.h>
 
 #include <asm/sbi.h>
 
-/**
- * struct riscv_pmu_sbi_ctr_info - a counter's description, from COUNTER_GET_INFO
- * @csr:	number of the CSR that reads the counter; undefined for a firmware counter
- * @width:	number of its bits, 1 to 64; undefined for a firmware counter
- * @is_fw:	it is a firmware counter
- */
+/* A counter's description, from COUNTER_GET_INFO. A firmware counter has no CSR and no width. */
 struct riscv_pmu_sbi_ctr_info {
 	u16	csr;
 	u8	width;
 	bool	is_fw;
 };
 
-/**
- * struct riscv_pmu_sbi_event_info - an entry of EVENT_GET_INFO's list (SBI 3.0, 11.13)
- * @event_idx:	type and code of the event
- * @output:	out: bit 0 is set if a counter can count the event
- * @event_data:	data of the event
- */
+/* An entry of EVENT_GET_INFO's list (SBI 3.0, 11.13) */
 struct riscv_pmu_sbi_event_info {
 	u32	event_idx;
 	u32	output;
 	u64	event_data;
 };
 
+/* In @output: a counter can count the event. */
 #define SBI_CALL_EVENT_INFO_SUPPORTED	BIT(0)
 
 /* The SBI implementation ID of KVM (SBI 3.0, 4.9) */
@@ -39,6 +33,18 @@ struct riscv_pmu_sbi_event_info {
 
 /* Number of counters in the mask of one call. The driver's bases are multiples of it. */
 #define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
+
+/* Iterates over the words of a mask of counters that are not 0: a call has room for one of them. */
+#define sbi_call_for_each_word(base, mask, ctrs)				\
+	for (u64 base, mask, base##_left = (ctrs);				\
+	     base##_left && (base = sbi_call_base(base##_left),			\
+			     mask = (unsigned long)(base##_left >> base), true);	\
+	     base##_left &= ~((u64)ULONG_MAX << base))
+
+static inline unsigned int sbi_call_base(u64 ctrs)
+{
+	return IS_ENABLED(CONFIG_64BIT) || lower_32_bits(ctrs) ? 0 : 32;
+}
 
 /* From SBI 3.0. <asm/sbi.h> of older kernels does not define it. */
 #define SBI_CALL_PMU_EVENT_GET_INFO	8
@@ -62,14 +68,14 @@ int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 ev
 int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data);
 int riscv_pmu_sbi_start(u64 ctrs);
 int riscv_pmu_sbi_start_at(unsigned int ctr, u64 value);
-int riscv_pmu_sbi_start_snapshot(u64 ctrs);
+int riscv_pmu_sbi_start_snapshot(unsigned long base, unsigned long mask);
 int riscv_pmu_sbi_snapshot_set_shmem(phys_addr_t page);
 int riscv_pmu_sbi_stop(u64 ctrs, unsigned long flags);
 u64 riscv_pmu_sbi_fw_read(unsigned int ctr);
 
 struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned long a1,
 				  unsigned long a2, unsigned long a3, unsigned long a4,
-			     unsigned long a5);
+				  unsigned long a5);
 bool riscv_pmu_sbi_is_kvm(void);
 bool riscv_pmu_sbi_has_batch(void);
 int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page);

@@ -58,17 +58,10 @@ static int snapshot_start(struct riscv_pmu_snapshot_data *shmem,
 {
 	int err = 0;
 
-	for (unsigned int base = 0; base < 64 && !err; base += SBI_CALL_CTRS_PER_MASK) {
-		unsigned long mask = ctrs >> base;
-
-		if (!mask)
-			continue;
-		for (unsigned long rest = mask; rest; rest &= rest - 1) {
-			unsigned int i = __ffs(rest);
-
+	sbi_call_for_each_word(base, mask, ctrs) {
+		for_each_ctr(i, mask)
 			shmem->ctr_values[i] = batch->setup[base + i].value;
-		}
-		err = riscv_pmu_sbi_start_snapshot((u64)mask << base);
+		err = err ?: riscv_pmu_sbi_start_snapshot(base, mask);
 	}
 
 	return err;
@@ -126,7 +119,7 @@ static int snapshot_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 }
 
 /*
- * Finds overflowed counters in one word of the mask. The mask in the page is cleared first, in
+ * Finds overflowed counters, all in one word of the mask. The mask in the page is cleared first, in
  * case the firmware does not write it.
  */
 static u64 snapshot_overflowed_word(struct riscv_pmu_snapshot_data *shmem, u64 ctrs,
@@ -157,12 +150,8 @@ static u64 snapshot_overflowed(u64 ctrs)
 	if (!shmem)
 		return 0;
 
-	for (unsigned int base = 0; base < 64; base += SBI_CALL_CTRS_PER_MASK) {
-		u64 word = ctrs & (u64)ULONG_MAX << base;
-
-		if (word)
-			hit |= snapshot_overflowed_word(shmem, word, base);
-	}
+	sbi_call_for_each_word(base, mask, ctrs)
+		hit |= snapshot_overflowed_word(shmem, mask << base, base);
 
 	return hit;
 }
