@@ -221,7 +221,7 @@ void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu)
 	struct riscv_pmu_sbi *sbi = to_sbi(pmu);
 
 	for_each_ctr(ctr, pmu->fixed_ctrs) {
-		u64 *event_ctrs = &sbi->hw_ctrs[riscv_pmu_event_code(sbi_fixed_event(pmu, ctr))];
+		u64 *event_ctrs = &sbi->std_ctrs[riscv_pmu_event_code(sbi_fixed_event(pmu, ctr))];
 		u64 bit = BIT_ULL(ctr);
 
 		if (*event_ctrs & bit)
@@ -286,7 +286,7 @@ static bool sbi_second_is_stopped(struct riscv_pmu *pmu, unsigned int first, uns
  */
 static bool sbi_has_duplicate_quirk(struct riscv_pmu *pmu)
 {
-	u64 ctrs = to_sbi(pmu)->hw_ctrs[RISCV_PMU_EVENT_CYCLES] & ~pmu->fixed_ctrs;
+	u64 ctrs = to_sbi(pmu)->std_ctrs[RISCV_PMU_EVENT_CYCLES] & ~pmu->fixed_ctrs;
 	unsigned int first, second;
 	bool has;
 
@@ -332,17 +332,11 @@ void riscv_pmu_sbi_find_quirks(struct riscv_pmu *pmu)
 	if (!sbi_has_duplicate_quirk(pmu))
 		return;
 
-	for (u32 code = 1; code < SBI_NR_HW; code++) {
-		u64 ctrs = sbi->hw_ctrs[code] & ~pmu->fixed_ctrs;
+	for (u32 i = 0; i < SBI_NR_HW + SBI_NR_CACHE; i++) {
+		u64 ctrs = sbi->std_ctrs[i] & ~pmu->fixed_ctrs;
 
-		sbi->hw_ctrs[code] &= pmu->fixed_ctrs;
-		sbi->hw_ctrs[code] |= sbi_pick_home(ctrs, nr);
-		nr += !!ctrs;
-	}
-	for (u32 code = 0; code < SBI_NR_CACHE; code++) {
-		u64 ctrs = sbi->cache_ctrs[code];
-
-		sbi->cache_ctrs[code] = sbi_pick_home(ctrs, nr);
+		sbi->std_ctrs[i] &= pmu->fixed_ctrs;
+		sbi->std_ctrs[i] |= sbi_pick_home(ctrs, nr);
 		nr += !!ctrs;
 	}
 }

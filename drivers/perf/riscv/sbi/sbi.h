@@ -14,20 +14,19 @@
 #define SBI_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)
 /* Standard firmware events (11.2.5); others are tried when they are opened. */
 #define SBI_NR_FW		22
+#define SBI_NR_STD		(SBI_NR_HW + SBI_NR_CACHE + SBI_NR_FW)
 
 /* Size of the cache of raw and platform-specific firmware events. */
 #define SBI_NR_KNOWN		64
 
 /**
  * struct sbi_known - which counters can hold an event, as far as it is known
- * @used:	the entry is in use
  * @event_data:	of the event
- * @event_idx:	of the event
+ * @event_idx:	of the event; 0: the entry is not used
  * @able:	counters that can hold it
  * @unable:	counters that cannot
  */
 struct sbi_known {
-	bool			used;
 	u64			event_data;
 	u32			event_idx;
 	u64			able;
@@ -39,10 +38,9 @@ struct sbi_known {
  * @method:	how batches are handed to the firmware
  * @can_resolve: the firmware tells which counters can hold an event: it need not be tried
  * @has_event_info: the firmware tells whether any counter can hold an event (SBI 3.0)
- * @hw_ctrs:	counters that can hold each general event
- * @cache_ctrs:	counters that can hold each cache event
- * @fw_ctrs:	counters that can hold each standard firmware event
- * @lock:	of @known and @known_next
+ * @std_ctrs:	counters that can hold each standard event: general (by code), cache, firmware
+ * @lock:	of @known and @known_next; held for a few instructions with interrupts on, because
+ *		none takes it
  * @known:	raw and platform-specific firmware events; users choose the selectors, so it is
  *		bounded, and the newest replace the oldest
  * @known_next:	the next entry to replace, modulo SBI_NR_KNOWN
@@ -53,10 +51,7 @@ struct riscv_pmu_sbi {
 	const struct riscv_pmu_sbi_method *method;
 	bool			can_resolve;
 	bool			has_event_info;
-	u64			hw_ctrs[SBI_NR_HW];
-	u64			cache_ctrs[SBI_NR_CACHE];
-	u64			fw_ctrs[SBI_NR_FW];
-	/* Held for a few instructions; interrupts stay on, because none takes it. */
+	u64			std_ctrs[SBI_NR_STD];
 	spinlock_t		lock;
 	struct sbi_known	known[SBI_NR_KNOWN];
 	unsigned int		known_next;
