@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Counters of the SBI PMU extension, SBI 0.3 to 3.0 (chapter numbers are those of 3.0). Results
- * of the firmware are checked before they are used.
- */
+/* Counters of the SBI PMU extension, SBI 0.3 to 3.0 (chapter numbers are those of 3.0) */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
@@ -36,10 +33,10 @@
 #define SBI_RAW_BITS		48
 #define SBI_RAW_V2_BITS		56
 
+/* The methods that not every firmware supports, the best one first. */
 static const struct riscv_pmu_sbi_method *const sbi_methods[] = {
 	&riscv_pmu_sbi_batch_method,
 	&riscv_pmu_sbi_snapshot_method,
-	&riscv_pmu_sbi_plain_method,
 };
 
 static char *sbi_method_param = "auto";
@@ -86,10 +83,7 @@ static void sbi_stop_hart(struct riscv_pmu *pmu)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 }
 
-/*
- * Whether this hart can read a counter's CSR. Always true in a guest of KVM, which may read only
- * counters that are configured.
- */
+/* Whether this hart can read a counter's CSR. A KVM guest can only if the counter is configured. */
 static bool sbi_can_read(const struct riscv_pmu *pmu, const struct riscv_pmu_sbi_ctr_info *info)
 {
 	return pmu->in_guest || riscv_pmu_csr_is_readable(info->csr - CSR_CYCLE);
@@ -192,12 +186,8 @@ static void sbi_hart_start(struct riscv_pmu *pmu)
 
 	sbi_stop_hart(pmu);
 	/* Errors are ignored: these counters run even if they cannot be started. */
-	if (pmu->free_running_ctrs)
-		riscv_pmu_sbi_start(pmu->free_running_ctrs);
-	if (!method->hart_start)
-		return;
-
-	err = method->hart_start();
+	riscv_pmu_sbi_start(pmu->free_running_ctrs);
+	err = method->hart_start ? method->hart_start() : 0;
 	if (err)
 		riscv_pmu_warn("hart %u cannot share a page with the firmware (error %d), so it needs more calls: check that the firmware is the same on all harts\n",
 			       smp_processor_id(), err);
@@ -246,18 +236,16 @@ static void sbi_choose_method(struct riscv_pmu *pmu)
 {
 	struct riscv_pmu_sbi *sbi = to_sbi(pmu);
 
-	sbi->method = &riscv_pmu_sbi_plain_method;
-	for (unsigned int i = 0; i < ARRAY_SIZE(sbi_methods); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(sbi_methods) && !sbi->method; i++) {
 		int err = sbi_is_chosen(sbi_methods[i]) ? sbi_methods[i]->probe(pmu) : -ENODEV;
 
-		if (!err) {
+		if (!err)
 			sbi->method = sbi_methods[i];
-			break;
-		}
-		if (err != -ENODEV)
+		else if (err != -ENODEV)
 			pr_warn("SBI method \"%s\" cannot be used (error %d)\n",
 				sbi_methods[i]->name, err);
 	}
+	sbi->method = sbi->method ?: &riscv_pmu_sbi_plain_method;
 
 	if (!sbi_is_chosen(sbi->method))
 		pr_warn("the firmware does not support riscv_pmu.sbi=%s, using plain calls; choose auto, batch, snapshot or plain\n",
@@ -269,34 +257,15 @@ static void sbi_choose_method(struct riscv_pmu *pmu)
 	}
 }
 
-static void sbi_name_firmware(struct riscv_pmu *pmu)
-{
-	scnprintf(pmu->firmware, sizeof(pmu->firmware), "SBI %lu.%lu, %s calls",
-		  sbi_major_version(), sbi_minor_version(), to_sbi(pmu)->method->name);
-}
-
 /* Applies a batch without the free-running counters. */
 static int sbi_apply_others(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	const u64 others = ~pmu->free_running_ctrs;
-	u64 stop = batch->stop, release = batch->release, program = batch->program;
-	u64 start = batch->start, load = batch->load;
-	int err = 0;
 
-	batch->stop &= others;
-	batch->release &= others;
-	batch->program &= others;
-	batch->start &= others;
-	batch->load &= others;
-	if (batch->stop | batch->release | batch->program | batch->start)
-		err = to_sbi(pmu)->method->apply(pmu, batch);
-	batch->stop = stop;
-	batch->release = release;
-	batch->program = program;
-	batch->start = start;
-	batch->load = load;
+	if (!((batch->stop | batch->release | batch->program | batch->start) & others))
+		return 0;
 
-	return err;
+	return riscv_pmu_sbi_apply_some(pmu, batch, others, to_sbi(pmu)->method->apply);
 }
 
 /* Finds out what the counters can do; they are all stopped. */
@@ -335,7 +304,8 @@ static int sbi_probe(struct riscv_pmu *pmu)
 	spin_lock_init(&sbi->lock);
 	pmu->priv = no_free_ptr(sbi);
 	sbi_choose_method(pmu);
-	sbi_name_firmware(pmu);
+	scnprintf(pmu->firmware, sizeof(pmu->firmware), "SBI %lu.%lu, %s calls",
+		  sbi_major_version(), sbi_minor_version(), to_sbi(pmu)->method->name);
 	pmu->loads = true;
 	pmu->raw_bits = sbi_spec_version >= sbi_mk_version(3, 0) ? SBI_RAW_V2_BITS : SBI_RAW_BITS;
 	scoped_guard(riscv_pmu_irqsave)

@@ -31,16 +31,6 @@ static_assert(sizeof(struct sbi_pmu_batch_shmem) == SBI_PMU_BATCH_SHMEM_SIZE);
 static DEFINE_PER_CPU(struct sbi_pmu_batch_shmem *, batch_page);
 static DEFINE_PER_CPU(struct sbi_pmu_batch_shmem *, batch_shmem);
 
-static void batch_free_pages(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		free_page((unsigned long)per_cpu(batch_page, cpu));
-		per_cpu(batch_page, cpu) = NULL;
-	}
-}
-
 static int batch_probe(struct riscv_pmu *pmu)
 {
 	unsigned int cpu;
@@ -51,13 +41,18 @@ static int batch_probe(struct riscv_pmu *pmu)
 	for_each_possible_cpu(cpu) {
 		if (!per_cpu(batch_page, cpu))
 			per_cpu(batch_page, cpu) = (void *)get_zeroed_page(GFP_KERNEL);
-		if (!per_cpu(batch_page, cpu)) {
-			batch_free_pages();
-			return -ENOMEM;
-		}
+		if (!per_cpu(batch_page, cpu))
+			goto free_pages;
 	}
 	pmu->one_call = true;
 	return 0;
+
+free_pages:
+	for_each_possible_cpu(cpu) {
+		free_page((unsigned long)per_cpu(batch_page, cpu));
+		per_cpu(batch_page, cpu) = NULL;
+	}
+	return -ENOMEM;
 }
 
 static int batch_hart_start(void)
@@ -95,8 +90,8 @@ static void batch_write_configs(struct sbi_pmu_batch_shmem *shmem,
 }
 
 /*
- * Handles an error of a batch. If the page has the failed counters, these are reported to the
- * caller. Otherwise the firmware has refused the batch, or cannot access the page.
+ * If the page has the failed counters, these are reported to the caller. Otherwise the firmware has
+ * refused the batch, or cannot access the page.
  */
 static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
 			       const struct sbi_pmu_batch_shmem *shmem, int err)
@@ -111,9 +106,10 @@ static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *ba
 		return riscv_pmu_sbi_plain_apply(pmu, batch);
 	}
 
-	batch->failed = failed & (batch->program | batch->start);
-	this_cpu_and(riscv_pmu_sbi_configs, ~batch->failed);
-	return batch->failed ? err : 0;
+	failed &= batch->program | batch->start;
+	batch->failed |= failed;
+	this_cpu_and(riscv_pmu_sbi_configs, ~failed);
+	return failed ? err : 0;
 }
 
 static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
@@ -151,28 +147,22 @@ static int batch_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 
 	if (likely(!riscv_pmu_sbi_batch_apply(bit, 0, bit)))
 		return 0;
 
-	/*
-	 * Ignore the value that is read now: the failed call may have written the counter
-	 * already.
-	 */
+	/* The value that is read now is ignored: the failed call may have written the counter. */
 	return riscv_pmu_sbi_plain_reload(pmu, ctr, value, &unused);
 }
 
 static int batch_event_ctrs(u32 event_idx, u64 event_data, u64 *ctrs)
 {
 	struct sbi_pmu_batch_shmem *shmem;
-	unsigned long irqs;
-	int err = -ENODEV;
+	int err;
 
-	*ctrs = 0;
-	irqs = riscv_pmu_irq_save();
+	guard(riscv_pmu_irqsave)();
 	shmem = this_cpu_read(batch_shmem);
-	if (shmem)
-		err = riscv_pmu_sbi_batch_resolve(event_idx, event_data);
-	if (!err)
-		*ctrs = READ_ONCE(shmem->ctrs);
-	riscv_pmu_irq_restore(irqs);
+	if (!shmem)
+		return -ENODEV;
 
+	err = riscv_pmu_sbi_batch_resolve(event_idx, event_data);
+	*ctrs = err ? 0 : READ_ONCE(shmem->ctrs);
 	/* No counter can hold the event (-ENOENT): this is a valid result, not an error. */
 	return err == -ENOENT ? 0 : err;
 }

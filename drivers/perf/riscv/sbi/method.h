@@ -15,7 +15,7 @@
  * struct riscv_pmu_sbi_method - an SBI method: a way to apply a batch
  * @name:	its name in riscv_pmu.sbi= and in the boot message
  * @probe:	check whether the firmware supports the method, and allocate the memory of all
- *		harts. Process context. -ENODEV: not supported
+ *		harts. Process context. -ENODEV: not supported. NULL: any firmware supports it
  * @hart_start:	prepare this hart's firmware for @apply. If it fails, plain calls apply the
  *		hart's batches. May be NULL. Interrupts off
  * @hart_stop:	undo @hart_start. May be NULL. Interrupts off
@@ -60,6 +60,29 @@ static_assert(RISCV_PMU_INH_VU << 3 == SBI_PMU_CFG_FLAG_SET_VUINH &&
 static inline unsigned long riscv_pmu_sbi_inh_to_flags(u32 inh)
 {
 	return FIELD_PREP(SBI_CFG_FLAGS_INH, inh);
+}
+
+/* Applies a batch to some of its counters. The core needs its masks unchanged. */
+static inline int
+riscv_pmu_sbi_apply_some(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch, u64 ctrs,
+			 int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch))
+{
+	const u64 stop = batch->stop, release = batch->release, program = batch->program;
+	const u64 start = batch->start, load = batch->load;
+	int err;
+
+	batch->stop &= ctrs;
+	batch->release &= ctrs;
+	batch->program &= ctrs;
+	batch->start &= ctrs;
+	batch->load &= ctrs;
+	err = apply(pmu, batch);
+	batch->stop = stop;
+	batch->release = release;
+	batch->program = program;
+	batch->start = start;
+	batch->load = load;
+	return err;
 }
 
 int riscv_pmu_sbi_plain_prepare(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);

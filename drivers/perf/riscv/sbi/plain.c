@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SBI method "plain": it applies a batch by the calls that every firmware supports (SBI
- * 3.0, chapter 11). Counters are stopped by mask and configured one by one. They are started
- * by mask, or one by one if they start from a value.
+ * The SBI method "plain": it applies a batch by the calls that every firmware supports. Counters are
+ * stopped by mask and configured one by one. They are started by mask, or one by one if they start
+ * from a value.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
@@ -81,39 +81,15 @@ static void sbi_stop(u64 ctrs, unsigned long flags)
 }
 
 /*
- * The interrupt was acknowledged when its handler began, but a level may have set it again until
- * the counter stopped. While it is pending, OpenSBI's START does not clear the overflow flag.
+ * Stops counters that keep their config. The interrupt was acknowledged when its handler began, but
+ * a level may have set it again until the counter stopped. While it is pending, OpenSBI's START
+ * does not clear the overflow flag.
  */
-static void sbi_ack_level(const struct riscv_pmu *pmu)
+static __always_inline void sbi_pause(const struct riscv_pmu *pmu, u64 ctrs)
 {
+	sbi_stop(ctrs, 0);
 	if (unlikely(pmu->level_irq))
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
-}
-
-static void sbi_stop_batch(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
-{
-	if (batch->stop) {
-		sbi_stop(batch->stop, 0);
-		sbi_ack_level(pmu);
-	}
-	if (batch->release) {
-		sbi_stop(batch->release, SBI_PMU_STOP_FLAG_RESET);
-		this_cpu_and(riscv_pmu_sbi_configs, ~batch->release);
-	}
-}
-
-static int sbi_write_batch(struct riscv_pmu_batch *batch)
-{
-	int err = 0;
-
-	for_each_ctr(ctr, batch->program) {
-		int ret = sbi_write_config(ctr, &batch->setup[ctr].cfg);
-
-		if (ret)
-			err = sbi_fail(batch, ctr, err ?: ret);
-	}
-
-	return err;
 }
 
 static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err)
@@ -123,14 +99,9 @@ static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err
 	return unlikely(ret) ? sbi_fail(batch, ctr, err ?: ret) : err;
 }
 
-/**
- * riscv_pmu_sbi_plain_start() - start the counters of a batch that have not failed
- * @batch:	the batch
- * @load:	counters of @batch->load to start from their values; the other counters of
- *		that mask are already started
- *
- * Context: interrupts off.
- * Return: 0, or the errno of the first counter that fails.
+/*
+ * Starts the counters of a batch that have not failed. @load: those of batch->load that are not
+ * started yet. Returns the errno of the first counter that fails, or 0.
  */
 noinline int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 {
@@ -148,50 +119,45 @@ noinline int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 	return err;
 }
 
-/**
- * riscv_pmu_sbi_plain_prepare() - apply the stops, releases and configs of a batch
- * @pmu:	the PMU
- * @batch:	the batch
- *
- * Context: interrupts off.
- * Return: 0, or the errno of the first counter in @batch->failed.
- */
+/* Applies the stops, releases and configs. Returns the errno of the first that fails, or 0. */
 int riscv_pmu_sbi_plain_prepare(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
-	sbi_stop_batch(pmu, batch);
-	return sbi_write_batch(batch);
+	int err = 0;
+
+	if (batch->stop)
+		sbi_pause(pmu, batch->stop);
+	if (batch->release) {
+		sbi_stop(batch->release, SBI_PMU_STOP_FLAG_RESET);
+		this_cpu_and(riscv_pmu_sbi_configs, ~batch->release);
+	}
+	for_each_ctr(ctr, batch->program) {
+		int ret = sbi_write_config(ctr, &batch->setup[ctr].cfg);
+
+		if (ret)
+			err = sbi_fail(batch, ctr, err ?: ret);
+	}
+
+	return err;
 }
 
 static noinline int sbi_change_batch(const struct riscv_pmu *pmu,
 				     struct riscv_pmu_batch *batch)
 {
-	int err, ret;
+	int err = riscv_pmu_sbi_plain_prepare(pmu, batch);
+	int ret = riscv_pmu_sbi_plain_start(batch, batch->load);
 
-	err = riscv_pmu_sbi_plain_prepare(pmu, batch);
-	ret = riscv_pmu_sbi_plain_start(batch, batch->load);
 	return err ?: ret;
 }
 
-/**
- * riscv_pmu_sbi_plain_apply() - apply a batch
- * @pmu:	the PMU
- * @batch:	the batch
- *
- * The fast path is for a batch that only restarts one counter from a value, after an overflow.
- *
- * Context: interrupts off.
- * Return: 0, or the errno of the first counter in @batch->failed.
- */
+/* The fast path is for a batch that only restarts one counter from a value, after an overflow. */
 int riscv_pmu_sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	u64 start = batch->start;
 
 	if (batch->release | batch->program)
 		return sbi_change_batch(pmu, batch);
-	if (batch->stop) {
-		sbi_stop(batch->stop, 0);
-		sbi_ack_level(pmu);
-	}
+	if (batch->stop)
+		sbi_pause(pmu, batch->stop);
 	if (!start)
 		return 0;
 	if (start != batch->load || start & (start - 1))
@@ -200,22 +166,11 @@ int riscv_pmu_sbi_plain_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *bat
 	return sbi_start_at(batch, __ffs64(start), 0);
 }
 
-/**
- * riscv_pmu_sbi_plain_reload() - restart a running counter from another value
- * @pmu:	the PMU
- * @ctr:	number of a running hardware counter
- * @value:	the value from which the counter restarts
- * @was:	out: the counter's value when it was stopped
- *
- * Context: interrupts off.
- * Return: 0, or a negative errno: the counter is then stopped and has no config.
- */
 int riscv_pmu_sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was)
 {
 	int err;
 
-	sbi_stop(BIT_ULL(ctr), 0);
-	sbi_ack_level(pmu);
+	sbi_pause(pmu, BIT_ULL(ctr));
 	*was = pmu->ctr[ctr].read();
 	err = riscv_pmu_sbi_start_at(ctr, value);
 	if (unlikely(err))
@@ -224,14 +179,8 @@ int riscv_pmu_sbi_plain_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 valu
 	return err;
 }
 
-static int sbi_plain_probe(struct riscv_pmu *pmu)
-{
-	return 0;
-}
-
 const struct riscv_pmu_sbi_method riscv_pmu_sbi_plain_method = {
 	.name		= "plain",
-	.probe		= sbi_plain_probe,
 	.apply		= riscv_pmu_sbi_plain_apply,
 	.reload		= riscv_pmu_sbi_plain_reload,
 };

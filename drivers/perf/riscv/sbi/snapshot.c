@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SBI method "snapshot": the hart shares a page with the firmware, so that one call can
- * start several counters from different values, or return which counters have overflowed.
- * Firmware may support this since SBI 2.0 (SBI 3.0, chapter 11: SNAPSHOT_SET_SHMEM). The
- * index of a counter in the page is its number minus the call's counter_idx_base.
+ * The SBI method "snapshot" (SBI 2.0, SNAPSHOT_SET_SHMEM): the hart shares a page with the firmware,
+ * so that one call can start several counters from different values, or return which counters have
+ * overflowed. The index of a counter in the page is its number minus the call's counter_idx_base.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
@@ -136,11 +135,10 @@ static u64 snapshot_overflowed_word(struct riscv_pmu_snapshot_data *shmem, u64 c
 }
 
 /*
- * The firmware writes the overflow bits when it stops counters. They are then started again
- * from their present values, because counters without an overflow point have to keep
- * counting; the core stops the others. KVM (Linux 6.12) sets the bits of earlier snapshots
- * again until a start reads the page. The core ignores such a counter, because none of its
- * events has reached its overflow point.
+ * The firmware writes the overflow bits when it stops counters. They are then started again from
+ * their present values, because counters without an overflow point have to keep counting. KVM
+ * (Linux 6.12) sets the bits of earlier snapshots again until a start reads the page. The core
+ * ignores such a counter, because none of its events has reached its overflow point.
  */
 static u64 snapshot_overflowed(u64 ctrs)
 {

@@ -14,6 +14,7 @@
 #include "../csr.h"
 #include "../event.h"
 #include "../nmi/block.h"
+#include "../sbi/method.h"
 #include "ssccfg.h"
 
 static u64 ssccfg_fixed_ctr(const struct riscv_pmu *pmu, u32 event_idx)
@@ -123,7 +124,7 @@ static void ssccfg_claim_new(const struct riscv_pmu *pmu, u64 ctrs)
 }
 
 /* One instruction stops all counters, and another one starts them. */
-static noinline int ssccfg_apply_hw(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
+static noinline int ssccfg_apply_hw(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	u64 stop = batch->stop | batch->release;
 	u64 write = batch->release | batch->program | batch->load;
@@ -140,21 +141,7 @@ static noinline int ssccfg_apply_hw(const struct riscv_pmu *pmu, struct riscv_pm
 	return batch->failed ? -EIO : 0;
 }
 
-/* Copies a batch's masks, limited to some of its counters. */
-static void ssccfg_copy_masks(struct riscv_pmu_batch *to, const struct riscv_pmu_batch *from,
-			      u64 ctrs)
-{
-	to->stop = from->stop & ctrs;
-	to->release = from->release & ctrs;
-	to->program = from->program & ctrs;
-	to->start = from->start & ctrs;
-	to->load = from->load & ctrs;
-	to->failed = from->failed & ctrs;
-}
-
-/*
- * In a non-retentive idle state the firmware has lost the hart's counters and its shared memory.
- */
+/* In a non-retentive idle state the firmware has lost the hart's counters and its shared memory. */
 static void ssccfg_wake_fw(struct riscv_pmu *sbi)
 {
 	if (likely(!this_cpu_read(riscv_pmu_ssccfg_hart.fw_asleep)))
@@ -167,33 +154,12 @@ static void ssccfg_wake_fw(struct riscv_pmu *sbi)
 /* Hardware counters are written here, firmware counters by the SBI backend. */
 static noinline int ssccfg_apply_both(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
-	const u64 stop = batch->stop, release = batch->release, program = batch->program;
-	const u64 start = batch->start, load = batch->load;
-	const u64 hw = ssccfg_hw_ctrs(pmu);
 	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
 	int err_hw, err_fw;
-	u64 failed;
 
-	ssccfg_copy_masks(batch, batch, hw);
-	err_hw = ssccfg_apply_hw(pmu, batch);
-	failed = batch->failed;
-
-	batch->stop = stop;
-	batch->release = release;
-	batch->program = program;
-	batch->start = start;
-	batch->load = load;
-	batch->failed = 0;
-	ssccfg_copy_masks(batch, batch, pmu->fw_ctrs);
+	err_hw = riscv_pmu_sbi_apply_some(pmu, batch, ssccfg_hw_ctrs(pmu), ssccfg_apply_hw);
 	ssccfg_wake_fw(sbi);
-	err_fw = sbi->ops.apply(sbi, batch);
-
-	batch->stop = stop;
-	batch->release = release;
-	batch->program = program;
-	batch->start = start;
-	batch->load = load;
-	batch->failed |= failed;
+	err_fw = riscv_pmu_sbi_apply_some(sbi, batch, pmu->fw_ctrs, sbi->ops.apply);
 	return err_hw ?: err_fw;
 }
 
