@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SBI method "batch": it applies a batch by one call of the PMU batch extension, which the
- * patches in opensbi/ add to OpenSBI. Documentation/arch/riscv/sbi-pmu-batch.rst specifies it.
+ * The SBI method "batch": it applies a batch by one call of the PMU batch extension
+ * (Documentation/arch/riscv/sbi-pmu-batch.rst), which the patches in opensbi/ add to OpenSBI.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt

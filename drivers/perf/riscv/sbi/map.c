@@ -83,12 +83,7 @@ static void map_report(unsigned int mapped, unsigned int refused, bool unable, u
 			absent, unable ? ", and some are missing" : "");
 }
 
-/**
- * riscv_pmu_sbi_map_events() - give the firmware the core's events for which it has no map
- * @pmu:	the PMU, its counters known
- *
- * Context: process, on one of the PMU's harts, before it is asked about events.
- */
+/* Gives the firmware the core's events for which it has no map, before it is asked about events. */
 void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu)
 {
 	const u64 hw_ctrs = pmu->ctrs & ~pmu->fw_ctrs, hpm_ctrs = hw_ctrs & ~pmu->fixed_ctrs;

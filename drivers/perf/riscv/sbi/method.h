@@ -22,14 +22,13 @@
  * @apply:	as &riscv_pmu_ops.apply
  * @reload:	as &riscv_pmu_ops.reload
  * @event_ctrs:	get from the firmware the counters that can hold an event, in use or not; 0 if
- *		there are none, or if the firmware does not know the counters of any event.
- *		An errno if it does not know those of this event. May be NULL. Process context
+ *		there are none, or if it does not know those of any event. An errno if it does not
+ *		know those of this event. May be NULL. Process context
  * @map_event:	give the firmware an event for which it has no map, and the counters that can hold
  *		it. -EIO: the firmware refuses it. Another errno: it takes none. May be NULL.
  *		Process context
  * @overflowed:	find out without an overflow CSR which of the given running counters have
- *		overflowed. The result may include a counter that has not. The counters keep
- *		running. May be NULL. Interrupts off
+ *		overflowed, or may have. They keep running. May be NULL. Interrupts off
  */
 struct riscv_pmu_sbi_method {
 	const char *name;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SBI method "plain": it applies a batch by the calls that every firmware supports. Counters are
- * stopped by mask and configured one by one. They are started by mask, or one by one if they start
- * from a value.
+ * The SBI method "plain": it applies a batch by the calls that every firmware supports. Counters
+ * are stopped by mask and configured one by one. They are started by mask, or one by one if they
+ * start from a value.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt

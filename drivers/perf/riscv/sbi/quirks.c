@@ -39,7 +39,7 @@ static bool sbi_advances(struct riscv_pmu *pmu, unsigned int ctr)
 	return pmu->ctr[ctr].read() != before;
 }
 
-/* Whether this hart can read a counter; a guest of KVM can only if the counter is configured. */
+/* A KVM guest can read a counter only if it is configured. */
 static bool sbi_is_readable(const struct riscv_pmu *pmu, unsigned int ctr)
 {
 	bool is = riscv_pmu_csr_is_readable(riscv_pmu_ctr_to_hpm(pmu, ctr));
@@ -71,10 +71,10 @@ static int sbi_count_advances(struct riscv_pmu *pmu, unsigned int ctr)
  * In how many rounds a fixed counter moves with the given modes inhibited, or a negative
  * errno: a firmware that refuses says nothing about the counter.
  */
-static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx, u32 inh)
+static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32 inh)
 {
 	unsigned long flags = riscv_pmu_sbi_inh_to_flags(inh);
-	int ret = riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), flags, event_idx, 0);
+	int ret = riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), flags, sbi_fixed_event(pmu, ctr), 0);
 
 	if (ret >= 0)
 		ret = riscv_pmu_sbi_start(BIT_ULL(ctr));
@@ -87,23 +87,16 @@ static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32
 
 static bool sbi_fixed_filters(struct riscv_pmu *pmu, unsigned int ctr)
 {
-	u32 event_idx = sbi_fixed_event(pmu, ctr);
-
 	guard(irqsave)();
-	return sbi_count_fixed_advances(pmu, ctr, event_idx, 0) == SBI_NR_ROUNDS &&
-	       sbi_count_fixed_advances(pmu, ctr, event_idx, SBI_ALL_MODES) == 0;
+	return sbi_count_fixed_advances(pmu, ctr, 0) == SBI_NR_ROUNDS &&
+	       sbi_count_fixed_advances(pmu, ctr, SBI_ALL_MODES) == 0;
 }
 
-/**
- * riscv_pmu_sbi_find_fixed_filters() - test whether fixed counters can filter
- * @pmu:	the PMU, its counters and events known
- *
+/*
  * Smcntrpmf adds filters to cycle and instret. S-mode cannot query whether both the hart and the
  * firmware support it, so it is tested: a counter that advances in every round without filters must
- * not advance in any round with all modes inhibited. If the result is unclear,
- * the counter is not used with filters: it could expose the kernel to users who must not see it.
- *
- * Context: process.
+ * not advance in any round with all modes inhibited. If the result is unclear, the counter is not
+ * used with filters: it could expose the kernel to users who must not see it.
  */
 void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu)
 {
@@ -169,19 +162,14 @@ static bool sbi_can_interrupt(struct riscv_pmu *pmu, unsigned int ctr)
 	return false;
 }
 
-/**
- * riscv_pmu_sbi_test_fixed_irqs() - test whether fixed counters interrupt
- * @pmu:	the PMU, its counters and events known; those of its fixed counters that do not
- *		interrupt leave &riscv_pmu.irq_ctrs
- *
- * On T-Head's and Andes' cores they can, but firmware has to enable that, and has to clear their
- * overflow flags. Without it, sampling by them would end after the first sample.
+/*
+ * Removes the fixed counters that do not interrupt from pmu->irq_ctrs. On T-Head's and Andes' cores
+ * they can, but firmware has to enable that, and has to clear their overflow flags. Without it,
+ * sampling by them would end after the first sample.
  *
  * A core with a CSR of its own for these flags needs the same of the firmware for its programmable
  * counters. They are not tested, because the rates of their events are unknown. If no fixed counter
  * interrupts there, none does.
- *
- * Context: process.
  */
 void riscv_pmu_sbi_test_fixed_irqs(struct riscv_pmu *pmu)
 {
@@ -207,14 +195,9 @@ static bool sbi_is_free_running(struct riscv_pmu *pmu, unsigned int ctr)
 	return sbi_count_advances(pmu, ctr) > 0;
 }
 
-/**
- * riscv_pmu_sbi_find_free_running() - find fixed counters that the firmware does not configure
- * @pmu:	the PMU, its counters and events known, all counters stopped
- *
+/*
  * OpenSBI 1.9 with Sscofpmf announces fixed counters, but refuses to configure them. One that
- * advances is used read-only, as by the legacy backend; others are not used.
- *
- * Context: process.
+ * advances although it is stopped is used read-only, as by the legacy backend; others are not used.
  */
 void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu)
 {
@@ -237,7 +220,10 @@ void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu)
 	}
 }
 
-/* Whether a fixed counter of this hart does what the probe has found on another hart. */
+/*
+ * Whether a fixed counter of this hart does what the probe has found on another hart. A filter that
+ * this hart does not have would expose the kernel to users who must not see it.
+ */
 static bool sbi_fixed_is_equal(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	u64 bit = BIT_ULL(ctr);
@@ -249,15 +235,7 @@ static bool sbi_fixed_is_equal(struct riscv_pmu *pmu, unsigned int ctr)
 	       (!(pmu->irq_ctrs & bit) || sbi_can_interrupt(pmu, ctr));
 }
 
-/**
- * riscv_pmu_sbi_has_fixed_ctrs() - whether this hart has the fixed counters of its PMU
- * @pmu:	the PMU, which was probed on another hart
- *
- * A filter that this hart does not have would expose the kernel to users who must not see it.
- *
- * Context: interrupts off; no counter is in use.
- * Return: true if each of them does what it does on the hart that was probed.
- */
+/* Whether all fixed counters of this hart do. No counter is in use. */
 bool riscv_pmu_sbi_has_fixed_ctrs(struct riscv_pmu *pmu)
 {
 	for_each_ctr(ctr, pmu->fixed_ctrs) {
@@ -305,24 +283,16 @@ static bool sbi_has_duplicate_quirk(struct riscv_pmu *pmu)
 /* Chooses one of some counters, in turn. */
 static u64 sbi_pick_home(u64 ctrs, unsigned int nr)
 {
-	if (!ctrs)
-		return 0;
-
 	for (nr %= hweight64(ctrs); nr; nr--)
 		ctrs &= ctrs - 1;
 
 	return ctrs & -ctrs;
 }
 
-/**
- * riscv_pmu_sbi_find_quirks() - work around QEMU's duplicate event
- * @pmu:	the PMU, its counters and events known
- *
- * Each event is restricted to one counter besides its fixed one. If it is opened a second time,
- * with other filters, it is multiplexed instead of counting nothing. Raw events are not
- * restricted: QEMU counts none.
- *
- * Context: process.
+/*
+ * With QEMU's duplicate event, each event is restricted to one counter besides its fixed one. If it
+ * is opened a second time, with other filters, it is multiplexed instead of counting nothing. Raw
+ * events are not restricted: QEMU counts none.
  */
 void riscv_pmu_sbi_find_quirks(struct riscv_pmu *pmu)
 {
@@ -336,7 +306,7 @@ void riscv_pmu_sbi_find_quirks(struct riscv_pmu *pmu)
 		u64 ctrs = sbi->std_ctrs[i] & ~pmu->fixed_ctrs;
 
 		sbi->std_ctrs[i] &= pmu->fixed_ctrs;
-		sbi->std_ctrs[i] |= sbi_pick_home(ctrs, nr);
-		nr += !!ctrs;
+		if (ctrs)
+			sbi->std_ctrs[i] |= sbi_pick_home(ctrs, nr++);
 	}
 }

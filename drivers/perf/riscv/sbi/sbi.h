@@ -39,8 +39,7 @@ struct sbi_known {
  * @can_resolve: the firmware tells which counters can hold an event: it need not be tried
  * @has_event_info: the firmware tells whether any counter can hold an event (SBI 3.0)
  * @std_ctrs:	counters that can hold each standard event: general (by code), cache, firmware
- * @lock:	of @known and @known_next; held for a few instructions with interrupts on, because
- *		none takes it
+ * @lock:	of @known and @known_next
  * @known:	raw and platform-specific firmware events; users choose the selectors, so it is
  *		bounded, and the newest replace the oldest
  * @known_next:	the next entry to replace, modulo SBI_NR_KNOWN
@@ -52,6 +51,7 @@ struct riscv_pmu_sbi {
 	bool			can_resolve;
 	bool			has_event_info;
 	u64			std_ctrs[SBI_NR_STD];
+	/* Held for a few instructions; interrupts stay on, because none takes it. */
 	spinlock_t		lock;
 	struct sbi_known	known[SBI_NR_KNOWN];
 	unsigned int		known_next;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SBI method "snapshot" (SBI 2.0, SNAPSHOT_SET_SHMEM): the hart shares a page with the firmware,
- * so that one call can start several counters from different values, or return which counters have
- * overflowed. The index of a counter in the page is its number minus the call's counter_idx_base.
+ * The SBI method "snapshot" (since SBI 2.0): the hart shares a page with the firmware, so that one
+ * call can start several counters from different values, or return which counters have overflowed.
+ * The index of a counter in the page is its number minus the call's counter_idx_base.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
