@@ -320,4 +320,18 @@ static inline u64 riscv_pmu_hpms_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, 
 	return hit;
 }
 
+/* The inverse of riscv_pmu_hpms_to_ctrs() */
+static inline u32 riscv_pmu_ctrs_to_hpms(const struct riscv_pmu *pmu, u64 ctrs)
+{
+	u32 hpms = 0;
+
+	if (likely(pmu->is_identity))
+		return ctrs;
+
+	for_each_ctr(ctr, ctrs)
+		hpms |= BIT(riscv_pmu_ctr_to_hpm(pmu, ctr));
+
+	return hpms;
+}
+
 #endif /* _RISCV_PMU_BACKEND_H */

@@ -64,6 +64,13 @@ static inline u32 riscv_pmu_event_code(u32 event_idx)
 	return event_idx & RISCV_PMU_EVENT_CODE_MASK;
 }
 
+static inline bool riscv_pmu_event_is_raw(u32 event_idx)
+{
+	u32 type = riscv_pmu_event_type(event_idx);
+
+	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
+}
+
 /* The fixed counters, by the numbers of their CSRs. */
 #define RISCV_PMU_FIXED_HPMS	(BIT(PMU_CSR_CTR_CYCLE) | BIT(PMU_CSR_CTR_INSTRET))
 

@@ -114,7 +114,7 @@ static bool sbi_find_out(const struct riscv_pmu_sbi *sbi, struct sbi_known *even
 		event->unable = ctrs & ~able;
 		return true;
 	}
-	if (sbi->has_event_info && sbi_is_raw(event->event_idx) && !event->able &&
+	if (sbi->has_event_info && riscv_pmu_event_is_raw(event->event_idx) && !event->able &&
 	    !riscv_pmu_sbi_event_is_supported(event->event_idx, event->event_data)) {
 		event->unable = ctrs;
 		return true;

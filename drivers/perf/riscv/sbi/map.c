@@ -59,18 +59,7 @@ static bool map_is_for_all_harts(const struct riscv_pmu_platform *platform)
 	return false;
 }
 
-/* The numbers of the counters' CSRs, by which the table names them. */
-static u64 map_hpms(const struct riscv_pmu *pmu, u64 ctrs)
-{
-	u64 hpms = 0;
-
-	for_each_ctr(ctr, ctrs)
-		hpms |= BIT_ULL(riscv_pmu_ctr_to_hpm(pmu, ctr));
-
-	return hpms;
-}
-
-static void map_report(unsigned int mapped, unsigned int refused, bool unable, u64 absent)
+static void map_report(unsigned int mapped, unsigned int refused, bool unable, u32 absent)
 {
 	if (mapped)
 		pr_info("the firmware had no map for %u events of this core, and uses the driver's\n",
@@ -79,7 +68,7 @@ static void map_report(unsigned int mapped, unsigned int refused, bool unable, u
 		pr_warn("the firmware refuses %u events of this core, so they are missing; rvpmu doctor --dts prints a devicetree node with them\n",
 			refused);
 	if (absent)
-		pr_warn("the firmware has no counters 0x%llx of this core, so events use the others%s; newer firmware may have all counters\n",
+		pr_warn("the firmware has no counters 0x%x of this core, so events use the others%s; newer firmware may have all counters\n",
 			absent, unable ? ", and some are missing" : "");
 }
 
@@ -90,7 +79,7 @@ void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu)
 	const struct riscv_pmu_sbi_method *method = to_sbi(pmu)->method;
 	const struct riscv_pmu_platform *platform = pmu->platform;
 	unsigned int mapped = 0, refused = 0;
-	u64 hpms = map_hpms(pmu, hw_ctrs), absent = 0;
+	u32 hpms = riscv_pmu_ctrs_to_hpms(pmu, hw_ctrs), absent = 0;
 	bool may_map = false, unable = false;
 
 	if (!platform || !method->map_event)

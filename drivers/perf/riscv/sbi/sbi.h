@@ -62,13 +62,6 @@ static inline struct riscv_pmu_sbi *to_sbi(const struct riscv_pmu *pmu)
 	return pmu->priv;
 }
 
-static inline bool sbi_is_raw(u32 event_idx)
-{
-	u32 type = riscv_pmu_event_type(event_idx);
-
-	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
-}
-
 /* events.c */
 u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 u64 riscv_pmu_sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);

@@ -17,27 +17,15 @@
 #include "../sbi/method.h"
 #include "ssccfg.h"
 
-static u64 ssccfg_fixed_ctr(const struct riscv_pmu *pmu, u32 event_idx)
-{
-	return riscv_pmu_hpms_to_ctrs(pmu, pmu->fixed_ctrs, riscv_pmu_event_fixed_hpm(event_idx));
-}
-
-static bool ssccfg_is_raw(u32 event_idx)
-{
-	u32 type = riscv_pmu_event_type(event_idx);
-
-	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
-}
-
 static u64 ssccfg_selector(const struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	const struct ssccfg_event *event;
 
-	if (ssccfg_is_raw(cfg->event_idx))
+	if (riscv_pmu_event_is_raw(cfg->event_idx))
 		return cfg->event_data;
 
-	event = riscv_pmu_ssccfg_find_event(to_ssccfg(pmu), cfg->event_idx);
-	return event ? event->selector.selector : 0;
+	event = riscv_pmu_ssccfg_find_event(pmu, cfg->event_idx);
+	return event ? event->selector : 0;
 }
 
 /* --- a batch --- */
@@ -82,10 +70,9 @@ static void ssccfg_write_ctr(const struct riscv_pmu *pmu, struct riscv_pmu_batch
 
 	riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
 	if ((batch->release | batch->program) & bit) {
-		u64 event = 0;
+		u64 event = batch->program & bit ?
+			    ssccfg_encode(pmu, ctr, &batch->setup[ctr].cfg) : 0;
 
-		if (batch->program & bit)
-			event = ssccfg_encode(pmu, ctr, &batch->setup[ctr].cfg);
 		if (ssccfg_has_event(pmu, ctr) && !ssccfg_write_event(written, event)) {
 			batch->failed |= bit;
 			return;
@@ -130,13 +117,13 @@ static noinline int ssccfg_apply_hw(struct riscv_pmu *pmu, struct riscv_pmu_batc
 	u64 write = batch->release | batch->program | batch->load;
 
 	if (stop)
-		riscv_pmu_csr_inhibit(ssccfg_ctrs_to_hpms(pmu, stop));
+		riscv_pmu_csr_inhibit(riscv_pmu_ctrs_to_hpms(pmu, stop));
 	if (batch->program)
 		ssccfg_claim_new(pmu, batch->program);
 	if (write)
 		ssccfg_write_ctrs(pmu, batch, write);
 	if (batch->start)
-		riscv_pmu_csr_uninhibit(ssccfg_ctrs_to_hpms(pmu, batch->start & ~batch->failed));
+		riscv_pmu_csr_uninhibit(riscv_pmu_ctrs_to_hpms(pmu, batch->start & ~batch->failed));
 
 	return batch->failed ? -EIO : 0;
 }
@@ -215,6 +202,17 @@ static u64 ssccfg_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 
 /* --- which counters can hold an event --- */
 
+/* Returns the standard event that a selector selects, or NULL. */
+static const struct ssccfg_event *ssccfg_find_selector(const struct riscv_pmu *pmu, u64 selector)
+{
+	ssccfg_for_each_event(event, to_ssccfg(pmu)) {
+		if (event->selector == selector)
+			return event;
+	}
+
+	return NULL;
+}
+
 /*
  * Tries a raw event on the counters that hold no event. If one accepts it, the others are assumed
  * to accept it too. If all counters hold events, it is unknown: add() tries it then.
@@ -252,8 +250,7 @@ static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_con
 
 	if (riscv_pmu_event_type(cfg->event_idx) == RISCV_PMU_EVENT_TYPE_FW)
 		return pmu->fw_ctrs ? ssccfg->sbi.ops.untried_ctrs(&ssccfg->sbi, cfg) : 0;
-	if (!ssccfg_is_raw(cfg->event_idx) ||
-	    riscv_pmu_ssccfg_find_selector(ssccfg, cfg->event_data))
+	if (!riscv_pmu_event_is_raw(cfg->event_idx) || ssccfg_find_selector(pmu, cfg->event_data))
 		return 0;
 
 	guard(preempt)();
@@ -280,13 +277,15 @@ static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_confi
 		return ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, cfg);
 	}
 
-	if (ssccfg_is_raw(cfg->event_idx)) {
-		event = riscv_pmu_ssccfg_find_selector(ssccfg, cfg->event_data);
+	if (riscv_pmu_event_is_raw(cfg->event_idx)) {
+		event = ssccfg_find_selector(pmu, cfg->event_data);
 		return event ? event->ctrs : ssccfg_try_raw(pmu, cfg->event_data);
 	}
 
-	event = riscv_pmu_ssccfg_find_event(ssccfg, cfg->event_idx);
-	return ssccfg_fixed_ctr(pmu, cfg->event_idx) | (event ? event->ctrs : 0);
+	event = riscv_pmu_ssccfg_find_event(pmu, cfg->event_idx);
+	return riscv_pmu_hpms_to_ctrs(pmu, pmu->fixed_ctrs,
+				      riscv_pmu_event_fixed_hpm(cfg->event_idx)) |
+	       (event ? event->ctrs : 0);
 }
 
 const struct riscv_pmu_ops riscv_pmu_ssccfg_ops = {

@@ -178,24 +178,13 @@ static void delegated_measure_here(void *unused)
 	this_cpu_write(delegated_trap, delegated_measure(this_cpu_ptr(&delegated_found)));
 }
 
-/**
- * riscv_pmu_ssccfg_found() - get what riscv_pmu_ssccfg_select_cpus() has found on this hart
- *
- * Context: process, at boot.
- * Return: the delegated counters.
- */
+/* What riscv_pmu_ssccfg_select_cpus() has found on this hart */
 const struct ssccfg_delegated *riscv_pmu_ssccfg_found(void)
 {
 	return raw_cpu_ptr(&delegated_found);
 }
 
-/**
- * riscv_pmu_ssccfg_has_same_ctrs() - whether this hart has the delegated counters of other harts
- * @others:	what was found on another hart
- *
- * Context: interrupts off; no counter is in use.
- * Return: true if they are the same, and can do the same.
- */
+/* Whether this hart has the delegated counters that were found on another one. None is in use. */
 bool riscv_pmu_ssccfg_has_same_ctrs(const struct ssccfg_delegated *others)
 {
 	struct ssccfg_delegated found;
@@ -230,16 +219,10 @@ static unsigned int delegated_measure_all(const struct cpumask *cpus)
 	return first;
 }
 
-/**
- * riscv_pmu_ssccfg_select_cpus() - select the harts that have the same delegated counters
- * @cpus:	in: harts without a PMU; out: the first of them with delegated counters, and the
- *		harts with the same ones
- *
- * A hart is probed if its devicetree node lists Ssccfg and Sscsrind. One that is offline cannot be
- * probed: until it comes online, it is assumed to have the same counters.
- *
- * Context: process; interrupts on.
- * Return: 0, or -ENODEV if none of the harts has delegated counters.
+/*
+ * Selects the first hart that has delegated counters, and those that have the same ones. A hart is
+ * probed if its devicetree node lists Ssccfg and Sscsrind. One that is offline cannot be probed:
+ * until it comes online, it is assumed to have the same counters.
  */
 int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus)
 {

@@ -14,6 +14,27 @@
 DEFINE_PER_CPU(struct ssccfg_hart, riscv_pmu_ssccfg_hart);
 DEFINE_PER_CPU(u64 [RISCV_MAX_COUNTERS], riscv_pmu_ssccfg_written);
 
+/* Returns a standard event, or NULL if no programmable counter can hold it. */
+const struct ssccfg_event *riscv_pmu_ssccfg_find_event(const struct riscv_pmu *pmu, u32 event_idx)
+{
+	ssccfg_for_each_event(event, to_ssccfg(pmu)) {
+		if (event->event_idx == event_idx)
+			return event;
+	}
+
+	return NULL;
+}
+
+/* Writes the event register of a stopped counter. */
+void riscv_pmu_ssccfg_write_event(const struct riscv_pmu *pmu, unsigned int ctr, u64 event)
+{
+	unsigned long select;
+
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
+	riscv_pmu_csr_write_event(event);
+	riscv_pmu_csr_select(select);
+}
+
 /*
  * S-mode can neither read nor write the bit that excludes M-mode from a counter (Smcdeleg). The
  * firmware sets it when it configures the counter, so it is asked to do that once. It then takes
@@ -22,19 +43,28 @@ DEFINE_PER_CPU(u64 [RISCV_MAX_COUNTERS], riscv_pmu_ssccfg_written);
  */
 static void ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx)
 {
-	struct ssccfg_hart *hart = this_cpu_ptr(&riscv_pmu_ssccfg_hart);
-	unsigned long select;
-
 	riscv_pmu_sbi_stop(BIT_ULL(ctr), SBI_PMU_STOP_FLAG_RESET);
 	if (riscv_pmu_sbi_cfg_match(BIT_ULL(ctr), SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0) < 0)
 		return;
 
-	hart->claimed |= BIT_ULL(ctr);
-	if (!ssccfg_has_event(pmu, ctr))
-		return;
-	select = riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
-	riscv_pmu_csr_write_event(0);
-	riscv_pmu_csr_select(select);
+	this_cpu_or(riscv_pmu_ssccfg_hart.claimed, BIT_ULL(ctr));
+	if (ssccfg_has_event(pmu, ctr))
+		riscv_pmu_ssccfg_write_event(pmu, ctr, 0);
+}
+
+/* An event that a counter can hold: the one whose home it is, if there is one; or NULL. */
+static const struct ssccfg_event *ssccfg_event_of(struct ssccfg *ssccfg, u64 ctr)
+{
+	const struct ssccfg_event *any = NULL;
+
+	ssccfg_for_each_event(event, ssccfg) {
+		if (event->home & ctr)
+			return event;
+		if (event->ctrs & ctr)
+			any = event;
+	}
+
+	return any;
 }
 
 /*
@@ -43,33 +73,24 @@ static void ssccfg_claim_ctr(const struct riscv_pmu *pmu, unsigned int ctr, u32 
  */
 static void ssccfg_claim_programmable(const struct riscv_pmu *pmu, unsigned int ctr)
 {
-	const struct ssccfg_event *event = riscv_pmu_ssccfg_event_of(to_ssccfg(pmu), BIT_ULL(ctr));
+	const struct ssccfg_event *event = ssccfg_event_of(to_ssccfg(pmu), BIT_ULL(ctr));
 
 	if (!event)
 		return;
 	if (event->home && !(event->home & this_cpu_read(riscv_pmu_ssccfg_hart.claimed)))
-		ssccfg_claim_ctr(pmu, __ffs64(event->home), event->selector.event_idx);
+		ssccfg_claim_ctr(pmu, __ffs64(event->home), event->event_idx);
 	if (!(BIT_ULL(ctr) & this_cpu_read(riscv_pmu_ssccfg_hart.claimed)))
-		ssccfg_claim_ctr(pmu, ctr, event->selector.event_idx);
+		ssccfg_claim_ctr(pmu, ctr, event->event_idx);
 }
 
-static void ssccfg_claim_fixed(const struct riscv_pmu *pmu, unsigned int ctr)
-{
-	ssccfg_claim_ctr(pmu, ctr, riscv_pmu_fixed_event(riscv_pmu_ctr_to_hpm(pmu, ctr)));
-}
-
-/**
- * riscv_pmu_ssccfg_claim() - have the firmware configure counters without M-mode
- * @pmu:	the PMU
- * @ctrs:	counters of this hart that have not been claimed yet
- *
- * Context: interrupts off.
- */
+/* Has the firmware configure counters without M-mode that have not been claimed yet. */
 void riscv_pmu_ssccfg_claim(const struct riscv_pmu *pmu, u64 ctrs)
 {
 	for_each_ctr(ctr, ctrs & to_ssccfg(pmu)->sbi_hw_ctrs) {
+		unsigned int hpm = riscv_pmu_ctr_to_hpm(pmu, ctr);
+
 		if (pmu->fixed_ctrs & BIT_ULL(ctr))
-			ssccfg_claim_fixed(pmu, ctr);
+			ssccfg_claim_ctr(pmu, ctr, riscv_pmu_fixed_event(hpm));
 		else
 			ssccfg_claim_programmable(pmu, ctr);
 	}
@@ -77,31 +98,20 @@ void riscv_pmu_ssccfg_claim(const struct riscv_pmu *pmu, u64 ctrs)
 
 static void ssccfg_clear(const struct riscv_pmu *pmu)
 {
-	u64 *written = *this_cpu_ptr(&riscv_pmu_ssccfg_written);
-	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR);
-
-	riscv_pmu_csr_inhibit(ssccfg_ctrs_to_hpms(pmu, ssccfg_hw_ctrs(pmu)));
+	riscv_pmu_csr_inhibit(riscv_pmu_ctrs_to_hpms(pmu, ssccfg_hw_ctrs(pmu)));
 	for_each_ctr(ctr, ssccfg_hw_ctrs(pmu)) {
-		written[ctr] = 0;
-		if (!ssccfg_has_event(pmu, ctr))
-			continue;
-		riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
-		riscv_pmu_csr_write_event(0);
+		(*this_cpu_ptr(&riscv_pmu_ssccfg_written))[ctr] = 0;
+		if (ssccfg_has_event(pmu, ctr))
+			riscv_pmu_ssccfg_write_event(pmu, ctr, 0);
 	}
-	riscv_pmu_csr_select(select);
 	if (pmu->hwirq)
 		riscv_pmu_csr_ack_irq(pmu->pending_csr, pmu->hwirq);
 }
 
-/**
- * riscv_pmu_ssccfg_start() - stop and claim all counters of this hart
- * @pmu:	the PMU
- *
- * The firmware or an earlier kernel may have left counters running. A counter that the firmware
- * refuses to configure is not claimed again.
- *
- * Context: interrupts off.
- * Return: the counters for which the firmware excludes M-mode.
+/*
+ * Stops and claims all counters of this hart: the firmware or an earlier kernel may have left some
+ * running. A counter that the firmware refuses to configure is not claimed again. Returns the
+ * counters for which the firmware excludes M-mode.
  */
 u64 riscv_pmu_ssccfg_start(struct riscv_pmu *pmu)
 {
@@ -124,14 +134,9 @@ u64 riscv_pmu_ssccfg_start(struct riscv_pmu *pmu)
 	return claimed;
 }
 
-/**
- * riscv_pmu_ssccfg_hart_start() - bring this hart's counters to a known state
- * @pmu:	the PMU
- *
- * The hart goes online, or resumes from an idle state in which it has lost its counters. After
- * an idle state, each counter is claimed when it is first used.
- *
- * Context: interrupts off.
+/*
+ * The hart goes online, or resumes from an idle state in which it has lost its counters. After an
+ * idle state, each counter is claimed when it is first used.
  */
 void riscv_pmu_ssccfg_hart_start(struct riscv_pmu *pmu)
 {
@@ -148,12 +153,6 @@ void riscv_pmu_ssccfg_hart_start(struct riscv_pmu *pmu)
 	ssccfg_clear(pmu);
 }
 
-/**
- * riscv_pmu_ssccfg_hart_stop() - stop and reset this hart's counters
- * @pmu:	the PMU
- *
- * Context: interrupts off.
- */
 void riscv_pmu_ssccfg_hart_stop(struct riscv_pmu *pmu)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);

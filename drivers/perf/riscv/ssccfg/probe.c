@@ -45,7 +45,7 @@ static void ssccfg_split_sbi(struct ssccfg *ssccfg)
 {
 	struct riscv_pmu *sbi = &ssccfg->sbi;
 
-	ssccfg->sbi_hw_ctrs = sbi->ctrs & ~sbi->fw_ctrs & ~sbi->free_running_ctrs;
+	ssccfg->sbi_hw_ctrs = ssccfg_hw_ctrs(sbi) & ~sbi->free_running_ctrs;
 	sbi->ctrs &= sbi->fw_ctrs;
 }
 
@@ -55,7 +55,7 @@ static void ssccfg_split_sbi(struct ssccfg *ssccfg)
  */
 static int ssccfg_number_ctr(const struct riscv_pmu *sbi, unsigned int hpm)
 {
-	for_each_ctr(ctr, sbi->ctrs & ~sbi->fw_ctrs) {
+	for_each_ctr(ctr, ssccfg_hw_ctrs(sbi)) {
 		if (sbi->ctr[ctr].csr == CSR_CYCLE + hpm)
 			return ctr;
 	}
@@ -86,28 +86,18 @@ static void ssccfg_add_ctr(struct riscv_pmu *pmu, unsigned int hpm)
 	pmu->is_identity &= ctr == hpm;
 }
 
-/* The hardware counters that the firmware has */
-static u32 ssccfg_fw_hpms(const struct riscv_pmu *sbi)
-{
-	u32 hpms = 0;
-
-	for_each_ctr(ctr, sbi->ctrs & ~sbi->fw_ctrs)
-		hpms |= BIT(riscv_pmu_ctr_to_hpm(sbi, ctr));
-
-	return hpms;
-}
-
 /* Finds the counters that can be used. A programmable counter needs its event register. */
 static u32 ssccfg_usable_hpms(const struct riscv_pmu *pmu)
 {
 	const struct ssccfg_delegated *delegated = &to_ssccfg(pmu)->delegated;
+	const struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
 	u32 hpms = delegated->values & (delegated->events | RISCV_PMU_FIXED_HPMS);
 	u32 narrow = 0, missing;
 
 	for (u32 left = hpms; left; left &= left - 1)
 		narrow |= delegated->width[__ffs(left)] < SSCCFG_MIN_WIDTH ? left & -left : 0;
 
-	missing = ssccfg_fw_hpms(&to_ssccfg(pmu)->sbi) & ~hpms;
+	missing = riscv_pmu_ctrs_to_hpms(sbi, ssccfg_hw_ctrs(sbi)) & ~hpms;
 	if (missing)
 		pr_warn("hpmcounters 0x%x are not used, because CSR 0x%x, CSR 0x%x or the counter's own CSR traps: check that the firmware delegates them (mcounteren)\n",
 			missing, CSR_SIREG, PMU_CSR_SIREG2);
@@ -143,10 +133,7 @@ static void ssccfg_add_fw_ctrs(struct riscv_pmu *pmu)
 		pmu->ctr[ctr] = sbi->ctr[ctr];
 }
 
-/*
- * The selector of an event is read from hpmevent after the firmware has configured a counter for
- * the event. This works with any firmware.
- */
+/* Reads the selector of an event from hpmevent after any firmware has configured the event. */
 static u64 ssccfg_ask_selector(const struct riscv_pmu *pmu, unsigned int ctr, u32 event_idx)
 {
 	unsigned long select;
@@ -198,33 +185,39 @@ static void ssccfg_find_event_ctrs(const struct riscv_pmu *pmu, u32 event_idx)
 	if (!selector || !ctrs)
 		return;
 
-	ssccfg->event[ssccfg->nr_events++] = (struct ssccfg_event){
-		.selector = { event_idx, selector },
-		.ctrs = ctrs,
-	};
-}
-
-static void ssccfg_find_homes(struct ssccfg *ssccfg)
-{
-	u64 taken = 0;
-
-	for (unsigned int i = 0; i < ssccfg->nr_events; i++) {
-		u64 free = ssccfg->event[i].ctrs & ~taken;
-
-		ssccfg->event[i].home = free & -free;
-		taken |= free & -free;
-	}
+	ssccfg->event[ssccfg->nr_events++] = (struct ssccfg_event){ event_idx, selector, ctrs };
 }
 
 static void ssccfg_find_events(const struct riscv_pmu *pmu)
 {
+	u64 taken = 0;
 	u32 code;
 
 	for (code = 1; code <= SSCCFG_NR_HW; code++)
 		ssccfg_find_event_ctrs(pmu, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_HW, code));
 	for (code = 0; code < SSCCFG_NR_CACHE; code++)
 		ssccfg_find_event_ctrs(pmu, RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE, code));
-	ssccfg_find_homes(to_ssccfg(pmu));
+	ssccfg_for_each_event(event, to_ssccfg(pmu)) {
+		u64 free = event->ctrs & ~taken;
+
+		event->home = free & -free;
+		taken |= event->home;
+	}
+}
+
+/* Whether a running counter moves between two reads. */
+static bool ssccfg_moves(const struct riscv_pmu *pmu, unsigned int ctr)
+{
+	unsigned long select;
+	u64 before;
+	bool moves;
+
+	select = riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
+	before = riscv_pmu_csr_read_value();
+	moves = riscv_pmu_csr_read_value() != before;
+	riscv_pmu_csr_select(select);
+
+	return moves;
 }
 
 /* Whether the selected counter advances during a firmware call. */
@@ -277,7 +270,7 @@ static bool ssccfg_excludes_m(const struct riscv_pmu *pmu, unsigned int ctr, u64
 static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
 {
 	const struct ssccfg_event *insns =
-		riscv_pmu_ssccfg_find_event(to_ssccfg(pmu), RISCV_PMU_EVENT_INSTRUCTIONS);
+		riscv_pmu_ssccfg_find_event(pmu, RISCV_PMU_EVENT_INSTRUCTIONS);
 	u64 out = 0;
 
 	for_each_ctr(ctr, pmu->fixed_ctrs) {
@@ -285,10 +278,76 @@ static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
 			out |= BIT_ULL(ctr);
 	}
 	if (insns && insns->home &&
-	    ssccfg_excludes_m(pmu, __ffs64(insns->home), insns->selector.selector))
+	    ssccfg_excludes_m(pmu, __ffs64(insns->home), insns->selector))
 		out |= ssccfg_programmable_ctrs(pmu);
 
 	return out;
+}
+
+/* Whether a counter still counts an event after hpmevent was set to 0. */
+static bool ssccfg_is_sticky(const struct riscv_pmu *pmu, unsigned int ctr, u64 selector)
+{
+	u32 hpm = BIT(riscv_pmu_ctr_to_hpm(pmu, ctr));
+	bool sticky;
+
+	riscv_pmu_ssccfg_write_event(pmu, ctr, selector);
+	riscv_pmu_ssccfg_write_event(pmu, ctr, 0);
+	riscv_pmu_csr_uninhibit(hpm);
+	sticky = ssccfg_moves(pmu, ctr);
+	riscv_pmu_csr_inhibit(hpm);
+
+	return sticky;
+}
+
+/* Whether only the first of two counters that hold the same event counts it. */
+static bool ssccfg_second_is_stopped(const struct riscv_pmu *pmu, unsigned int first,
+				     unsigned int second, u64 selector)
+{
+	u32 hpms = BIT(riscv_pmu_ctr_to_hpm(pmu, first)) | BIT(riscv_pmu_ctr_to_hpm(pmu, second));
+	bool is;
+
+	riscv_pmu_ssccfg_write_event(pmu, first, selector);
+	riscv_pmu_ssccfg_write_event(pmu, second, selector);
+	riscv_pmu_csr_uninhibit(hpms);
+	is = ssccfg_moves(pmu, first) && !ssccfg_moves(pmu, second);
+	riscv_pmu_csr_inhibit(hpms);
+	riscv_pmu_ssccfg_write_event(pmu, first, 0);
+	riscv_pmu_ssccfg_write_event(pmu, second, 0);
+
+	return is;
+}
+
+/*
+ * QEMU 10.0.2 counts an event on one counter only (duplicate event). It assigns the event to
+ * another counter only after all bits of hpmevent were 0, which S-mode cannot achieve if M-mode is
+ * excluded (sticky event). If a bug is found, each event is restricted to its home counter, which
+ * no other event may use. QEMU's version cannot be read, so both bugs are tested for. That is done
+ * on QEMU's machine only: a slow hardware counter gives the same result, and the workaround makes
+ * counters unusable.
+ */
+static void ssccfg_find_quirks(struct riscv_pmu *pmu)
+{
+	const struct ssccfg_event *cycles =
+		riscv_pmu_ssccfg_find_event(pmu, RISCV_PMU_EVENT_CYCLES);
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
+	unsigned int home;
+	u64 rest;
+
+	ssccfg->raw_ctrs = ssccfg_programmable_ctrs(pmu);
+	if (!pmu->is_qemu || !cycles || !cycles->home)
+		return;
+
+	home = __ffs64(cycles->home);
+	rest = cycles->ctrs & ~cycles->home;
+	guard(irqsave)();
+	if (!ssccfg_is_sticky(pmu, home, cycles->selector) &&
+	    !(rest && ssccfg_second_is_stopped(pmu, home, __ffs64(rest), cycles->selector)))
+		return;
+
+	ssccfg_for_each_event(event, ssccfg) {
+		event->ctrs = event->home;
+		ssccfg->raw_ctrs &= ~event->home;
+	}
 }
 
 /* Starts this hart, and returns its counters that exclude M-mode. */
@@ -317,7 +376,7 @@ static int ssccfg_find_all(struct riscv_pmu *pmu)
 	ssccfg_find_events(pmu);
 	ssccfg_split_sbi(to_ssccfg(pmu));
 	ssccfg_find_m_filter(pmu);
-	riscv_pmu_ssccfg_find_quirks(pmu);
+	ssccfg_find_quirks(pmu);
 	/* Again, because a quirk changes which counters are claimed. */
 	scoped_guard(irqsave)
 		to_ssccfg(pmu)->without_m = ssccfg_start_without_m(pmu);
@@ -326,13 +385,6 @@ static int ssccfg_find_all(struct riscv_pmu *pmu)
 	return 0;
 }
 
-/**
- * riscv_pmu_ssccfg_probe() - find the delegated counters and their events
- * @pmu:	the PMU, its harts known
- *
- * Context: process, on one of the harts that riscv_pmu_ssccfg_select_cpus() has selected.
- * Return: 0; -ENODEV if no counter can be used; -ENOMEM.
- */
 int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu)
 {
 	struct ssccfg *ssccfg;
@@ -359,13 +411,6 @@ int riscv_pmu_ssccfg_probe(struct riscv_pmu *pmu)
 	return 0;
 }
 
-/**
- * riscv_pmu_ssccfg_check_hart() - check that this hart has the counters of its PMU
- * @pmu:	the PMU, which was probed on another hart
- *
- * Context: interrupts off; no counter is in use.
- * Return: NULL, or how this hart differs.
- */
 const char *riscv_pmu_ssccfg_check_hart(struct riscv_pmu *pmu)
 {
 	if (!riscv_pmu_ssccfg_has_same_ctrs(&to_ssccfg(pmu)->delegated))

@@ -11,19 +11,21 @@
 
 #include "../backend.h"
 
-/* Codes of standard events: perf's hardware events; and cache << 3 | operation << 1 | result */
+/* Codes of standard events: perf's hardware events, plus 1; cache << 3 | operation << 1 | result */
 #define SSCCFG_NR_HW		PERF_COUNT_HW_MAX
 #define SSCCFG_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)
 
 /**
  * struct ssccfg_event - a standard event, and its counters
- * @selector:	event_idx of the event, and the value of hpmevent that selects it
+ * @event_idx:	event_idx of the event
+ * @selector:	value of hpmevent that selects it
  * @ctrs:	programmable counters that can hold the event
  * @home:	the event's preferred counter, one of @ctrs that is not the home of another event;
  *		0 if there was none left
  */
 struct ssccfg_event {
-	struct riscv_pmu_selector selector;
+	u32 event_idx;
+	u64 selector;
 	u64 ctrs;
 	u64 home;
 };
@@ -82,9 +84,7 @@ struct ssccfg_hart {
 
 DECLARE_PER_CPU(struct ssccfg_hart, riscv_pmu_ssccfg_hart);
 
-/*
- * The last value written to each hpmevent of a hart, without the overflow flag; 0: no event.
- */
+/* The last value written to each hpmevent of a hart, without the overflow flag; 0: no event. */
 DECLARE_PER_CPU(u64 [RISCV_MAX_COUNTERS], riscv_pmu_ssccfg_written);
 
 static inline struct ssccfg *to_ssccfg(const struct riscv_pmu *pmu)
@@ -92,18 +92,9 @@ static inline struct ssccfg *to_ssccfg(const struct riscv_pmu *pmu)
 	return pmu->priv;
 }
 
-static inline u32 ssccfg_ctrs_to_hpms(const struct riscv_pmu *pmu, u64 ctrs)
-{
-	u32 hpms = 0;
-
-	if (likely(pmu->is_identity))
-		return ctrs;
-
-	for_each_ctr(ctr, ctrs)
-		hpms |= BIT(riscv_pmu_ctr_to_hpm(pmu, ctr));
-
-	return hpms;
-}
+#define ssccfg_for_each_event(event, ssccfg)					\
+	for (struct ssccfg_event *event = (ssccfg)->event;			\
+	     event < (ssccfg)->event + (ssccfg)->nr_events; event++)
 
 static inline u64 ssccfg_hw_ctrs(const struct riscv_pmu *pmu)
 {
@@ -137,20 +128,13 @@ static inline bool ssccfg_has_event(const struct riscv_pmu *pmu, unsigned int ct
 	return pmu->ctr[ctr].inh || !(pmu->fixed_ctrs & BIT_ULL(ctr));
 }
 
-/* events.c */
-const struct ssccfg_event *riscv_pmu_ssccfg_find_event(const struct ssccfg *ssccfg, u32 event_idx);
-const struct ssccfg_event *riscv_pmu_ssccfg_find_selector(const struct ssccfg *ssccfg,
-							  u64 selector);
-const struct ssccfg_event *riscv_pmu_ssccfg_event_of(const struct ssccfg *ssccfg, u64 ctr);
-
 /* hart.c */
+const struct ssccfg_event *riscv_pmu_ssccfg_find_event(const struct riscv_pmu *pmu, u32 event_idx);
+void riscv_pmu_ssccfg_write_event(const struct riscv_pmu *pmu, unsigned int ctr, u64 event);
 void riscv_pmu_ssccfg_claim(const struct riscv_pmu *pmu, u64 ctrs);
 u64 riscv_pmu_ssccfg_start(struct riscv_pmu *pmu);
 void riscv_pmu_ssccfg_hart_start(struct riscv_pmu *pmu);
 void riscv_pmu_ssccfg_hart_stop(struct riscv_pmu *pmu);
-
-/* quirks.c */
-void riscv_pmu_ssccfg_find_quirks(struct riscv_pmu *pmu);
 
 /* delegated.c */
 int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus);
