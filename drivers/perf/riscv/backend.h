@@ -173,8 +173,8 @@ struct riscv_pmu;
  *		again. Interrupts off
  *
  * Every op is optional. If a vendor's op is NULL, the backend's is used; if that is NULL, the base
- * implementation's, which has no @reload. The hardware ops know nothing of perf: they get counter
- * numbers, masks and configs.
+ * implementation's, which has no @reload and no @read_ctr. The hardware ops know nothing of perf:
+ * they get counter numbers, masks and configs.
  */
 struct riscv_pmu_ops {
 	const char *name;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The base implementation, which needs no firmware support: cycle and instret always run; they
- * cannot be written, filtered or stopped, and do not interrupt. Its ops are used if a backend
- * does not have its own.
+ * cannot be written, filtered or stopped, and do not interrupt. Other backends use its ops where
+ * they have none.
  */
 
 #include <linux/bits.h>
@@ -54,7 +54,6 @@ static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config 
 	return riscv_pmu_event_fixed_hpm(cfg->event_idx);
 }
 
-/* base_event_ctrs() knows the counters of every event. */
 static u64 base_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	return 0;
@@ -70,12 +69,6 @@ static int base_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	return 0;
 }
 
-/* Not used: a CSR reads each counter. */
-static u64 base_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
-{
-	return 0;
-}
-
 static u64 base_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 {
 	return 0;
@@ -83,7 +76,7 @@ static u64 base_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 
 const struct riscv_pmu_ops riscv_pmu_base_ops = {
 	.name		= "legacy",
-	.select_cpus		= base_select_cpus,
+	.select_cpus	= base_select_cpus,
 	.probe		= base_probe,
 	.check_hart	= base_check_hart,
 	.event_ctrs	= base_event_ctrs,
@@ -91,6 +84,5 @@ const struct riscv_pmu_ops riscv_pmu_base_ops = {
 	.hart_start	= base_hart_nop,
 	.hart_stop	= base_hart_nop,
 	.apply		= base_apply,
-	.read_ctr	= base_read_ctr,
 	.overflowed	= base_overflowed,
 };
