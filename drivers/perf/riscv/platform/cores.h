@@ -12,30 +12,24 @@
 
 /*
  * Name, mvendorid, marchid and compatible strings of each core. If a core shares its IDs with
- * others, the node of the hart or the root node of the devicetree has one of the strings; NULL if
- * the IDs suffice. The older cores of T-Head leave marchid at 0.
+ * others, the node of the hart or the root node of the devicetree has one of the strings. The older
+ * cores of T-Head leave marchid at 0.
  */
 #define RISCV_PMU_VENDOR_ANDES		0x31e
 #define RISCV_PMU_VENDOR_SIFIVE		0x489
 #define RISCV_PMU_VENDOR_SPACEMIT	0x710
 #define RISCV_PMU_VENDOR_THEAD		0x5b7
 
-#define RISCV_PMU_CORE_andes_ax45mp						\
-	"andes-ax45mp", RISCV_PMU_VENDOR_ANDES, 0x8000000000008a45, NULL
-#define RISCV_PMU_CORE_sifive_p550						\
-	"sifive-p550", RISCV_PMU_VENDOR_SIFIVE, 0x8000000000000008, NULL
-#define RISCV_PMU_CORE_sifive_u74						\
-	"sifive-u74", RISCV_PMU_VENDOR_SIFIVE, 0x8000000000000007, NULL
-#define RISCV_PMU_CORE_spacemit_x100						\
-	"spacemit-x100", RISCV_PMU_VENDOR_SPACEMIT, 0x8000000058000002, NULL
-#define RISCV_PMU_CORE_spacemit_x60						\
-	"spacemit-x60", RISCV_PMU_VENDOR_SPACEMIT, 0x8000000058000001, NULL
+#define RISCV_PMU_CORE_andes_ax45mp "andes-ax45mp", RISCV_PMU_VENDOR_ANDES, 0x8000000000008a45
+#define RISCV_PMU_CORE_sifive_p550 "sifive-p550", RISCV_PMU_VENDOR_SIFIVE, 0x8000000000000008
+#define RISCV_PMU_CORE_sifive_u74 "sifive-u74", RISCV_PMU_VENDOR_SIFIVE, 0x8000000000000007
+#define RISCV_PMU_CORE_spacemit_x100 "spacemit-x100", RISCV_PMU_VENDOR_SPACEMIT, 0x8000000058000002
+#define RISCV_PMU_CORE_spacemit_x60 "spacemit-x60", RISCV_PMU_VENDOR_SPACEMIT, 0x8000000058000001
 #define RISCV_PMU_CORE_thead_c906						\
 	"thead-c906", RISCV_PMU_VENDOR_THEAD, 0, "thead,c906", "allwinner,sun20i-d1"
 #define RISCV_PMU_CORE_thead_c910						\
 	"thead-c910", RISCV_PMU_VENDOR_THEAD, 0, "thead,c910", "thead,c920"
-#define RISCV_PMU_CORE_thead_c920v2						\
-	"thead-c920v2", RISCV_PMU_VENDOR_THEAD, 0x80000000090c0d00, NULL
+#define RISCV_PMU_CORE_thead_c920v2 "thead-c920v2", RISCV_PMU_VENDOR_THEAD, 0x80000000090c0d00
 #define RISCV_PMU_CORE_qemu	"qemu", 0, 0, "riscv-virtio"
 
 /*

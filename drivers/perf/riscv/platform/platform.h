@@ -13,14 +13,10 @@ struct riscv_pmu_ids {
 	unsigned long	mimpid;
 };
 
-/**
- * struct riscv_pmu_substitute - raw events that count the same as a standard event
- * @event_idx:	the standard event
- * @user:	selector of the raw event that counts it in user mode; 0: there is none
- * @kernel:	selector of the raw event that counts it in supervisor mode; 0: there is none
- *
- * For cores on which only a fixed counter has the standard event, and has no filters or does not
- * interrupt.
+/*
+ * The selectors of raw events that count the same as a standard event, in user mode and in
+ * supervisor mode; 0: there is none. For cores on which only a fixed counter has the standard
+ * event, and has no filters or does not interrupt.
  */
 struct riscv_pmu_substitute {
 	u32	event_idx;
