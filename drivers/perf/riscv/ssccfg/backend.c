@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters that M-mode has delegated to S-mode (Smcdeleg, Ssccfg): no firmware call is needed to
- * program, start or stop them. Firmware counters and the selectors of events still come from the
- * SBI PMU extension, if there is one.
+ * Counters that M-mode has delegated to S-mode (Smcdeleg, Ssccfg), and that need no firmware calls.
+ * Firmware counters and the selectors of events still come from the SBI PMU extension, if any.
  */
 
 #include <linux/bits.h>
@@ -34,7 +33,7 @@ static u64 ssccfg_selector(const struct riscv_pmu *pmu, const struct riscv_pmu_c
 static u64 ssccfg_encode(const struct riscv_pmu *pmu, unsigned int ctr,
 			 const struct riscv_pmu_config *cfg)
 {
-	u64 event = ssccfg_inh_to_event(cfg->inh & pmu->ctr[ctr].inh);
+	u64 event = FIELD_PREP(PMU_HPMEVENT_INH, cfg->inh & pmu->ctr[ctr].inh);
 
 	return pmu->fixed_ctrs & BIT_ULL(ctr) ? event : event | ssccfg_selector(pmu, cfg);
 }
@@ -242,7 +241,7 @@ static u64 ssccfg_try_raw(const struct riscv_pmu *pmu, u64 selector)
 	return able || busy == raw_ctrs ? able | busy : 0;
 }
 
-/* If all counters of this hart hold an event, it is unknown whether a raw event exists. */
+/* Only if all counters of this hart hold an event is it unknown whether a raw event exists. */
 static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);

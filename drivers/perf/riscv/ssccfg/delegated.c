@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which counters M-mode delegates to S-mode on which harts (Smcdeleg, Ssccfg), and what these
- * counters can do. Any access in this file may trap. Other files access only what has not trapped
- * here.
+ * Which counters M-mode delegates to S-mode on which harts (Smcdeleg, Ssccfg), and what they can
+ * do. Any access in this file may trap. Other files access only what has not trapped here.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: ssccfg: " fmt
@@ -82,7 +81,7 @@ static unsigned int delegated_measure_event(struct ssccfg_delegated *found, unsi
 
 	if (!trap) {
 		found->events |= BIT(hpm);
-		found->inh[hpm] = ssccfg_event_to_inh(event);
+		found->inh[hpm] = FIELD_GET(PMU_HPMEVENT_INH, event);
 		found->overflows |= event & PMU_HPMEVENT_OF ? BIT(hpm) : 0;
 	}
 
@@ -129,45 +128,30 @@ static unsigned int delegated_measure_ctrs(struct ssccfg_delegated *found, u32 h
 }
 
 /*
+ * Returns the first CSR whose access trapped, or 0. A trap is usual: not all counters exist.
  * scountinhibit alone does not prove a delegation: QEMU 10.0.2 lets S-mode access it even if
  * M-mode delegates no counter. If a write of it traps, no counter can be stopped, so none is used.
  */
-static unsigned int delegated_measure_selected(struct ssccfg_delegated *found)
-{
-	unsigned int first_trap, trap;
-	unsigned long inhibit;
-	u32 hpms;
-
-	first_trap = delegated_find(&hpms);
-	if (!hpms)
-		return first_trap;
-
-	trap = riscv_pmu_csr_try_read(PMU_CSR_SCOUNTINHIBIT, &inhibit) ?:
-	       riscv_pmu_csr_try_write(PMU_CSR_SCOUNTINHIBIT, inhibit | hpms);
-	if (trap)
-		return trap;
-
-	trap = delegated_measure_ctrs(found, hpms);
-	first_trap = trap ?: first_trap;
-	trap = riscv_pmu_csr_try_write(PMU_CSR_SCOUNTINHIBIT, inhibit);
-	if (trap)
-		*found = (struct ssccfg_delegated){};
-	return trap ?: first_trap;
-}
-
-/* Returns the first CSR whose access trapped, or 0. A trap is usual: not all counters exist. */
 static unsigned int delegated_measure(struct ssccfg_delegated *found)
 {
+	unsigned long select, inhibit;
 	unsigned int first_trap, trap;
-	unsigned long select;
+	u32 hpms;
 
 	*found = (struct ssccfg_delegated){};
 	trap = riscv_pmu_csr_try_read(CSR_SISELECT, &select);
 	if (trap)
 		return trap;
 
-	first_trap = delegated_measure_selected(found);
-	trap = riscv_pmu_csr_try_write(CSR_SISELECT, select);
+	first_trap = delegated_find(&hpms);
+	if (hpms)
+		trap = riscv_pmu_csr_try_read(PMU_CSR_SCOUNTINHIBIT, &inhibit) ?:
+		       riscv_pmu_csr_try_write(PMU_CSR_SCOUNTINHIBIT, inhibit | hpms);
+	if (hpms && !trap) {
+		first_trap = delegated_measure_ctrs(found, hpms) ?: first_trap;
+		trap = riscv_pmu_csr_try_write(PMU_CSR_SCOUNTINHIBIT, inhibit);
+	}
+	trap = riscv_pmu_csr_try_write(CSR_SISELECT, select) ?: trap;
 	if (trap)
 		*found = (struct ssccfg_delegated){};
 	return trap ?: first_trap;
@@ -194,12 +178,6 @@ bool riscv_pmu_ssccfg_has_same_ctrs(const struct ssccfg_delegated *others)
 }
 
 /* --- all harts --- */
-
-static bool delegated_is_listed(unsigned int cpu)
-{
-	return riscv_pmu_platform_lists_ext(cpu, "ssccfg") &&
-	       riscv_pmu_platform_lists_ext(cpu, "sscsrind");
-}
 
 /* Returns the first hart with delegated counters, or nr_cpu_ids. */
 static unsigned int delegated_measure_all(const struct cpumask *cpus)
@@ -229,7 +207,8 @@ int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus)
 	unsigned int cpu, first;
 
 	for_each_cpu(cpu, cpus) {
-		if (!delegated_is_listed(cpu))
+		if (!riscv_pmu_platform_lists_ext(cpu, "ssccfg") ||
+		    !riscv_pmu_platform_lists_ext(cpu, "sscsrind"))
 			cpumask_clear_cpu(cpu, cpus);
 	}
 

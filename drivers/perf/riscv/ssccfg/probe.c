@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Finds the delegated counters, the events that they can count, and whether M-mode is excluded.
- */
+/* Finds the counters, the events that they can count, whether M-mode is excluded, QEMU's bugs. */
 
 #define pr_fmt(fmt) "riscv_pmu: ssccfg: " fmt
 
@@ -38,15 +36,6 @@ static void ssccfg_probe_sbi(const struct riscv_pmu *pmu)
 		sbi->ctrs = 0;
 		sbi->fw_ctrs = 0;
 	}
-}
-
-/* From now on the SBI PMU handles firmware counters only. */
-static void ssccfg_split_sbi(struct ssccfg *ssccfg)
-{
-	struct riscv_pmu *sbi = &ssccfg->sbi;
-
-	ssccfg->sbi_hw_ctrs = ssccfg_hw_ctrs(sbi) & ~sbi->free_running_ctrs;
-	sbi->ctrs &= sbi->fw_ctrs;
 }
 
 /*
@@ -120,17 +109,6 @@ static void ssccfg_find_ctrs(struct riscv_pmu *pmu)
 		riscv_pmu_csr_inhibit(to_ssccfg(pmu)->delegated.values);
 	for (; hpms; hpms &= hpms - 1)
 		ssccfg_add_ctr(pmu, __ffs(hpms));
-}
-
-/* Adds the firmware counters, under the firmware's numbers. */
-static void ssccfg_add_fw_ctrs(struct riscv_pmu *pmu)
-{
-	const struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
-
-	pmu->fw_ctrs = sbi->fw_ctrs;
-	pmu->ctrs |= pmu->fw_ctrs;
-	for_each_ctr(ctr, pmu->fw_ctrs)
-		pmu->ctr[ctr] = sbi->ctr[ctr];
 }
 
 /* Reads the selector of an event from hpmevent after any firmware has configured the event. */
@@ -263,9 +241,8 @@ static bool ssccfg_excludes_m(const struct riscv_pmu *pmu, unsigned int ctr, u64
 }
 
 /*
- * Firmware without the SBI PMU cannot be asked to exclude M-mode, but may have excluded it
- * without being asked. One programmable counter is tested, and the others are assumed to be
- * like it.
+ * Firmware without the SBI PMU cannot be asked to exclude M-mode, but may have excluded it without
+ * being asked. One programmable counter is tested, and the others are assumed to be like it.
  */
 static u64 ssccfg_try_m_filter(const struct riscv_pmu *pmu)
 {
@@ -368,20 +345,29 @@ static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
 
 static int ssccfg_find_all(struct riscv_pmu *pmu)
 {
+	struct ssccfg *ssccfg = to_ssccfg(pmu);
+	struct riscv_pmu *sbi = &ssccfg->sbi;
+
 	ssccfg_probe_sbi(pmu);
 	ssccfg_find_ctrs(pmu);
 	if (!pmu->ctrs)
 		return -ENODEV;
 
 	ssccfg_find_events(pmu);
-	ssccfg_split_sbi(to_ssccfg(pmu));
+	ssccfg->sbi_hw_ctrs = ssccfg_hw_ctrs(sbi) & ~sbi->free_running_ctrs;
+	/* From now on the SBI PMU handles firmware counters only. */
+	sbi->ctrs &= sbi->fw_ctrs;
 	ssccfg_find_m_filter(pmu);
 	ssccfg_find_quirks(pmu);
 	/* Again, because a quirk changes which counters are claimed. */
 	scoped_guard(irqsave)
-		to_ssccfg(pmu)->without_m = ssccfg_start_without_m(pmu);
-	ssccfg_add_fw_ctrs(pmu);
-	memcpy(pmu->firmware, to_ssccfg(pmu)->sbi.firmware, sizeof(pmu->firmware));
+		ssccfg->without_m = ssccfg_start_without_m(pmu);
+	/* The firmware counters have the firmware's numbers. */
+	pmu->fw_ctrs = sbi->fw_ctrs;
+	pmu->ctrs |= pmu->fw_ctrs;
+	for_each_ctr(ctr, pmu->fw_ctrs)
+		pmu->ctr[ctr] = sbi->ctr[ctr];
+	memcpy(pmu->firmware, sbi->firmware, sizeof(pmu->firmware));
 	return 0;
 }
 

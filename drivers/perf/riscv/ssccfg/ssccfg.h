@@ -56,8 +56,7 @@ struct ssccfg_delegated {
  * @nr_events:	number of entries in @event
  * @raw_ctrs:	programmable counters that can hold raw events
  * @sbi_hw_ctrs: hardware counters that the firmware can configure too
- * @sbi:	the SBI backend's PMU, used for the firmware counters; after the probe it has only
- *		these
+ * @sbi:	the SBI backend's PMU, which has only the firmware counters after the probe
  */
 struct ssccfg {
 	struct ssccfg_delegated delegated;
@@ -73,8 +72,7 @@ struct ssccfg {
  * struct ssccfg_hart - state of a hart's counters in the firmware
  * @claimed:	counters that the firmware was asked to configure without M-mode
  * @is_up:	all counters have been claimed since the hart went online
- * @fw_asleep:	the hart was in a non-retentive idle state, and the firmware's part of the PMU has
- *		not been initialised since
+ * @fw_asleep:	the firmware's part of the PMU was not initialised since a non-retentive idle state
  */
 struct ssccfg_hart {
 	u64 claimed;
@@ -92,9 +90,9 @@ static inline struct ssccfg *to_ssccfg(const struct riscv_pmu *pmu)
 	return pmu->priv;
 }
 
-#define ssccfg_for_each_event(event, ssccfg)					\
-	for (struct ssccfg_event *event = (ssccfg)->event;			\
-	     event < (ssccfg)->event + (ssccfg)->nr_events; event++)
+#define ssccfg_for_each_event(ev, ssccfg)					\
+	for (typeof(&(ssccfg)->event[0]) ev = (ssccfg)->event;			\
+	     (ev) != &(ssccfg)->event[(ssccfg)->nr_events]; (ev)++)
 
 static inline u64 ssccfg_hw_ctrs(const struct riscv_pmu *pmu)
 {
@@ -106,21 +104,11 @@ static inline u64 ssccfg_programmable_ctrs(const struct riscv_pmu *pmu)
 	return ssccfg_hw_ctrs(pmu) & ~pmu->fixed_ctrs;
 }
 
-/* The filters of an event register, in the order of enum riscv_pmu_inh. */
+/* The filters of an event register are in the order of enum riscv_pmu_inh. */
 static_assert((u64)RISCV_PMU_INH_VU << 58 == PMU_HPMEVENT_VUINH &&
 	      (u64)RISCV_PMU_INH_VS << 58 == PMU_HPMEVENT_VSINH &&
 	      (u64)RISCV_PMU_INH_U << 58 == PMU_HPMEVENT_UINH &&
 	      (u64)RISCV_PMU_INH_S << 58 == PMU_HPMEVENT_SINH);
-
-static inline u64 ssccfg_inh_to_event(u32 inh)
-{
-	return FIELD_PREP(PMU_HPMEVENT_INH, inh);
-}
-
-static inline u32 ssccfg_event_to_inh(u64 event)
-{
-	return FIELD_GET(PMU_HPMEVENT_INH, event);
-}
 
 /* A fixed counter without filters has no event register to write. */
 static inline bool ssccfg_has_event(const struct riscv_pmu *pmu, unsigned int ctr)
