@@ -111,12 +111,6 @@ static int sbi_check_ctr(const struct riscv_pmu *pmu, const struct riscv_pmu_sbi
 	return sbi_can_read(pmu, info) ? -1 : 2;
 }
 
-/* Width of firmware counters. On RV32 the high half can be read since SBI 2.0. */
-static unsigned int sbi_fw_width(void)
-{
-	return IS_ENABLED(CONFIG_64BIT) || sbi_spec_version >= sbi_mk_version(2, 0) ? 64 : 32;
-}
-
 static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 			const struct riscv_pmu_sbi_ctr_info *info)
 {
@@ -125,7 +119,9 @@ static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 	pmu->ctrs |= bit;
 	if (info->is_fw) {
 		pmu->fw_ctrs |= bit;
-		pmu->ctr[ctr].width = sbi_fw_width();
+		/* On RV32 the high half can be read since SBI 2.0. */
+		pmu->ctr[ctr].width = IS_ENABLED(CONFIG_64BIT) ||
+				      sbi_spec_version >= sbi_mk_version(2, 0) ? 64 : 32;
 		return;
 	}
 

@@ -148,9 +148,8 @@ int riscv_pmu_sbi_ctr_info(unsigned int ctr, struct riscv_pmu_sbi_ctr_info *info
  * If the mask fits into a word, its base is 0: for firmware counters, OpenSBI 1.6 confuses the
  * base with the counter's index.
  *
- * Context: interrupts off.
- * Return: the counter that the firmware chose; -ENOENT if no counter of @ctrs can hold the
- * event now; -EIO if the firmware chose one that is not in @ctrs; another errno.
+ * Return: the counter that the firmware chose; -ENOENT if none of @ctrs can hold the event now;
+ * -EIO if the firmware chose another one; another errno.
  */
 int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 event_data)
 {
@@ -170,16 +169,10 @@ int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 ev
 	return err;
 }
 
-/**
- * riscv_pmu_sbi_event_is_supported() - whether any counter can count an event
- * @event_idx:	type and code of the event
- * @event_data:	data of the event
- *
- * EVENT_GET_INFO (SBI 3.0, 11.13) does not return which counters can. OpenSBI 1.6 to 1.9
- * reports every firmware event as not supported.
- *
- * Context: may sleep.
- * Return: 1 or 0; a negative errno if the call failed.
+/*
+ * Whether any counter can count an event; a negative errno if the call fails. EVENT_GET_INFO (SBI
+ * 3.0, 11.13) does not return which counters can. OpenSBI 1.6 to 1.9 reports every firmware event
+ * as not supported.
  */
 int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data)
 {
@@ -341,15 +334,10 @@ int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page)
 					      0, 0, 0, 0));
 }
 
-/**
- * riscv_pmu_sbi_batch_apply() - stop, program and start counters
- * @stop:	counters to stop
- * @program:	counters to program as their slots in the page describe
- * @start:	counters to start
- *
- * Context: interrupts off.
- * Return: 0; -EIO if the failed mask in the page has the counters that failed; -EINVAL if the
- * firmware did nothing, or if it could not access the page: the counters are then stopped.
+/*
+ * Stops, programs (as their slots in the page describe) and starts counters. -EIO: the failed mask
+ * in the page has the counters that failed; -EINVAL: the firmware did nothing, or could not access
+ * the page, and the counters are stopped.
  */
 int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start)
 {

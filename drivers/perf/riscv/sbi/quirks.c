@@ -50,10 +50,7 @@ static bool sbi_is_readable(const struct riscv_pmu *pmu, unsigned int ctr)
 	return is;
 }
 
-/*
- * Returns in how many of SBI_NR_ROUNDS rounds the counter advances (a slow one does in some of them
- * only), or -EIO if its CSR traps.
- */
+/* In how many rounds a counter advances (a slow one only in some), or -EIO if its CSR traps */
 static int sbi_count_advances(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	int advances = 0;

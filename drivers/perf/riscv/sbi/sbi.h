@@ -19,13 +19,7 @@
 /* Size of the cache of raw and platform-specific firmware events. */
 #define SBI_NR_KNOWN		64
 
-/**
- * struct sbi_known - which counters can hold an event, as far as it is known
- * @event_data:	of the event
- * @event_idx:	of the event; 0: the entry is not used
- * @able:	counters that can hold it
- * @unable:	counters that cannot
- */
+/* The counters that are known to be able or unable to hold an event; event_idx 0: not used */
 struct sbi_known {
 	u64			event_data;
 	u32			event_idx;

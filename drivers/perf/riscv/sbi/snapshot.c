@@ -118,23 +118,6 @@ static int snapshot_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 }
 
 /*
- * Finds overflowed counters, all in one word of the mask. The mask in the page is cleared first, in
- * case the firmware does not write it.
- */
-static u64 snapshot_overflowed_word(struct riscv_pmu_snapshot_data *shmem, u64 ctrs,
-				    unsigned int base)
-{
-	WRITE_ONCE(shmem->ctr_overflow_mask, 0);
-	/* If some counters cannot be stopped, the others are started again nevertheless. */
-	riscv_pmu_sbi_stop(ctrs, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT);
-	if (riscv_pmu_sbi_start(ctrs))
-		riscv_pmu_warn_once("counters 0x%llx cannot be restarted after a snapshot\n",
-				    ctrs);
-
-	return READ_ONCE(shmem->ctr_overflow_mask) << base & ctrs;
-}
-
-/*
  * The firmware writes the overflow bits when it stops counters. They are then started again from
  * their present values, because counters without an overflow point have to keep counting. KVM
  * (Linux 6.12) sets the bits of earlier snapshots again until a start reads the page. The core
@@ -148,8 +131,18 @@ static u64 snapshot_overflowed(u64 ctrs)
 	if (!shmem)
 		return 0;
 
-	sbi_call_for_each_word(base, mask, ctrs)
-		hit |= snapshot_overflowed_word(shmem, mask << base, base);
+	sbi_call_for_each_word(base, mask, ctrs) {
+		u64 word = mask << base;
+
+		/* In case the firmware does not write it. */
+		WRITE_ONCE(shmem->ctr_overflow_mask, 0);
+		/* If some counters cannot be stopped, the others are started again nevertheless. */
+		riscv_pmu_sbi_stop(word, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT);
+		if (riscv_pmu_sbi_start(word))
+			riscv_pmu_warn_once("counters 0x%llx cannot be restarted after a snapshot\n",
+					    word);
+		hit |= READ_ONCE(shmem->ctr_overflow_mask) << base & word;
+	}
 
 	return hit;
 }
