@@ -49,10 +49,7 @@ static inline unsigned int sbi_call_base(u64 ctrs)
 /* From SBI 3.0. <asm/sbi.h> of older kernels does not define it. */
 #define SBI_CALL_PMU_EVENT_GET_INFO	8
 
-/*
- * Numbers of functions: of the PMU extension, and of both extensions. The functions of the
- * batch extension follow those of the PMU extension.
- */
+/* The number of functions of the PMU extension; those of the batch extension follow them. */
 #define SBI_CALL_NR_PMU_FIDS	9
 #define RISCV_PMU_SBI_NR_FIDS	(SBI_CALL_NR_PMU_FIDS + 5)
 
