@@ -26,7 +26,7 @@
 #define EBB_H
 
 #include <linux/perf_event.h>
-#include <linux/riscv_pmu.h>
+#include <linux/riscv_ebb.h>
 #include <stdint.h>
 
 #ifdef __cplusplus

@@ -5,6 +5,9 @@
 
 #include <asm/pmu_csr.h>
 
+#ifdef CONFIG_RISCV_PMU_EBB
+#include <uapi/linux/riscv_ebb.h>
+#endif
 #include <uapi/linux/riscv_pmu.h>
 
 #include "backend.h"

@@ -10,7 +10,7 @@
 
 #include <asm/ptrace.h>
 
-#include <uapi/linux/riscv_pmu.h>
+#include <uapi/linux/riscv_ebb.h>
 
 #ifdef CONFIG_RISCV_PMU_EBB
 

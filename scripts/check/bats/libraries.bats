@@ -87,7 +87,7 @@ cxx()
 	local flags
 	install_library
 	{
-		printf '#include <%s>\n' linux/riscv_pmu.h perf/riscv_pmu_read.h perf/riscv_pmu_region.h
+		printf '#include <%s>\n' linux/{riscv_ebb,riscv_pmu}.h perf/riscv_pmu_read.h perf/riscv_pmu_region.h
 		documented_program
 	} >"$DIR/program.c"
 	read -r -a flags <<<"$(pkg-config --cflags --libs riscv_ebb)"
@@ -190,7 +190,9 @@ cxx()
 	for file in "$HEADERS"/*.h "$TOP"/tools/ebb/*.[chS]; do
 		run -0 grep -c -F 'SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause' "$file"
 	done
-	grep -q -F 'GPL-2.0 WITH Linux-syscall-note' "$TOP/include/uapi/linux/riscv_pmu.h"
+	for file in "$TOP"/include/uapi/linux/riscv_{ebb,pmu}.h; do
+		grep -q -F 'GPL-2.0 WITH Linux-syscall-note' "$file"
+	done
 	for file in "$HEADERS/LICENSE" "$TOP/tools/ebb/LICENSE"; do
 		grep -q -F 'LGPL-2.1 OR BSD-2-Clause' "$file"
 	done

@@ -14,7 +14,7 @@
 #include <linux/refcount.h>
 #include <linux/uaccess.h>
 
-#include <uapi/linux/riscv_pmu.h>
+#include <uapi/linux/riscv_ebb.h>
 
 #include "ebb.h"
 #include "task.h"

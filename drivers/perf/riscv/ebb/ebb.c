@@ -34,7 +34,7 @@
 #include <asm/usercfi.h>
 #endif
 
-#include <uapi/linux/riscv_pmu.h>
+#include <uapi/linux/riscv_ebb.h>
 
 #include "../apply.h"
 #include "../branch/branch.h"

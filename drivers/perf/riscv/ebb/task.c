@@ -15,7 +15,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include <uapi/linux/riscv_pmu.h>
+#include <uapi/linux/riscv_ebb.h>
 
 #include "ebb.h"
 #include "task.h"

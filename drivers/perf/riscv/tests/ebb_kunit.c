@@ -9,7 +9,7 @@
 #include <linux/rcupdate.h>
 #include <linux/smp.h>
 
-#include <uapi/linux/riscv_pmu.h>
+#include <uapi/linux/riscv_ebb.h>
 
 #include "../ebb/task.h"
 #include "fake_branch.h"

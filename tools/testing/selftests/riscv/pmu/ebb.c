@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/riscv_pmu.h>
+#include <linux/riscv_ebb.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
