@@ -219,6 +219,14 @@ static void branch_save(const struct riscv_pmu *pmu, struct riscv_pmu_branch_ctx
 	ctx->switches = branch_count_switches();
 }
 
+static void branch_write(unsigned long n, const struct riscv_pmu_branch_record *record)
+{
+	riscv_pmu_csr_branch_write(CSR_SISELECT, PMU_ISELECT_BRANCH + n);
+	riscv_pmu_csr_branch_write(CSR_SIREG, record->source);
+	riscv_pmu_csr_branch_write(PMU_CSR_SIREG2, record->target);
+	riscv_pmu_csr_branch_write(PMU_CSR_SIREG3, record->data);
+}
+
 /*
  * sctrstatus is written first, because records are numbered relative to its write pointer. While a
  * handler of event-based branches runs, the records stay frozen (ebb/ebb.c).
@@ -232,7 +240,7 @@ static void branch_restore(struct riscv_pmu_hart *hart, const struct riscv_pmu_b
 	branch_clear(hart);
 	riscv_pmu_csr_branch_write_status(ctx->status | frozen);
 	for (unsigned long n = 0; n < min_t(u64, ctx->nr, hart->pmu->branch.depth); n++)
-		riscv_pmu_csr_branch_write(n, &ctx->records[n]);
+		branch_write(n, &ctx->records[n]);
 	riscv_pmu_csr_branch_end(select);
 	riscv_pmu_csr_branch_write_ctl(hart->branch.ctl & hart->pmu->branch.ctl);
 }

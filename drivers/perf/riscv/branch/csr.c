@@ -7,10 +7,8 @@
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
-#include <linux/export.h>
 #include <linux/init.h>
 #include <linux/jump_label.h>
-#include <linux/kconfig.h>
 #include <linux/log2.h>
 #include <linux/percpu.h>
 
@@ -69,7 +67,7 @@ static unsigned int csr_branch_find_ctl(struct riscv_pmu_branch_caps *caps)
 	unsigned long value = 0;
 	unsigned int trap;
 
-	trap = riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, (unsigned long)(CSR_BRANCH_CTL & ~modes)) ?:
+	trap = riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, CSR_BRANCH_CTL & ~modes) ?:
 	       riscv_pmu_csr_try_read(PMU_CSR_SCTRCTL, &value) ?:
 	       riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, 0);
 	caps->ctl = (value | modes) & CSR_BRANCH_CTL;
@@ -182,11 +180,17 @@ void riscv_pmu_csr_branch_clear_for_guests(void)
 			       !riscv_pmu_csr_branch_reset(PMU_SCTRDEPTH_MIN));
 }
 
+static __always_inline bool csr_branch_is_shared(void)
+{
+	return static_branch_unlikely(&csr_branch_guest_access) &&
+	       __this_cpu_read(csr_branch_clears_for_guests);
+}
+
 /* A guest may have frozen the recording for its host, too. */
 static void csr_branch_forget(void)
 {
-	__riscv_pmu_csr_branch_write_status(0);
-	__riscv_pmu_csr_branch_clear();
+	riscv_pmu_csr_branch_write_status(0);
+	riscv_pmu_csr_branch_clear();
 }
 
 /**
@@ -200,8 +204,7 @@ static void csr_branch_forget(void)
  */
 void riscv_pmu_csr_branch_hide(void)
 {
-	if (!static_branch_unlikely(&csr_branch_guest_access) ||
-	    !__this_cpu_read(csr_branch_clears_for_guests))
+	if (!csr_branch_is_shared())
 		return;
 
 	__this_cpu_write(csr_branch_host_ctl, csr_swap(PMU_CSR_SCTRCTL, 0));
@@ -217,83 +220,9 @@ void riscv_pmu_csr_branch_hide(void)
  */
 void riscv_pmu_csr_branch_show(void)
 {
-	if (!static_branch_unlikely(&csr_branch_guest_access) ||
-	    !__this_cpu_read(csr_branch_clears_for_guests))
+	if (!csr_branch_is_shared())
 		return;
 
 	csr_branch_forget();
 	csr_write(PMU_CSR_SCTRCTL, __this_cpu_read(csr_branch_host_ctl));
 }
-
-#ifdef CONFIG_RISCV_PMU_KUNIT_TEST
-/* branch/csr.h describes these. */
-void riscv_pmu_csr_branch_clear(void)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear);
-
-	__riscv_pmu_csr_branch_clear();
-}
-
-void riscv_pmu_csr_branch_write_ctl(u64 ctl)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write_ctl, ctl);
-
-	__riscv_pmu_csr_branch_write_ctl(ctl);
-}
-
-unsigned long riscv_pmu_csr_branch_status(void)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_status);
-
-	return __riscv_pmu_csr_branch_status();
-}
-
-void riscv_pmu_csr_branch_write_status(unsigned long status)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write_status, status);
-
-	__riscv_pmu_csr_branch_write_status(status);
-}
-
-unsigned long riscv_pmu_csr_branch_begin(void)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_begin);
-
-	return __riscv_pmu_csr_branch_begin();
-}
-
-void riscv_pmu_csr_branch_end(unsigned long select)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_end, select);
-
-	__riscv_pmu_csr_branch_end(select);
-}
-
-u64 riscv_pmu_csr_branch_source(unsigned long n)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_source, n);
-
-	return __riscv_pmu_csr_branch_source(n);
-}
-
-u64 riscv_pmu_csr_branch_target(void)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_target);
-
-	return __riscv_pmu_csr_branch_target();
-}
-
-u64 riscv_pmu_csr_branch_data(void)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_data);
-
-	return __riscv_pmu_csr_branch_data();
-}
-
-void riscv_pmu_csr_branch_write(unsigned long n, const struct riscv_pmu_branch_record *record)
-{
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write, n, record);
-
-	__riscv_pmu_csr_branch_write(n, record);
-}
-#endif

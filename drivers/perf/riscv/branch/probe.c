@@ -8,7 +8,6 @@
 #include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/irqflags.h>
-#include <linux/kconfig.h>
 #include <linux/log2.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
@@ -155,8 +154,6 @@ static const char *__init branch_find(struct riscv_pmu *pmu)
 	struct branch_probe_args args = { .depth = branch_wanted_depth() };
 	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
 
-	if (!IS_ENABLED(CONFIG_64BIT))
-		return "the driver does not support them on RV32";
 	if (!args.depth)
 		return "riscv_pmu.branches=0";
 	if (branch_count_harts(pmu) != cpumask_weight(&pmu->cpus))

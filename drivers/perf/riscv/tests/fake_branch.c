@@ -10,6 +10,34 @@
 
 #include "fake_branch.h"
 
+/* --- what branch/csr.h declares, on the hart's own CSRs ----------------- */
+
+unsigned long riscv_pmu_csr_branch_read(unsigned int csr)
+{
+	unsigned long value;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_read, csr);
+
+	riscv_pmu_csr_try_read(csr, &value);
+	return value;
+}
+
+void riscv_pmu_csr_branch_write(unsigned int csr, unsigned long value)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_write, csr, value);
+
+	riscv_pmu_csr_try_write(csr, value);
+}
+
+void riscv_pmu_csr_branch_clear(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear);
+
+	riscv_pmu_csr_try_write(RISCV_PMU_CSR_SCTRCLR, 0);
+}
+
+/* --- the simulated CSRs ------------------------------------------------- */
+
 static struct branch_file *this_file(void)
 {
 	return to_branch_file(kunit_get_current_test()->priv);
@@ -65,22 +93,6 @@ unsigned int fake_branch_count(struct branch_file *file)
 
 /* --- what the driver calls ---------------------------------------------- */
 
-static unsigned long file_begin(void)
-{
-	struct branch_file *file = file_access();
-
-	file->saved = true;
-	return file->select;
-}
-
-static void file_end(unsigned long select)
-{
-	struct branch_file *file = file_access();
-
-	file->select = select;
-	file->saved = false;
-}
-
 static struct riscv_pmu_branch_record *file_selected(struct branch_file *file)
 {
 	unsigned long n = file->select - PMU_ISELECT_BRANCH;
@@ -93,41 +105,82 @@ static struct riscv_pmu_branch_record *file_selected(struct branch_file *file)
 	return fake_branch_record(file, n);
 }
 
-static void file_select_record(struct branch_file *file, unsigned long n)
+static unsigned long file_read_source(struct branch_file *file)
 {
-	if (!file->saved)
-		file_report(file, "siselect is changed, but was not saved");
-	file->select = PMU_ISELECT_BRANCH + n;
-}
-
-static u64 file_source(unsigned long n)
-{
-	struct branch_file *file = file_access();
-
 	if ((file->polled || file->ctl & PMU_SCTRCTL_S) && !(file->status & PMU_SCTRSTATUS_FROZEN))
 		file_report(file, "records are read that may change meanwhile");
-	file_select_record(file, n);
 	return file_selected(file)->source;
 }
 
-static u64 file_target(void)
-{
-	return file_selected(file_access())->target;
-}
-
-static u64 file_data(void)
-{
-	return file_selected(file_access())->data;
-}
-
-static void file_write(unsigned long n, const struct riscv_pmu_branch_record *record)
+static unsigned long file_read(unsigned int csr)
 {
 	struct branch_file *file = file_access();
 
+	switch (csr) {
+	case CSR_SISELECT:
+		file->saved = true;
+		return file->select;
+	case CSR_SIREG:
+		return file_read_source(file);
+	case PMU_CSR_SIREG2:
+		return file_selected(file)->target;
+	case PMU_CSR_SIREG3:
+		return file_selected(file)->data;
+	case PMU_CSR_SCTRSTATUS:
+		return file->status;
+	}
+
+	file_report(file, "a CSR is read that the tests do not know");
+	return 0;
+}
+
+static void file_write_select(struct branch_file *file, unsigned long select)
+{
+	if (!file->saved)
+		file_report(file, "siselect is changed, but was not saved");
+	file->select = select;
+	/* Any other value is the saved one. */
+	file->saved = select >= PMU_ISELECT_BRANCH && select < PMU_ISELECT_BRANCH + PMU_BRANCH_MAX;
+}
+
+static struct riscv_pmu_branch_record *file_to_write(struct branch_file *file)
+{
 	if (file->ctl & (PMU_SCTRCTL_U | PMU_SCTRCTL_S))
 		file_report(file, "a record is written while the hart records");
-	file_select_record(file, n);
-	*file_selected(file) = *record;
+	return file_selected(file);
+}
+
+/**
+ * fake_branch_write() - write a CSR
+ * @csr:	its number
+ * @value:	the new value
+ */
+void fake_branch_write(unsigned int csr, unsigned long value)
+{
+	struct branch_file *file = file_access();
+
+	switch (csr) {
+	case CSR_SISELECT:
+		file_write_select(file, value);
+		break;
+	case CSR_SIREG:
+		file_to_write(file)->source = value;
+		break;
+	case PMU_CSR_SIREG2:
+		file_to_write(file)->target = value;
+		break;
+	case PMU_CSR_SIREG3:
+		file_to_write(file)->data = value;
+		break;
+	case PMU_CSR_SCTRCTL:
+		file->ctl = value & file->ctl_bits;
+		break;
+	case PMU_CSR_SCTRSTATUS:
+		file->status = value & (PMU_SCTRSTATUS_FROZEN | (file->depth - 1));
+		break;
+	default:
+		file_report(file, "a CSR is written that the tests do not know");
+	}
 }
 
 static void file_clear(void)
@@ -136,25 +189,6 @@ static void file_clear(void)
 
 	memset(file->record, 0, sizeof(file->record));
 	file->clears++;
-}
-
-static void file_write_ctl(u64 ctl)
-{
-	struct branch_file *file = file_access();
-
-	file->ctl = ctl & file->ctl_bits;
-}
-
-static unsigned long file_status(void)
-{
-	return file_access()->status;
-}
-
-static void file_write_status(unsigned long status)
-{
-	struct branch_file *file = file_access();
-
-	file->status = status & (PMU_SCTRSTATUS_FROZEN | (file->depth - 1));
 }
 
 static int file_reset(unsigned int depth)
@@ -519,16 +553,9 @@ int fake_branch_init(struct kunit *test)
 	file->depth = BRANCH_DEPTH;
 	file->select = BRANCH_SELECT;
 	file_alloc_stack(test, &fake->pmu.branch);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_begin, file_begin);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_end, file_end);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_source, file_source);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_target, file_target);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_data, file_data);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_write, file_write);
+	kunit_activate_static_stub(test, riscv_pmu_csr_branch_read, file_read);
+	kunit_activate_static_stub(test, riscv_pmu_csr_branch_write, fake_branch_write);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_clear, file_clear);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_write_ctl, file_write_ctl);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_status, file_status);
-	kunit_activate_static_stub(test, riscv_pmu_csr_branch_write_status, file_write_status);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_probe, file_probe);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_reset, file_reset);
 	kunit_activate_static_stub(test, riscv_pmu_csr_branch_clear_for_guests, file_guard);

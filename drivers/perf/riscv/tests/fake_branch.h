@@ -120,6 +120,7 @@ int fake_branch_init(struct kunit *test);
 void fake_branch_exit(struct kunit *test);
 void fake_branch_start(struct fake_pmu *fake);
 void fake_branch_restart(struct fake_pmu *fake, u64 missing);
+void fake_branch_write(unsigned int csr, unsigned long value);
 void fake_branch_push(struct branch_file *file, u64 source, u64 target, u64 data);
 void fake_branch_transfer(struct branch_file *file, unsigned int type, u64 from, u64 to);
 struct riscv_pmu_branch_record *fake_branch_record(struct branch_file *file, unsigned int n);
