@@ -106,7 +106,7 @@ static int hotplug_start_hart(unsigned int cpu)
 	riscv_pmu_hart_reset(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_poll_hart_start(riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_start(pmu);
-	riscv_pmu_branch_hart_start(pmu, riscv_pmu_this_hart(pmu));
+	riscv_pmu_branch_hart_start(riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_enable(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_nmi_hart_start(pmu, riscv_pmu_this_hart(pmu));
 	riscv_pmu_user_hart_start(riscv_pmu_this_hart(pmu));
@@ -128,7 +128,7 @@ static int hotplug_stop_hart(unsigned int cpu)
 	riscv_pmu_poll_hart_stop(riscv_pmu_this_hart(pmu));
 	riscv_pmu_nmi_hart_stop(riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
-	riscv_pmu_branch_hart_stop(pmu, riscv_pmu_this_hart(pmu));
+	riscv_pmu_branch_hart_stop(riscv_pmu_this_hart(pmu));
 	pmu->ops.hart_stop(pmu);
 	return 0;
 }

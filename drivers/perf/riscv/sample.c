@@ -161,8 +161,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (unlikely(part))
 		hwc->last_period = riscv_pmu_split_period(ev);
 	if (unlikely(has_branch_stack(event)))
-		riscv_pmu_branch_save_sample(pmu, hart, event, data,
-					     riscv_pmu_branch_check_current(hart, event));
+		riscv_pmu_branch_save_sample(hart, event, data);
 	regs = sample_regs(event, regs);
 	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
 	stop = regs && perf_event_overflow(event, data, regs);

@@ -52,22 +52,6 @@ static void branch_set_ctl(struct riscv_pmu_hart *hart, u64 ctl)
 	riscv_pmu_csr_branch_write_ctl(ctl & hart->pmu->branch.ctl);
 }
 
-/*
- * A call stack cannot be recorded together with other branches. If records have no type, all events
- * have to want the same types.
- */
-static bool branch_fits_hart(const struct riscv_pmu_hart *hart, const struct riscv_pmu_event *ev)
-{
-	u64 differs = hart->branch.ctl ^ ev->branch_ctl;
-
-	if (!hart->branch.ctl)
-		return true;
-	if (differs & RISCV_PMU_BRANCH_INH && !hart->pmu->branch.has_types)
-		return false;
-
-	return !(differs & PMU_SCTRCTL_RASEMU);
-}
-
 /* Clear all records. Those that are made from now on match the current sctrctl. */
 static void branch_clear(struct riscv_pmu_hart *hart)
 {
@@ -121,13 +105,7 @@ static bool branch_check_task(struct riscv_pmu_hart *hart)
 	return false;
 }
 
-/**
- * riscv_pmu_branch_use_sched_task() - start or stop perf's calls of sched_task at context switches
- * @pmu:	the PMU
- * @watch:	true: one more event needs them; false: one event fewer
- *
- * Context: interrupts off.
- */
+/* Has perf call sched_task at context switches for one more event, or for one fewer. */
 void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_branch_use_sched_task, pmu, watch);
@@ -147,14 +125,16 @@ void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch)
  * not clear them: they are of the running task, and its samples show only what its filters select.
  *
  * Context: interrupts off, during an update.
- * Return: 0; -EAGAIN if this hart cannot record, or records a call stack and the event wants
- * none, or the reverse. perf tries again when it rotates its events.
+ * Return: 0; -EAGAIN if this hart cannot record what the event wants, or not together with what
+ * others want. perf tries again when it rotates its events.
  */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	if (unlikely(hart->branch.maybe_reset))
 		branch_reset(hart);
-	if (!hart->branch.stack || !branch_fits_hart(hart, ev))
+	if (!hart->branch.stack ||
+	    (hart->branch.ctl &&
+	     !riscv_pmu_branch_can_combine(hart->pmu, hart->branch.ctl, ev->branch_ctl)))
 		return -EAGAIN;
 
 	list_add(&ev->branch_node, &hart->branch.events);
@@ -173,15 +153,9 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 	return 0;
 }
 
-/**
- * riscv_pmu_branch_del() - stop recording for an event
- * @hart:	this hart
- * @ev:		an event for which riscv_pmu_branch_add() has succeeded
- *
- * If no other event with branch records is active, the records are cleared, so that the next task
- * cannot see them.
- *
- * Context: interrupts off.
+/*
+ * Stops recording for an event. After the last one, the records are cleared, so that the next task
+ * cannot see them. Context: interrupts off.
  */
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
@@ -245,63 +219,46 @@ static void branch_restore(struct riscv_pmu_hart *hart, const struct riscv_pmu_b
 	riscv_pmu_csr_branch_write_ctl(hart->branch.ctl & hart->pmu->branch.ctl);
 }
 
-static void branch_switch_out(const struct riscv_pmu_hart *hart, struct riscv_pmu_branch_ctx *ctx)
-{
-	if (ctx && hart->branch.ctl & PMU_SCTRCTL_RASEMU)
-		branch_save(hart->pmu, ctx);
-}
-
 static void branch_switch_in(struct riscv_pmu_hart *hart, const struct riscv_pmu_branch_ctx *ctx)
 {
-	if (ctx && hart->branch.ctl & PMU_SCTRCTL_RASEMU &&
-	    ctx->switches == branch_count_switches())
+	if (ctx && ctx->switches == branch_count_switches())
 		branch_restore(hart, ctx);
 	else
 		branch_clear(hart);
 	branch_set_task(hart);
 }
 
-/**
- * riscv_pmu_branch_switch() - handle a context switch while an event with branch records is active
- * @pmu_ctx:	the context of this PMU's events of the current task, or of the hart
- * @sched_in:	the current task is about to run; otherwise, it is about to stop
- *
- * perf calls it before it removes the events of the old task, and after it has added those of the
- * new task. If a task has run without being recorded since its call stack was saved, its number of
- * switches differs from the one that was saved, and the call stack is not restored.
- *
- * Context: interrupts off; the run queue's lock is held.
+/*
+ * perf's callback at a context switch, before it removes the events of the old task, and after it
+ * has added those of the new one. If a task has run without being recorded since its call stack was
+ * saved, its number of switches differs from the saved one, and the stack is not restored.
  */
 void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_in)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(pmu_ctx->pmu);
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(pmu);
+	struct riscv_pmu_branch_ctx *ctx;
 
 	/* This hart has another CPU type, or nothing is recorded on it (any more). */
 	if (hart->pmu != pmu || !hart->branch.ctl)
 		return;
 
+	ctx = hart->branch.ctl & PMU_SCTRCTL_RASEMU ? riscv_pmu_task_data(pmu_ctx) : NULL;
 	if (sched_in)
-		branch_switch_in(hart, riscv_pmu_task_data(pmu_ctx));
-	else
-		branch_switch_out(hart, riscv_pmu_task_data(pmu_ctx));
+		branch_switch_in(hart, ctx);
+	else if (ctx)
+		branch_save(pmu, ctx);
 }
 
-/**
- * riscv_pmu_branch_check_current() - check that the hart's records are those of the current task
- * @hart:	this hart
- * @event:	the event that is about to show them
+/*
+ * Whether the sample of an event may show the hart's records.
  *
  * Kernels whose perf_pmu_sched_task() does not test task_epc do not call riscv_pmu_branch_switch()
  * for an event of the hart if the next task has events of other PMUs only. Then the records may be
- * of several tasks: they are cleared, and the sample shows none.
+ * of several tasks: they are cleared.
  *
  * An NMI may come between the switch to another task and riscv_pmu_branch_switch(), when perf has
- * already moved an inherited event of the last task to the current one. Then, too, the sample shows
- * none.
- *
- * Context: hard interrupt or NMI.
- * Return: whether the sample may show them.
+ * already moved an inherited event of the last task to the current one.
  */
 bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct perf_event *event)
 {
@@ -323,14 +280,7 @@ static bool branch_is_equal(const struct riscv_pmu_branch_caps *probed)
 	       caps.has_misprediction == probed->has_misprediction;
 }
 
-/**
- * riscv_pmu_branch_find() - find an event that records branches
- * @hart:	this hart
- * @is_wanted:	whether an event is the wanted one
- *
- * Context: interrupts off.
- * Return: the first such event, or NULL.
- */
+/* Returns the first event that records branches on this hart and is wanted, or NULL. */
 struct riscv_pmu_event *riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
 					      bool (*is_wanted)(const struct riscv_pmu_event *ev))
 {
@@ -347,35 +297,25 @@ struct riscv_pmu_event *riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
 	return NULL;
 }
 
-/**
- * riscv_pmu_branch_hart_start() - initialise the records of a hart
- * @pmu:	the PMU
- * @hart:	this hart, which comes up
- *
- * Context: CPU hotplug, interrupts off.
- */
-void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+/* Initialises the records of this hart, which comes up. */
+void riscv_pmu_branch_hart_start(struct riscv_pmu_hart *hart)
 {
+	const struct riscv_pmu_branch_caps *caps = &hart->pmu->branch;
+
 	riscv_pmu_csr_branch_clear_for_guests();
-	if (!pmu->branch.depth)
+	if (!caps->depth)
 		return;
 
-	if (!branch_is_equal(&pmu->branch) || riscv_pmu_csr_branch_reset(pmu->branch.depth)) {
+	if (!branch_is_equal(caps) || riscv_pmu_csr_branch_reset(caps->depth)) {
 		riscv_pmu_warn("hart %u does not have the %u branch records and the filters of the other harts, or its firmware forbids them (mstateen0.CTR): events with branch records do not count there\n",
-			       smp_processor_id(), pmu->branch.depth);
+			       smp_processor_id(), caps->depth);
 		return;
 	}
-	hart->branch.stack = *this_cpu_ptr(pmu->branch.stack);
+	hart->branch.stack = *this_cpu_ptr(caps->stack);
 }
 
-/**
- * riscv_pmu_branch_hart_stop() - stop recording, and clear the records
- * @pmu:	the PMU
- * @hart:	this hart, which goes down; what runs on it next must not see its records
- *
- * Context: interrupts off.
- */
-void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+/* This hart goes down: what runs on it next must not see its records. */
+void riscv_pmu_branch_hart_stop(struct riscv_pmu_hart *hart)
 {
 	/* M-mode may no longer let this hart use CTR. */
 	if (hart->branch.maybe_reset)
@@ -383,20 +323,14 @@ void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	if (!hart->branch.stack)
 		return;
 
+	branch_set_ctl(hart, 0);
+	branch_clear(hart);
 	hart->branch.stack = NULL;
-	hart->branch.ctl = 0;
-	riscv_pmu_csr_branch_write_ctl(0);
-	riscv_pmu_csr_branch_clear();
 }
 
-/**
- * riscv_pmu_branch_hart_resume() - record again after an idle state that may have reset the CSRs
- * @hart:	this hart
- *
- * The records are lost. If no event with branch records is active, the CSRs are set up when the
- * next one is added.
- *
- * Context: interrupts off.
+/*
+ * Records again after an idle state that may have reset the CSRs; the records are lost. If no event
+ * with branch records is active, the CSRs are set up when the next one is added.
  */
 void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart)
 {

@@ -17,35 +17,24 @@ int riscv_pmu_branch_check(struct perf_event *event);
 int riscv_pmu_branch_init_event(struct perf_event *event);
 
 /* branch.c */
-int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
-void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
-bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct perf_event *event);
 struct riscv_pmu_event *riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
 					      bool (*is_wanted)(const struct riscv_pmu_event *ev));
-void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_branch_hart_start(struct riscv_pmu_hart *hart);
+void riscv_pmu_branch_hart_stop(struct riscv_pmu_hart *hart);
 void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart);
 
 /* sample.c */
-const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
-						      struct riscv_pmu_hart *hart,
-						      const struct riscv_pmu_event *ev);
-void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				  struct perf_event *event, struct perf_sample_data *data,
-				  bool show);
+void riscv_pmu_branch_save_sample(struct riscv_pmu_hart *hart, struct perf_event *event,
+				  struct perf_sample_data *data);
 
 /* probe.c */
 void riscv_pmu_branch_probe(struct riscv_pmu *pmu);
 void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
 
-/**
- * riscv_pmu_branch_unfreeze() - record again after an overflow interrupt
- * @hart:	this hart
- *
- * With LCOFIFRZ, the hart freezes the records when the interrupt traps. So this has to be called
- * whenever the handler ends, even if no sample was taken. Records that are held stay frozen.
- *
- * Context: hard interrupt or NMI.
+/*
+ * Records again after an overflow interrupt. With LCOFIFRZ, the hart freezes the records when the
+ * interrupt traps. So this is called whenever the handler ends, even if no sample was taken. Records
+ * that are held stay frozen.
  */
 static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *hart)
 {
@@ -54,14 +43,10 @@ static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *har
 						  PMU_SCTRSTATUS_WRPTR);
 }
 
-/**
- * riscv_pmu_branch_hold() - record nothing until riscv_pmu_branch_release()
- * @hart:	this hart
- *
- * Overflow interrupts, of whatever event, do not unfreeze the records. The hold also ends when the
- * last event with branch records is removed.
- *
- * Context: interrupts off; an event with branch records is active on this hart.
+/*
+ * Records nothing until riscv_pmu_branch_release(): overflow interrupts, of whatever event, do not
+ * unfreeze the records. The hold also ends when the last event with branch records is removed. One
+ * is active on this hart.
  */
 static __always_inline void riscv_pmu_branch_hold(struct riscv_pmu_hart *hart)
 {
@@ -70,12 +55,7 @@ static __always_inline void riscv_pmu_branch_hold(struct riscv_pmu_hart *hart)
 	riscv_pmu_csr_branch_write_status(riscv_pmu_csr_branch_status() | PMU_SCTRSTATUS_FROZEN);
 }
 
-/**
- * riscv_pmu_branch_release() - record again, if the records are held
- * @hart:	this hart
- *
- * Context: interrupts off.
- */
+/* Records again, if the records are held. */
 static __always_inline void riscv_pmu_branch_release(struct riscv_pmu_hart *hart)
 {
 	if (likely(!hart->branch.held))
@@ -88,32 +68,18 @@ static __always_inline void riscv_pmu_branch_release(struct riscv_pmu_hart *hart
 	riscv_pmu_branch_unfreeze(hart);
 }
 
-/**
- * riscv_pmu_event_has_branches() - whether an event's samples have branch records
- * @ev:	the event
- *
- * Return: true if they have.
- */
+/* Whether an event's samples have branch records */
 static inline bool riscv_pmu_event_has_branches(const struct riscv_pmu_event *ev)
 {
 	return ev->flags & RISCV_PMU_EV_BRANCH;
 }
 
-/**
- * riscv_pmu_branch_depth() - the number of branch records of each hart
- * @pmu:	the PMU
- *
- * Return: 0 if there are none.
- */
+/* The number of branch records of each hart, or 0 */
 static inline unsigned int riscv_pmu_branch_depth(const struct riscv_pmu *pmu)
 {
 	return pmu->branch.depth;
 }
 
-/**
- * riscv_pmu_branch_hart_reset() - initialise the state of a hart
- * @hart:	the hart
- */
 static inline void riscv_pmu_branch_hart_reset(struct riscv_pmu_hart *hart)
 {
 	INIT_LIST_HEAD(&hart->branch.events);
@@ -136,33 +102,9 @@ static inline bool riscv_pmu_event_has_branches(const struct riscv_pmu_event *ev
 	return false;
 }
 
-static inline int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
-{
-	return 0;
-}
-
-static inline void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev) { }
-
-static inline void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-						struct perf_event *event,
-						struct perf_sample_data *data, bool show) { }
-
-static inline bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart,
-						  const struct perf_event *event)
-{
-	return false;
-}
-
 static inline struct riscv_pmu_event *
 riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
 		      bool (*is_wanted)(const struct riscv_pmu_event *ev))
-{
-	return NULL;
-}
-
-static inline const struct perf_branch_stack *
-riscv_pmu_branch_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-		      const struct riscv_pmu_event *ev)
 {
 	return NULL;
 }
@@ -172,11 +114,12 @@ static inline unsigned int riscv_pmu_branch_depth(const struct riscv_pmu *pmu)
 	return 0;
 }
 
+static inline void riscv_pmu_branch_save_sample(struct riscv_pmu_hart *hart,
+						struct perf_event *event,
+						struct perf_sample_data *data) { }
 static inline void riscv_pmu_branch_hart_reset(struct riscv_pmu_hart *hart) { }
-static inline void riscv_pmu_branch_hart_start(struct riscv_pmu *pmu,
-					       struct riscv_pmu_hart *hart) { }
-static inline void riscv_pmu_branch_hart_stop(struct riscv_pmu *pmu,
-					      struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_branch_hart_start(struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_branch_hart_stop(struct riscv_pmu_hart *hart) { }
 static inline void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart) { }
 static inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *hart) { }
 static inline void riscv_pmu_branch_hold(struct riscv_pmu_hart *hart) { }
@@ -188,5 +131,11 @@ static inline void riscv_pmu_csr_branch_hide(void) { }
 static inline void riscv_pmu_csr_branch_show(void) { }
 
 #endif /* CONFIG_RISCV_PMU_BRANCH */
+
+/* Called only if riscv_pmu_event_has_branches() returns true, or riscv_pmu_branch_find() an event. */
+int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
+void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
+struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu_hart *hart,
+						const struct riscv_pmu_event *ev);
 
 #endif /* _RISCV_PMU_BRANCH_H */

@@ -36,9 +36,9 @@ static void csr_branch_ignore_guests(void)
 }
 
 /*
- * The functions below return 0, or the CSR whose access traps: M-mode may not let S-mode use CTR
- * (mstateen0.CTR of Smstateen). Each CSR is tried, because some may be allowed while others are
- * not: siselect and sireg have a bit of their own in mstateen0.
+ * The functions below return 0, or the number of the CSR (RISCV_PMU_CSR_SCTRCLR) whose access
+ * traps: M-mode may not let S-mode use CTR (mstateen0.CTR of Smstateen). Each CSR is tried, because
+ * some may be allowed while others are not: siselect and sireg have a bit of their own in mstateen0.
  */
 
 /* Turns recording off, sets the depth, clears all records, and selects one of them. */
@@ -92,15 +92,9 @@ static unsigned int csr_branch_find_fields(struct riscv_pmu_branch_caps *caps)
 	return trap;
 }
 
-/**
- * riscv_pmu_csr_branch_probe() - find out what this hart can record
- * @caps:	out: all of &riscv_pmu_branch_caps but its stack
- * @depth:	the wanted number of records, 16 to 256
- *
- * Recording is off on return, and there are no records.
- *
- * Context: interrupts off.
- * Return: 0; a CSR's number, or RISCV_PMU_CSR_SCTRCLR, if its access traps.
+/*
+ * Finds out what this hart can record: all of &riscv_pmu_branch_caps but its stack. On return,
+ * recording is off, and there are no records. Context: interrupts off.
  */
 unsigned int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth)
 {
@@ -118,12 +112,9 @@ unsigned int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsi
 	return riscv_pmu_csr_try_write(CSR_SISELECT, select) ?: trap;
 }
 
-/**
- * riscv_pmu_csr_branch_reset() - bring this hart's records to a known state: off and empty
- * @depth:	the number of records, as found by riscv_pmu_csr_branch_probe()
- *
- * Context: interrupts off.
- * Return: 0; a CSR's number if its access traps; -EINVAL if the hart does not have @depth records.
+/*
+ * Brings this hart's records to a known state: off and empty. Returns -EINVAL if the hart does not
+ * have as many records as riscv_pmu_csr_branch_probe() has found. Context: interrupts off.
  */
 int riscv_pmu_csr_branch_reset(unsigned int depth)
 {
@@ -145,31 +136,21 @@ int riscv_pmu_csr_branch_reset(unsigned int depth)
 	return found == depth ? 0 : -EINVAL;
 }
 
-/*
- * Guests of KVM can access records. On the harts with csr_branch_clears_for_guests, the records are
- * cleared before and after a guest runs.
- */
+/* Guests of KVM can access records: of harts with this flag, they are cleared around guests. */
 static DEFINE_STATIC_KEY_FALSE(csr_branch_guest_access);
 static DEFINE_PER_CPU(bool, csr_branch_clears_for_guests);
 /* sctrctl of the host, while a guest runs */
 static DEFINE_PER_CPU(unsigned long, csr_branch_host_ctl);
 
-/**
- * riscv_pmu_csr_branch_note_guest_access() - note that guests can access the records of harts
- *
- * Context: process, at boot, before riscv_pmu_csr_branch_clear_for_guests().
- */
+/* Guests can access the records: called at boot, before riscv_pmu_csr_branch_clear_for_guests(). */
 void __init riscv_pmu_csr_branch_note_guest_access(void)
 {
 	static_branch_enable(&csr_branch_guest_access);
 }
 
-/**
- * riscv_pmu_csr_branch_clear_for_guests() - from now on, clear this hart's records around guests
- *
- * Does nothing if guests cannot access records, or if this hart has no records. Records are lost.
- *
- * Context: interrupts off.
+/*
+ * From now on, clears this hart's records around guests, if guests can access them. The present
+ * ones are lost. Context: interrupts off.
  */
 void riscv_pmu_csr_branch_clear_for_guests(void)
 {
@@ -193,14 +174,10 @@ static void csr_branch_forget(void)
 	riscv_pmu_csr_branch_clear();
 }
 
-/**
- * riscv_pmu_csr_branch_hide() - hide branch records from a KVM guest that is about to run
- *
- * Unless Smstateen forbids it, a guest can read and write the records of its host. The host's
- * recording is off from here on; otherwise the guest could read the branches with which the host
- * entered it.
- *
- * Context: interrupts off, until riscv_pmu_csr_branch_show().
+/*
+ * Hides branch records from a KVM guest that is about to run: unless Smstateen forbids it, a guest
+ * can read and write the records of its host. The host's recording is off from here on; otherwise
+ * the guest could read the branches with which the host entered it.
  */
 void riscv_pmu_csr_branch_hide(void)
 {
@@ -213,11 +190,7 @@ void riscv_pmu_csr_branch_hide(void)
 	csr_branch_ignore_guests();
 }
 
-/**
- * riscv_pmu_csr_branch_show() - remove the branch records of a KVM guest, and record again
- *
- * Context: interrupts off, since riscv_pmu_csr_branch_hide().
- */
+/* Removes the branch records of a KVM guest, and records again. */
 void riscv_pmu_csr_branch_show(void)
 {
 	if (!csr_branch_is_shared())

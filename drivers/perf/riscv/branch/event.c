@@ -201,25 +201,21 @@ int riscv_pmu_branch_check(struct perf_event *event)
 }
 
 /*
- * A hart records either a call stack or other branches, and without types in its records only one
- * set of types, so a group that wants more could never count. Events with event-based branches
- * (EBBs) have to want the same records, because their page has room for those of one event only.
+ * A group that wants what no hart can record together could never count. Events with event-based
+ * branches (EBBs) have to want the same records, because their page has room for those of one
+ * event only.
  */
 static bool branch_fits_event(const struct perf_event *event, const struct perf_event *other)
 {
-	u64 differs;
-
 	if (!riscv_pmu_owns(other) || other == event ||
 	    !riscv_pmu_event_has_branches(to_riscv_pmu_event(other)))
 		return true;
 	if (riscv_pmu_event_has_ebb(to_riscv_pmu_event(event)))
 		return event->attr.branch_sample_type == other->attr.branch_sample_type;
 
-	differs = to_riscv_pmu_event(event)->branch_ctl ^ to_riscv_pmu_event(other)->branch_ctl;
-	if (differs & RISCV_PMU_BRANCH_INH && !to_riscv_pmu(event->pmu)->branch.has_types)
-		return false;
-
-	return !(differs & PMU_SCTRCTL_RASEMU);
+	return riscv_pmu_branch_can_combine(to_riscv_pmu(event->pmu),
+					    to_riscv_pmu_event(event)->branch_ctl,
+					    to_riscv_pmu_event(other)->branch_ctl);
 }
 
 static bool branch_fits_group(const struct perf_event *event)

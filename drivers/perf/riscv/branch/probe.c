@@ -58,12 +58,7 @@ static unsigned int __init branch_wanted_depth(void)
 	return BRANCHES_DEFAULT;
 }
 
-/**
- * struct branch_probe_args - arguments of branch_probe_here()
- * @depth:	the wanted number of records
- * @caps:	out: what the hart has
- * @trap:	out: the result of riscv_pmu_csr_branch_probe()
- */
+/* What branch_probe_here() gets, and finds: the wanted number of records, the hart's, and a trap */
 struct branch_probe_args {
 	unsigned int depth;
 	struct riscv_pmu_branch_caps caps;
@@ -200,10 +195,6 @@ void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
 		pr_info("no branch records: %s\n", why);
 }
 
-/**
- * riscv_pmu_branch_print() - print the number of branch records, if there are any
- * @pmu:	the PMU
- */
 void __init riscv_pmu_branch_print(const struct riscv_pmu *pmu)
 {
 	if (pmu->branch.depth)

@@ -54,19 +54,10 @@ static bool sample_is_kernel(u64 address)
 
 /* --- exceptions --- */
 
-/**
- * enum sample_exception - what kind of instruction has caused an exception
- * @SAMPLE_ECALL:	ecall: a system call
- * @SAMPLE_DATA:	a load, store or atomic instruction
- * @SAMPLE_FETCH:	it cannot be read now: its fetch may have caused the exception
- * @SAMPLE_OTHER:	another instruction
- */
-enum sample_exception {
-	SAMPLE_ECALL,
-	SAMPLE_DATA,
-	SAMPLE_FETCH,
-	SAMPLE_OTHER,
-};
+#define INFO_SYSCALL		FIELD_PREP(INFO_TYPE, PERF_BR_SYSCALL)
+#define INFO_UNKNOWN		FIELD_PREP(INFO_TYPE, PERF_BR_UNKNOWN)
+#define INFO_FAULT(type)	(FIELD_PREP(INFO_TYPE, PERF_BR_EXTEND_ABI) |	\
+				 FIELD_PREP(INFO_NEW_TYPE, PERF_BR_NEW_FAULT_##type))
 
 #define INSN_ECALL		0x00000073
 /* An instruction of 32 bits has these bits set, and its opcode in bits 6:0. */
@@ -97,12 +88,10 @@ static bool sample_short_insn_is_data(u32 insn)
 	return false;
 }
 
-static enum sample_exception sample_insn_exception(u32 insn)
+static bool sample_insn_is_data(u32 insn)
 {
 	if ((insn & INSN_IS_LONG) != INSN_IS_LONG)
-		return sample_short_insn_is_data(insn) ? SAMPLE_DATA : SAMPLE_OTHER;
-	if (insn == INSN_ECALL)
-		return SAMPLE_ECALL;
+		return sample_short_insn_is_data(insn);
 
 	switch (insn & INSN_OPCODE) {
 	case INSN_LOAD:
@@ -110,10 +99,10 @@ static enum sample_exception sample_insn_exception(u32 insn)
 	case INSN_STORE:
 	case INSN_STORE_FP:
 	case INSN_AMO:
-		return SAMPLE_DATA;
+		return true;
 	}
 
-	return SAMPLE_OTHER;
+	return false;
 }
 
 /*
@@ -132,35 +121,23 @@ static int sample_read_code(u64 address, u16 *half)
 	return copy_from_kernel_nofault(half, (const void *)from, sizeof(*half));
 }
 
-static enum sample_exception sample_exception(u64 address)
-{
-	u16 low, high = 0;
-
-	if (sample_read_code(address, &low))
-		return SAMPLE_FETCH;
-	/* The second half may be on another page. */
-	if ((low & INSN_IS_LONG) == INSN_IS_LONG && sample_read_code(address + 2, &high))
-		return SAMPLE_FETCH;
-
-	return sample_insn_exception((u32)high << 16 | low);
-}
-
+/* If the instruction cannot be read now, its fetch may have caused the exception. */
 static u64 sample_exception_info(u64 address)
 {
-	switch (sample_exception(address)) {
-	case SAMPLE_ECALL:
-		return FIELD_PREP(INFO_TYPE, PERF_BR_SYSCALL);
-	case SAMPLE_DATA:
-		return FIELD_PREP(INFO_TYPE, PERF_BR_EXTEND_ABI) |
-		       FIELD_PREP(INFO_NEW_TYPE, PERF_BR_NEW_FAULT_DATA);
-	case SAMPLE_FETCH:
-		return FIELD_PREP(INFO_TYPE, PERF_BR_EXTEND_ABI) |
-		       FIELD_PREP(INFO_NEW_TYPE, PERF_BR_NEW_FAULT_INST);
-	case SAMPLE_OTHER:
-		break;
-	}
+	u16 low, high = 0;
+	u32 insn;
 
-	return FIELD_PREP(INFO_TYPE, PERF_BR_UNKNOWN);
+	if (sample_read_code(address, &low))
+		return INFO_FAULT(INST);
+	/* The second half may be on another page. */
+	if ((low & INSN_IS_LONG) == INSN_IS_LONG && sample_read_code(address + 2, &high))
+		return INFO_FAULT(INST);
+
+	insn = (u32)high << 16 | low;
+	if (insn == INSN_ECALL)
+		return INFO_SYSCALL;
+
+	return sample_insn_is_data(insn) ? INFO_FAULT(DATA) : INFO_UNKNOWN;
 }
 
 /* --- records --- */
@@ -211,8 +188,7 @@ static u64 sample_type_info(u64 from, u64 data)
 
 static u64 sample_priv_info(u64 to)
 {
-	return FIELD_PREP(INFO_PRIV, sample_is_kernel(to) ? PERF_BR_PRIV_KERNEL :
-							    PERF_BR_PRIV_USER);
+	return FIELD_PREP(INFO_PRIV, sample_is_kernel(to) ? PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER);
 }
 
 static u64 sample_mode_of(u64 address)
@@ -233,7 +209,7 @@ static bool sample_is_wanted(const struct riscv_pmu_event *ev, u64 from, u64 to,
 		return false;
 
 	return type != PMU_BRANCH_EXCEPTION || !(ev->flags & RISCV_PMU_EV_BRANCH_ECALLS) ||
-	       sample_exception(from) == SAMPLE_ECALL;
+	       sample_exception_info(from) == INFO_SYSCALL;
 }
 
 /* If @how is constant, the compiler removes the tests of @how from the loop. */
@@ -290,49 +266,22 @@ static __always_inline unsigned int sample_read(const struct riscv_pmu_event *ev
 /* The default with types, of user mode only */
 #define READ_USER_TYPES	(READ_FLAGS | READ_CYCLES | READ_TYPES)
 
-static noinline unsigned int
-sample_read_addresses(const struct riscv_pmu_event *ev, unsigned long depth,
-		      struct perf_branch_entry *entries)
-{
-	return sample_read(ev, depth, entries, READ_ADDRESSES);
-}
-
-static noinline unsigned int
-sample_read_user(const struct riscv_pmu_event *ev, unsigned long depth,
-		 struct perf_branch_entry *entries)
-{
-	return sample_read(ev, depth, entries, READ_USER);
-}
-
-static noinline unsigned int
-sample_read_kernel(const struct riscv_pmu_event *ev, unsigned long depth,
-		   struct perf_branch_entry *entries)
-{
-	return sample_read(ev, depth, entries, READ_KERNEL);
-}
-
-static noinline unsigned int
-sample_read_user_types(const struct riscv_pmu_event *ev, unsigned long depth,
-		       struct perf_branch_entry *entries)
-{
-	return sample_read(ev, depth, entries, READ_USER_TYPES);
-}
-
-static noinline unsigned int
-sample_read_all(const struct riscv_pmu_event *ev, unsigned long depth,
-		struct perf_branch_entry *entries)
-{
-	return sample_read(ev, depth, entries, ev->branch_read_flags);
-}
-
-static noinline unsigned int
-sample_read_checked(const struct riscv_pmu_event *ev, unsigned long depth,
-		    struct perf_branch_entry *entries)
-{
-	return sample_read(ev, depth, entries, ev->branch_read_flags | READ_CHECK);
-}
-
 /* The usual samples have loops of their own: the general loop takes 1.5 times as long. */
+#define SAMPLE_READER(name, how)							\
+static noinline unsigned int sample_read_##name(const struct riscv_pmu_event *ev,	\
+						unsigned long depth,			\
+						struct perf_branch_entry *entries)	\
+{											\
+	return sample_read(ev, depth, entries, how);					\
+}
+
+SAMPLE_READER(addresses, READ_ADDRESSES)
+SAMPLE_READER(user, READ_USER)
+SAMPLE_READER(kernel, READ_KERNEL)
+SAMPLE_READER(user_types, READ_USER_TYPES)
+SAMPLE_READER(all, ev->branch_read_flags)
+SAMPLE_READER(checked, ev->branch_read_flags | READ_CHECK)
+
 static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsigned long depth,
 					u64 hart_ctl, struct perf_branch_entry *entries)
 {
@@ -353,13 +302,7 @@ static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsign
 	return sample_read_all(ev, depth, entries);
 }
 
-/**
- * riscv_pmu_branch_set_read_flags() - choose how the records of an event are read
- * @caps:	what the hart can record
- * @ev:		an event, its branch_ctl set
- *
- * Context: process.
- */
+/* Chooses how the records of an event, whose branch_ctl is set, are read. */
 void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,
 				     struct riscv_pmu_event *ev)
 {
@@ -379,78 +322,73 @@ void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,
 		ev->branch_read_flags |= READ_PRIVS;
 }
 
-/**
- * riscv_pmu_branch_read() - read the branch records that an event wants
- * @pmu:	the PMU
- * @hart:	this hart, which records
- * @ev:		the event, attached here
- *
- * Context: hard interrupt or NMI.
- * Return: the records, in perf's form, the newest first; valid until the next call on this hart.
+/*
+ * A timer's interrupt does not freeze the records. If they are of the kernel, too, for another
+ * event, the branches of this function would overwrite them.
  */
-const struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu *pmu,
-						      struct riscv_pmu_hart *hart,
-						      const struct riscv_pmu_event *ev)
+static unsigned int sample_read_polled(const struct riscv_pmu_event *ev, unsigned long depth,
+				       u64 ctl, struct perf_branch_entry *entries)
+{
+	unsigned long status = riscv_pmu_csr_branch_status();
+	unsigned int nr;
+
+	riscv_pmu_csr_branch_write_status(status | PMU_SCTRSTATUS_FROZEN);
+	nr = sample_read_records(ev, depth, ctl, entries);
+	riscv_pmu_csr_branch_write_status(status);
+	return nr;
+}
+
+/*
+ * Reads the branch records that an event, attached here, wants. Returns them in perf's form, the
+ * newest first; they are valid until the next call on this hart.
+ */
+struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu_hart *hart,
+						const struct riscv_pmu_event *ev)
 {
 	struct perf_branch_stack *stack = hart->branch.stack;
 	/* Records for an event that was removed may have modes or types that this one excludes. */
 	u64 ctl = hart->branch.other_records ? 0 : hart->branch.ctl;
-	unsigned long status;
-
-	if (likely(!(ev->flags & RISCV_PMU_EV_POLLED))) {
-		/*
-		 * Nothing freezes the records if the overflow does not trap: because another
-		 * interrupt is being handled (the AIA's handler reads stopi in a loop), or for an
-		 * NMI that waited. Then those of the kernel are of the handler, and change while
-		 * they are read.
-		 */
-		if (hart->branch.ctl & PMU_SCTRCTL_S &&
-		    unlikely(!(riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN)))
-			stack->nr = 0;
-		else
-			stack->nr = sample_read_records(ev, pmu->branch.depth, ctl,
-							stack->entries);
-		return stack;
-	}
+	unsigned int depth = hart->pmu->branch.depth;
 
 	/*
-	 * A timer's interrupt does not freeze the records. If they are of the kernel, too, for
-	 * another event, the branches of this function would overwrite them.
+	 * Nothing freezes the records if the overflow does not trap: because another interrupt is
+	 * being handled (the AIA's handler reads stopi in a loop), or for an NMI that waited. Then
+	 * those of the kernel are of the handler, and change while they are read.
 	 */
-	status = riscv_pmu_csr_branch_status();
-	riscv_pmu_csr_branch_write_status(status | PMU_SCTRSTATUS_FROZEN);
-	stack->nr = sample_read_records(ev, pmu->branch.depth, ctl, stack->entries);
-	riscv_pmu_csr_branch_write_status(status);
+	if (unlikely(ev->flags & RISCV_PMU_EV_POLLED))
+		stack->nr = sample_read_polled(ev, depth, ctl, stack->entries);
+	else if (hart->branch.ctl & PMU_SCTRCTL_S &&
+		 unlikely(!(riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN)))
+		stack->nr = 0;
+	else
+		stack->nr = sample_read_records(ev, depth, ctl, stack->entries);
+
 	return stack;
 }
 
 /**
  * riscv_pmu_branch_save_sample() - put the branch records into a sample
- * @pmu:	the PMU
  * @hart:	this hart
  * @event:	the event that is sampled, with PERF_SAMPLE_BRANCH_STACK
  * @data:	its sample
- * @show:	the records are those of the current task
  *
  * If there are none to show, the sample has an empty list: without a list, perf's core omits
  * hw_idx, and the perf tool, which expects it, cannot read the rest of the file.
  *
  * Context: hard interrupt or NMI.
  */
-void riscv_pmu_branch_save_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				  struct perf_event *event, struct perf_sample_data *data,
-				  bool show)
+void riscv_pmu_branch_save_sample(struct riscv_pmu_hart *hart, struct perf_event *event,
+				  struct perf_sample_data *data)
 {
 	static struct perf_branch_stack no_records = { .hw_idx = -1ULL };
 	struct perf_branch_stack *stack = &no_records;
 	unsigned long next;
 
-	if (likely(hart->branch.ctl && show)) {
-		stack = hart->branch.stack;
-		riscv_pmu_branch_read(pmu, hart, to_riscv_pmu_event(event));
+	if (likely(riscv_pmu_branch_check_current(hart, event) && hart->branch.ctl)) {
+		stack = riscv_pmu_branch_read(hart, to_riscv_pmu_event(event));
 		if (event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) {
 			next = FIELD_GET(PMU_SCTRSTATUS_WRPTR, riscv_pmu_csr_branch_status());
-			stack->hw_idx = (next - 1) & (pmu->branch.depth - 1);
+			stack->hw_idx = (next - 1) & (hart->pmu->branch.depth - 1);
 		}
 	}
 	perf_sample_save_brstack(data, event, stack, NULL);

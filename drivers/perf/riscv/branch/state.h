@@ -39,9 +39,24 @@ struct riscv_pmu_branch_ctx {
 	struct riscv_pmu_branch_record records[];
 };
 
+/*
+ * Whether a hart can record for both. A call stack cannot be recorded together with other branches,
+ * and without types in the records all events have to want the same types.
+ */
+static inline bool riscv_pmu_branch_can_combine(const struct riscv_pmu *pmu, u64 ctl, u64 other)
+{
+	u64 differs = ctl ^ other;
+
+	if (differs & RISCV_PMU_BRANCH_INH && !pmu->branch.has_types)
+		return false;
+
+	return !(differs & PMU_SCTRCTL_RASEMU);
+}
+
 /* branch.c */
 void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch);
 void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_in);
+bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct perf_event *event);
 
 /* sample.c */
 void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,

@@ -346,7 +346,7 @@ void riscv_pmu_ebb_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 	hart->irq.ebb_taken = true;
 	recording = ebb_find_recording(hart);
 	if (recording)
-		ebb_save_branches(riscv_pmu_branch_read(pmu, hart, recording));
+		ebb_save_branches(riscv_pmu_branch_read(hart, recording));
 }
 
 /* Freezes the branch records: none of them is to be of the handler. */

@@ -971,7 +971,7 @@ static void switch_on_a_hart_of_another_pmu_is_ignored(struct kunit *test)
 static void stop_hart(struct fake_pmu *fake)
 {
 	guard(irqsave)();
-	riscv_pmu_branch_hart_stop(&fake->pmu, this_hart(fake));
+	riscv_pmu_branch_hart_stop(this_hart(fake));
 }
 
 static void resume_hart(struct fake_pmu *fake)

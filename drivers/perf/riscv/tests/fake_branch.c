@@ -481,8 +481,7 @@ const struct branch_sample *fake_branch_sample(struct fake_pmu *fake, struct sta
 	file_hide_switches(fake);
 	perf_sample_data_init(&data, 0, BRANCH_PERIOD);
 	file_trap(file);
-	riscv_pmu_branch_save_sample(&fake->pmu, this_hart(fake), &s->event, &data,
-				     riscv_pmu_branch_check_current(this_hart(fake), &s->event));
+	riscv_pmu_branch_save_sample(this_hart(fake), &s->event, &data);
 	riscv_pmu_branch_unfreeze(this_hart(fake));
 	file_keep_sample(file, &data);
 	return &file->sample;
@@ -497,7 +496,7 @@ const struct branch_sample *fake_branch_sample(struct fake_pmu *fake, struct sta
 void fake_branch_start(struct fake_pmu *fake)
 {
 	guard(irqsave)();
-	riscv_pmu_branch_hart_start(&fake->pmu, this_hart(fake));
+	riscv_pmu_branch_hart_start(this_hart(fake));
 }
 
 /**
