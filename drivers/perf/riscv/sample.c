@@ -146,7 +146,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 		return;
 	}
 	if (unlikely(riscv_pmu_event_has_ebb(ev))) {
-		riscv_pmu_ebb_handle_overflow(pmu, hart, ev);
+		riscv_pmu_ebb_handle_overflow(hart, ev);
 		return;
 	}
 

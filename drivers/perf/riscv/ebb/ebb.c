@@ -59,39 +59,31 @@ bool riscv_pmu_ebb_enabled __read_mostly = true;
 module_param_named(ebb, riscv_pmu_ebb_enabled, bool, 0444);
 MODULE_PARM_DESC(ebb, "event-based branches: /dev/riscv_ebb (default: 1)");
 
-static bool ebb_is_wanted(const struct perf_event *event)
-{
-	return riscv_pmu_owns(event) && event->attr.config1 & RISCV_PMU_CONFIG1_EBB;
-}
-
-/**
- * riscv_pmu_ebb_note() - note whether an event's overflows cause event-based branches
- * @ev:	a new event
- */
+/* Notes whether a new event's overflows cause event-based branches. */
 void riscv_pmu_ebb_note(struct riscv_pmu_event *ev)
 {
 	if (ev->event->attr.config1 & RISCV_PMU_CONFIG1_EBB)
 		ev->flags |= RISCV_PMU_EV_EBB | RISCV_PMU_EV_SAMPLING;
 }
 
-/**
- * riscv_pmu_ebb_check() - check what event.c cannot check of an event for EBBs
- * @event:	an event of ours
- *
- * Return: 0, also for an event without EBBs; -EOPNOTSUPP with riscv_pmu.ebb=0; or -EINVAL.
+/*
+ * Checks what event.c cannot check of an event for EBBs. Returns 0, also for an event without EBBs;
+ * -EOPNOTSUPP with riscv_pmu.ebb=0; or -EINVAL.
  */
 int riscv_pmu_ebb_check(const struct perf_event *event)
 {
+	const struct perf_event *leader = event->group_leader;
 	const struct perf_event_attr *attr = &event->attr;
-	bool ebb = attr->config1 & RISCV_PMU_CONFIG1_EBB;
+	bool ebb = riscv_pmu_event_has_ebb(to_riscv_pmu_event(event));
 
-	if (event->group_leader != event && ebb != ebb_is_wanted(event->group_leader))
+	if (ebb != (riscv_pmu_owns(leader) &&
+		    riscv_pmu_event_has_ebb(to_riscv_pmu_event(leader))))
 		return -EINVAL;
 	if (!ebb)
 		return 0;
 	if (!riscv_pmu_ebb_enabled)
 		return -EOPNOTSUPP;
-	if (event->group_leader == event && (!attr->pinned || !attr->exclusive))
+	if (leader == event && (!attr->pinned || !attr->exclusive))
 		return -EINVAL;
 	/* The page has no field for the index. */
 	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
@@ -137,15 +129,10 @@ static void ebb_revoke_period(struct perf_event *event)
 	local64_set(&event->hw.period_left, EBB_NEVER);
 }
 
-/**
- * riscv_pmu_ebb_is_alone() - whether only events with EBBs are on this hart
- * @hart:	this hart, to which an event with EBBs is about to be added
- *
- * perf's core checks exclusive events against others of the same task, but not against pinned
- * events of the CPU. It does not add other events after an exclusive one.
- *
- * Context: interrupts off.
- * Return: false if the event would not be exclusive.
+/*
+ * Whether only events with EBBs are on this hart, to which another one is about to be added: it has
+ * to be exclusive. perf's core checks exclusive events against others of the same task, but not
+ * against pinned events of the CPU. It does not add other events after an exclusive one.
  */
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
 {
@@ -163,6 +150,11 @@ bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
 
 /* --- an overflow --- */
 
+static struct riscv_pmu_ebb *ebb_of_event(const struct perf_event *event)
+{
+	return event->hw.target == current ? riscv_pmu_ebb_of_current() : NULL;
+}
+
 static void ebb_note_overflow(struct riscv_pmu_ebb *ebb, const struct perf_event *event)
 {
 	ebb->overflowed |= BIT_ULL(ebb_hpm(event));
@@ -177,12 +169,13 @@ static void ebb_note_overflow(struct riscv_pmu_ebb *ebb, const struct perf_event
 /* If the periods of two events end at once, there is one branch for both. */
 static void ebb_stop(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 {
-	if (event->hw.target != current ||
-	    to_riscv_pmu_event(event)->state == RISCV_PMU_EVENT_STOPPED)
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (event->hw.target != current || ev->state == RISCV_PMU_EVENT_STOPPED)
 		return;
 
 	event->pmu->stop(event, 0);
-	if (riscv_pmu_event_set_period(to_riscv_pmu_event(event)))
+	if (riscv_pmu_event_set_period(ev))
 		ebb_note_overflow(ebb, event);
 }
 
@@ -200,12 +193,11 @@ static void ebb_pause(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 
 /*
  * An event's period has ended, and its next one has begun: riscv_pmu_exit_to_user() branches on the
- * way to user mode. Until the handler returns, the event's group is stopped. Returns false if the
- * task has no handler, so that the event counts on.
+ * way to user mode. Returns false if the task has no page, so that the event counts on.
  */
 static bool ebb_overflow(struct perf_event *event, u32 now)
 {
-	struct riscv_pmu_ebb *ebb = event->hw.target == current ? riscv_pmu_ebb_of_current() : NULL;
+	struct riscv_pmu_ebb *ebb = ebb_of_event(event);
 
 	if (!ebb) {
 		ebb_revoke_period(event);
@@ -263,15 +255,16 @@ static void ebb_resume_records(struct riscv_pmu_ebb *ebb, struct riscv_pmu_hart 
  */
 bool riscv_pmu_ebb_start(struct perf_event *event)
 {
-	struct riscv_pmu_ebb *ebb = event->hw.target == current ? riscv_pmu_ebb_of_current() : NULL;
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+	struct riscv_pmu_ebb *ebb = ebb_of_event(event);
 	struct hw_perf_event *hwc = &event->hw;
 
 	if (!ebb) {
 		ebb_revoke_period(event);
 		return true;
 	}
-	if (riscv_pmu_event_has_branches(to_riscv_pmu_event(event)))
-		ebb_resume_records(ebb, to_riscv_pmu_event(event)->hart);
+	if (riscv_pmu_event_has_branches(ev))
+		ebb_resume_records(ebb, ev->hart);
 	if (!hwc->sample_period || hwc->sample_period == EBB_NEVER) {
 		ebb_set_period(ebb, event);
 		local64_set(&hwc->period_left, hwc->sample_period);
@@ -281,7 +274,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 
 	if (ebb->renew & BIT_ULL(ebb_hpm(event)))
 		ebb_allow_again(ebb, event);
-	if (riscv_pmu_event_set_period(to_riscv_pmu_event(event)))
+	if (riscv_pmu_event_set_period(ev))
 		ebb_overflow(event, get_cycles());
 
 	return !ebb->frozen;
@@ -308,13 +301,12 @@ static struct riscv_pmu_event *ebb_find_recording(const struct riscv_pmu_hart *h
 	return riscv_pmu_branch_find(hart, ebb_is_recording);
 }
 
-/* Puts branch records into the current task's page. */
+/* Puts branch records into the current task's page, unless another thread has unmapped it. */
 static void ebb_save_branches(const struct perf_branch_stack *stack)
 {
 	struct riscv_pmu_ebb *ebb = riscv_pmu_ebb_of_current();
 	u64 nr = min_t(u64, stack->nr, RISCV_EBB_MAX_BRANCHES);
 
-	/* Another thread may have unmapped the page meanwhile. */
 	if (!ebb)
 		return;
 
@@ -323,16 +315,11 @@ static void ebb_save_branches(const struct perf_branch_stack *stack)
 	WRITE_ONCE(ebb->page->nr_branches, nr);
 }
 
-/**
- * riscv_pmu_ebb_handle_overflow() - have the event's task branch, instead of a sample
- * @pmu:	the PMU
- * @hart:	this hart, in an update
- * @ev:	an event with EBBs, whose next period has begun
- *
- * Context: hard interrupt.
+/*
+ * Has the task of an event with EBBs, whose next period has begun, branch instead of taking a
+ * sample. Context: hard interrupt, in an update.
  */
-void riscv_pmu_ebb_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				   struct riscv_pmu_event *ev)
+void riscv_pmu_ebb_handle_overflow(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	const struct riscv_pmu_event *recording;
 
@@ -456,11 +443,9 @@ static bool ebb_abort_sequence(struct pt_regs *regs)
 	return true;
 }
 
-/**
- * riscv_pmu_do_exit_to_user() - enter this task's handler, if a branch is pending
- * @regs:	the task's registers, after signals and the restart of a system call
- *
- * Context: process, may sleep.
+/*
+ * Enters this task's handler, if a branch is pending. @regs are those after signals and the restart
+ * of a system call. Context: process, may sleep.
  */
 void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 {
@@ -532,16 +517,10 @@ static void ebb_start_events(struct riscv_pmu_hart *hart)
 	}
 }
 
-/**
- * riscv_pmu_ebb_enable() - enable the current task's branches
- * @ebb:	the task's
- *
- * If an overflow is pending, the task branches on its return to user mode. Otherwise its events
- * start.
- *
- * All of it is one update: an overflow changes @ebb as well, and during an update NMIs wait.
- *
- * Context: interrupts off.
+/*
+ * Enables the current task's branches. If an overflow is pending, the task branches on its return
+ * to user mode. Otherwise its events start. All of it is one update: an overflow changes @ebb as
+ * well, and during an update NMIs wait. Context: interrupts off.
  */
 void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb)
 {
@@ -583,15 +562,12 @@ static void ebb_no_return(struct pt_regs *regs)
 	syscall_enter_from_user_mode_work(regs, nr);
 }
 
-/**
- * riscv_pmu_do_ebb_return() - return from a handler
- * @regs:	registers of an ecall with a negative number in a7
- *
- * This is not a system call, which would clobber the task's vector registers: like an interrupt,
- * it keeps all registers.
+/*
+ * Returns from a handler, at an ecall with a negative number in a7. This is not a system call, which
+ * would clobber the task's vector registers: like an interrupt, it keeps all registers. Returns
+ * false if it is a system call.
  *
  * Context: entry of the trap, interrupts off.
- * Return: true if it was the return of a handler; false: it is a system call.
  */
 noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
 {

@@ -14,53 +14,47 @@
 
 void riscv_pmu_ebb_note(struct riscv_pmu_event *ev);
 int riscv_pmu_ebb_check(const struct perf_event *event);
-bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart);
-bool riscv_pmu_ebb_start(struct perf_event *event);
-void riscv_pmu_ebb_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				   struct riscv_pmu_event *ev);
 
-/**
- * riscv_pmu_event_has_ebb() - whether an event's overflows cause event-based branches
- * @ev:	the event
- *
- * Return: true if they do; otherwise they are samples.
- */
+/* Whether an event's overflows cause event-based branches, instead of samples */
 static inline bool riscv_pmu_event_has_ebb(const struct riscv_pmu_event *ev)
 {
 	return ev->flags & RISCV_PMU_EV_EBB;
 }
 
-/**
- * riscv_pmu_ebb_begin_irq() - an overflow interrupt begins
- * @hart:	this hart
- */
+/* An overflow interrupt begins. */
 static inline void riscv_pmu_ebb_begin_irq(struct riscv_pmu_hart *hart)
 {
 	hart->irq.ebb_taken = false;
 }
 
-/**
- * riscv_pmu_ebb_was_taken() - whether this overflow interrupt has caused an event-based branch
- * @hart:	this hart
- *
- * Return: true if it has.
- */
+/* Whether this overflow interrupt has caused an event-based branch */
 static inline bool riscv_pmu_ebb_was_taken(const struct riscv_pmu_hart *hart)
 {
 	return hart->irq.ebb_taken;
 }
 
-/**
- * riscv_pmu_ebb_is_pending() - whether the current task has an event-based branch to take
- *
- * Return: true if it takes one before it returns to user mode.
- */
+/* Whether the current task has a branch to take before it returns to user mode */
 static inline bool riscv_pmu_ebb_is_pending(void)
 {
 	return test_thread_flag(TIF_RISCV_EBB);
 }
 
 #else
+
+static inline int riscv_pmu_ebb_check(const struct perf_event *event)
+{
+	return 0;
+}
+
+static inline bool riscv_pmu_event_has_ebb(const struct riscv_pmu_event *ev)
+{
+	return false;
+}
+
+static inline bool riscv_pmu_ebb_was_taken(const struct riscv_pmu_hart *hart)
+{
+	return false;
+}
 
 static inline bool riscv_pmu_ebb_is_pending(void)
 {
@@ -69,35 +63,12 @@ static inline bool riscv_pmu_ebb_is_pending(void)
 
 static inline void riscv_pmu_ebb_note(struct riscv_pmu_event *ev) { }
 static inline void riscv_pmu_ebb_begin_irq(struct riscv_pmu_hart *hart) { }
-static inline void riscv_pmu_ebb_handle_overflow(struct riscv_pmu *pmu,
-						 struct riscv_pmu_hart *hart,
-						 struct riscv_pmu_event *ev) { }
-
-static inline int riscv_pmu_ebb_check(const struct perf_event *event)
-{
-	return 0;
-}
-
-static inline bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
-{
-	return true;
-}
-
-static inline bool riscv_pmu_ebb_start(struct perf_event *event)
-{
-	return true;
-}
-
-static inline bool riscv_pmu_event_has_ebb(const struct riscv_pmu_event *ev)
-{
-	return false;
-}
-
-static inline bool riscv_pmu_ebb_was_taken(const struct riscv_pmu_hart *hart)
-{
-	return false;
-}
 
 #endif /* CONFIG_RISCV_PMU_EBB */
+
+/* Called only for events for which riscv_pmu_event_has_ebb() returns true. */
+bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart);
+bool riscv_pmu_ebb_start(struct perf_event *event);
+void riscv_pmu_ebb_handle_overflow(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 
 #endif /* _RISCV_PMU_EBB_H */

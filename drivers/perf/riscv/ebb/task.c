@@ -25,11 +25,9 @@
 static DEFINE_HASHTABLE(ebb_tasks, EBB_HASH_BITS);
 static DEFINE_SPINLOCK(ebb_lock);
 
-/**
- * riscv_pmu_ebb_of_current() - the EBBs of the current task
- *
+/*
+ * The EBBs of the current task; NULL if it has no page, or has called exec since it mapped one.
  * Context: interrupts off, or ebb_lock held.
- * Return: NULL if the task has no page, or has called exec since it mapped one.
  */
 struct riscv_pmu_ebb *riscv_pmu_ebb_of_current(void)
 {
@@ -50,8 +48,7 @@ static void ebb_unpublish(struct riscv_pmu_ebb *ebb)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ebb_lock, flags);
-	if (hash_hashed(&ebb->node))
-		hash_del_rcu(&ebb->node);
+	hash_del_rcu(&ebb->node);
 	spin_unlock_irqrestore(&ebb_lock, flags);
 }
 
@@ -74,11 +71,9 @@ static void ebb_free(struct rcu_head *rcu)
 	kfree(ebb);
 }
 
-/**
- * riscv_pmu_ebb_new() - a page and the state of EBBs for the current task
- *
- * Context: process, may sleep.
- * Return: with one mapping, to be published or removed; NULL: no memory.
+/*
+ * Allocates a page and the state of EBBs for the current task, with one mapping, to be published or
+ * removed. Returns NULL if there is no memory.
  */
 struct riscv_pmu_ebb *riscv_pmu_ebb_new(void)
 {
@@ -103,34 +98,23 @@ struct riscv_pmu_ebb *riscv_pmu_ebb_new(void)
 	return ebb;
 }
 
-/**
- * riscv_pmu_ebb_publish() - let the current task's overflows find its page
- * @ebb:	from riscv_pmu_ebb_new()
- *
- * Context: process.
- * Return: 0; -EBUSY: the task has another page.
- */
+/* Lets the current task's overflows find its page; -EBUSY: the task has another one. */
 int riscv_pmu_ebb_publish(struct riscv_pmu_ebb *ebb)
 {
 	unsigned long flags;
-	int err = 0;
+	bool is_new;
 
 	spin_lock_irqsave(&ebb_lock, flags);
-	if (riscv_pmu_ebb_of_current())
-		err = -EBUSY;
-	else
+	is_new = !riscv_pmu_ebb_of_current();
+	if (is_new)
 		hash_add_rcu(ebb_tasks, &ebb->node, (unsigned long)ebb->pid);
 	spin_unlock_irqrestore(&ebb_lock, flags);
-	return err;
+	return is_new ? 0 : -EBUSY;
 }
 
-/**
- * riscv_pmu_ebb_remove() - free the page and the state, which no VMA maps any more
- * @ebb:	published, or not
- *
- * The task does not branch any more. Interrupts that have found it finish first.
- *
- * Context: process.
+/*
+ * Frees the page, published or not, which no VMA maps any more, and the state. The task does not
+ * branch any more. Interrupts that have found it finish first.
  */
 void riscv_pmu_ebb_remove(struct riscv_pmu_ebb *ebb)
 {
