@@ -108,7 +108,7 @@ static int hotplug_start_hart(unsigned int cpu)
 	pmu->ops.hart_start(pmu);
 	riscv_pmu_branch_hart_start(riscv_pmu_this_hart(pmu));
 	riscv_pmu_irq_enable(pmu, riscv_pmu_this_hart(pmu));
-	riscv_pmu_nmi_hart_start(pmu, riscv_pmu_this_hart(pmu));
+	riscv_pmu_nmi_hart_start(riscv_pmu_this_hart(pmu));
 	riscv_pmu_user_hart_start(riscv_pmu_this_hart(pmu));
 	return 0;
 }
@@ -164,7 +164,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 		if (hart->wanted.sched.used)
 			riscv_pmu_hart_init_counters(pmu, hart);
 		riscv_pmu_user_hart_start(hart);
-		riscv_pmu_nmi_hart_resume(pmu, hart);
+		riscv_pmu_nmi_hart_resume(hart);
 		riscv_pmu_commit_update(pmu, hart);
 		break;
 	}

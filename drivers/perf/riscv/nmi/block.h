@@ -14,11 +14,7 @@
 /* How many sections are in progress on a hart */
 DECLARE_PER_CPU(unsigned int, riscv_pmu_nmi_blocks);
 
-/**
- * riscv_pmu_block_nmi() - defer the overflows of NMIs until riscv_pmu_unblock_nmi()
- *
- * Context: interrupts off.
- */
+/* Defers the overflows of NMIs until riscv_pmu_unblock_nmi(). Interrupts are off. */
 static inline void riscv_pmu_block_nmi(void)
 {
 #ifdef CONFIG_RISCV_PMU_NMI
@@ -27,11 +23,6 @@ static inline void riscv_pmu_block_nmi(void)
 #endif
 }
 
-/**
- * riscv_pmu_unblock_nmi() - end what riscv_pmu_block_nmi() has begun
- *
- * Context: interrupts off.
- */
 static inline void riscv_pmu_unblock_nmi(void)
 {
 #ifdef CONFIG_RISCV_PMU_NMI
@@ -40,12 +31,7 @@ static inline void riscv_pmu_unblock_nmi(void)
 #endif
 }
 
-/**
- * riscv_pmu_nmi_is_blocked() - whether a section of riscv_pmu_block_nmi() is in progress here
- *
- * Context: interrupts off.
- * Return: true if it is, or if there are no NMIs.
- */
+/* Whether a section of riscv_pmu_block_nmi() is in progress here, or there are no NMIs */
 static inline bool riscv_pmu_nmi_is_blocked(void)
 {
 #ifdef CONFIG_RISCV_PMU_NMI
@@ -55,11 +41,7 @@ static inline bool riscv_pmu_nmi_is_blocked(void)
 #endif
 }
 
-/**
- * riscv_pmu_irq_save() - disable interrupts, and defer the overflows of NMIs
- *
- * Return: the flags for riscv_pmu_irq_restore().
- */
+/* Disables interrupts, and defers the overflows of NMIs. Returns flags for the next function. */
 static inline unsigned long riscv_pmu_irq_save(void)
 {
 	unsigned long flags;

@@ -5,7 +5,6 @@
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
-#include <linux/cleanup.h>
 #include <linux/gfp.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
@@ -32,16 +31,14 @@ static char *nmi_param = "0";
 module_param_named(nmi, nmi_param, charp, 0444);
 MODULE_PARM_DESC(nmi, "sample code with interrupts off: 0 (default), auto or 1");
 
-/* --- harts --- */
-
 /* Eighths of a tick of the timer: 2 us, if it cannot be measured */
 #define NMI_OVERHEAD_DEFAULT	(riscv_timebase / 62500)
 
 /*
  * Measures the overhead of entry and exit of an NMI, by NMIs without an overflow that the hart
- * injects. The minimum of four runs excludes cache misses, and the host of an emulator that
- * interrupts it. A run has eight NMIs, because the timer's tick may be longer than one: the sum in
- * ticks is the overhead in eighths of a tick. M-mode may refuse to inject, or deliver later.
+ * injects. The minimum of four runs excludes cache misses, and the host of an emulator. A run has
+ * eight NMIs, because the timer's tick may be longer than one: the sum in ticks is the overhead in
+ * eighths of a tick. M-mode may refuse to inject, or deliver later.
  */
 static u32 nmi_measure_overhead(void)
 {
@@ -67,7 +64,7 @@ static u32 nmi_measure_overhead(void)
 }
 
 /* If the firmware refuses, this hart's overflows are ordinary interrupts. */
-static void nmi_hart_register(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+static void nmi_hart_register(struct riscv_pmu_hart *hart)
 {
 	int err = riscv_pmu_sse_start(riscv_pmu_nmi_entry, this_cpu_ptr(&riscv_pmu_nmi_harts));
 
@@ -75,31 +72,20 @@ static void nmi_hart_register(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	if (!err && !hart->throttle.nmi_overhead)
 		hart->throttle.nmi_overhead = nmi_measure_overhead();
 	hart->irq.nmi = !err;
-	hart->irq.mask = err ? BIT(pmu->hwirq) : 0;
+	hart->irq.mask = err ? BIT(hart->pmu->hwirq) : 0;
 	if (err)
 		riscv_pmu_warn("hart %u: the firmware does not deliver overflows as NMIs (error %d): code with interrupts off is not sampled on it, and the detector of hard lockups does not see that code hang\n",
 			       smp_processor_id(), err);
 }
 
-/**
- * riscv_pmu_nmi_hart_start() - let the overflows of a hart interrupt any code
- * @pmu:	the PMU
- * @hart:	this hart, which comes up; its overflow interrupt is masked
- *
- * Context: CPU hotplug, interrupts off.
- */
-void riscv_pmu_nmi_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+/* Lets the overflows of this hart, which comes up with its interrupt masked, interrupt any code. */
+void riscv_pmu_nmi_hart_start(struct riscv_pmu_hart *hart)
 {
-	if (pmu->nmi)
-		nmi_hart_register(pmu, hart);
+	if (hart->pmu->nmi)
+		nmi_hart_register(hart);
 }
 
-/**
- * riscv_pmu_nmi_hart_stop() - have overflows raise the interrupt again
- * @hart:	this hart, which goes down
- *
- * Context: interrupts off.
- */
+/* This hart goes down: overflows raise the interrupt again. */
 void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart)
 {
 	if (!hart->irq.nmi)
@@ -109,11 +95,9 @@ void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart)
 	riscv_pmu_sse_stop();
 }
 
-/**
- * riscv_pmu_nmi_hart_suspend() - prepare for an idle state that loses the hart's registers
- * @hart:	this hart
- *
- * Context: interrupts off, until riscv_pmu_nmi_hart_resume().
+/*
+ * Prepares for an idle state that loses the hart's registers. Interrupts stay off until
+ * riscv_pmu_nmi_hart_resume().
  */
 void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart)
 {
@@ -121,25 +105,20 @@ void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart)
 		riscv_pmu_sse_suspend();
 }
 
-/**
- * riscv_pmu_nmi_hart_resume() - deliver overflows again
- * @pmu:	the PMU
- * @hart:	this hart
- *
- * The firmware may have lost the registration in an idle state. After a resume from disk, the SSE
- * event is registered with the handler of the kernel that loaded the image; that kernel is gone. So
- * the event is registered again in both cases.
- *
- * Context: interrupts off, before the update that follows the idle state.
+/*
+ * Delivers overflows again, before the update that follows an idle state, in which the firmware may
+ * have lost the registration. After a resume from disk, the SSE event is registered with the handler
+ * of the kernel that loaded the image; that kernel is gone. So the event is registered again in both
+ * cases.
  */
-void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+void riscv_pmu_nmi_hart_resume(struct riscv_pmu_hart *hart)
 {
 	if (!hart->irq.nmi)
 		return;
 
 	/* sie is clear: if the firmware refuses, the update that follows enables the interrupt. */
 	hart->irq.masked = true;
-	nmi_hart_register(pmu, hart);
+	nmi_hart_register(hart);
 }
 
 /*
@@ -180,21 +159,13 @@ static void __init nmi_drop_registration(void *unused)
 	riscv_pmu_sse_stop();
 }
 
-/**
- * riscv_pmu_nmi_drop_registrations() - unregister the handler of an earlier kernel on all harts
- *
- * If that kernel has crashed, the firmware would still take the overflow interrupts, and enter a
- * handler whose code is gone.
- *
- * Context: process, at boot, before riscv_pmu_irq_probe().
+/*
+ * Unregisters the handler of an earlier kernel on all harts, at boot. If that kernel has crashed,
+ * the firmware would still take the overflow interrupts, and enter a handler whose code is gone.
  */
 void __init riscv_pmu_nmi_drop_registrations(void)
 {
-	bool available;
-
-	scoped_guard(preempt)
-		available = riscv_pmu_sse_is_available();
-	if (available)
+	if (riscv_pmu_sse_is_available())
 		on_each_cpu(nmi_drop_registration, NULL, 1);
 }
 
@@ -227,30 +198,24 @@ static bool __init nmi_alloc_stacks(void)
 /* Returns why a PMU cannot have NMIs, or NULL. */
 static const char *__init nmi_prepare(const struct riscv_pmu *pmu)
 {
-	bool available;
-
 	if (!pmu->irq_ctrs)
 		return "no counter interrupts";
 	if (pmu->hwirq != RV_IRQ_PMU)
 		return "the overflow interrupt is not that of Sscofpmf";
 
-	scoped_guard(preempt)
-		available = riscv_pmu_sse_is_available();
-	if (!available)
+	if (!riscv_pmu_sse_is_available())
 		return "the firmware has no SSE event for overflows (OpenSBI 1.6 or later has)";
 
 	return nmi_alloc_stacks() ? NULL : "no memory";
 }
 
 /**
- * riscv_pmu_nmi_probe() - decide whether overflows interrupt code with interrupts off
+ * riscv_pmu_nmi_probe() - decide at boot whether overflows interrupt code with interrupts off
  * @pmu:	the PMU, its interrupt known
  *
  * By default they do not, because it is untested on silicon. With riscv_pmu.nmi=auto they do if the
  * firmware clears mip.LCOFIP when it delivers the event; with other firmware each sample takes one
  * ecall more.
- *
- * Context: process, at boot.
  */
 void __init riscv_pmu_nmi_probe(struct riscv_pmu *pmu)
 {

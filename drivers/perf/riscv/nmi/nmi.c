@@ -99,7 +99,9 @@ static __always_inline void nmi_restore(const struct nmi_saved *saved)
 /*
  * The firmware (OpenSBI 1.6 to 1.9) sets SPV if the NMI has interrupted a guest, never clears it,
  * and returns to a guest if it is set. But KVM's code before and after a guest runs with SPV set.
- * Then SPV was set before the NMI, too, as it never is while a guest runs: sret clears it.
+ *
+ * SPV is clear while a guest runs. If it was set before the NMI, KVM's own code was interrupted:
+ * clear it.
  */
 static void nmi_return_to_host(struct nmi_saved *saved)
 {
@@ -129,21 +131,16 @@ static bool nmi_is_entry(const struct pt_regs *regs)
 	       regs->epc < (unsigned long)ret_from_exception;
 }
 
-/**
- * riscv_pmu_nmi_has_to_wait() - whether an overflow has to be left to the irq_work
- * @nmi:	this hart's state of NMIs
- * @hart:	this hart
- * @regs:	the interrupted registers
- *
- * Context: NMI (handler of an SSE event).
- * Return: true if the interrupted code may be changing what the handler uses.
+/*
+ * Whether an overflow has to be left to the irq_work, because the interrupted code, whose registers
+ * are @regs, may be changing what the handler uses
  */
 bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
 			       const struct pt_regs *regs)
 {
 	/*
-	 * The overflow may be that of a guest's event. KVM's overflow handler takes a lock, which
-	 * the interrupted code may hold.
+	 * The overflow may be that of a guest's event: KVM's overflow handler takes a lock, which the
+	 * interrupted code may hold.
 	 */
 	if (nmi->guest)
 		nmi->guest_overflow = true;
@@ -233,13 +230,7 @@ static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *fr
 		nmi_raise_interrupt(nmi);
 }
 
-/**
- * riscv_pmu_nmi_handle() - handle an overflow that has interrupted any code
- * @nmi:	this hart's state of NMIs
- * @frame:	the interrupted registers
- *
- * Context: NMI (handler of an SSE event), on a stack of its own.
- */
+/* Handles an overflow that has interrupted any code, on a stack of its own. */
 asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
 					     struct riscv_pmu_nmi_frame *frame)
 {
@@ -259,14 +250,9 @@ asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
 	nmi_restore(&saved);
 }
 
-/**
- * riscv_pmu_nmi_work() - handle an overflow that had to wait
- * @work:	&riscv_pmu_nmi.work of this hart
- *
- * If an interrupt has handled it meanwhile, no counter's overflow flag is set: this changes nothing
- * then but the statistics.
- *
- * Context: hard interrupt.
+/*
+ * Handles an overflow that had to wait. If an interrupt has handled it meanwhile, no counter's
+ * overflow flag is set: this changes nothing then but the statistics.
  */
 void riscv_pmu_nmi_work(struct irq_work *work)
 {
@@ -284,14 +270,7 @@ void riscv_pmu_nmi_work(struct irq_work *work)
 	this_cpu_write(riscv_pmu_nmi_harts.guest_overflow, false);
 }
 
-/**
- * riscv_pmu_nmi_count() - how many NMIs a hart has had
- * @cpu:	the hart
- * @nmis:	out: NMIs since boot
- * @deferred:	out: those of @nmis whose overflows were left to the irq_work
- *
- * Context: any.
- */
+/* How many NMIs a hart has had since boot, and how many of their overflows the irq_work got */
 void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
 {
 	*nmis = READ_ONCE(per_cpu(riscv_pmu_nmi_harts.nmis, cpu));
@@ -300,14 +279,13 @@ void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
 
 /* --- text patching and kprobes --- */
 
-/**
- * riscv_pmu_nmi_hold() - execute nothing in NMIs that can be patched or probed
- *
+/*
+ * Executes nothing in NMIs that can be patched or probed, until riscv_pmu_nmi_release().
  * arch/riscv/kernel calls this before it patches text, and before it steps a kprobe. While text is
  * patched, a hart may execute two instructions of which only one was written. While a kprobe is
  * stepped, hitting another one stops the kernel. Sections may be nested.
  *
- * Context: interrupts off, until riscv_pmu_nmi_release().
+ * Context: interrupts off.
  */
 noinstr void riscv_pmu_nmi_hold(void)
 {
@@ -315,11 +293,6 @@ noinstr void riscv_pmu_nmi_hold(void)
 	barrier();
 }
 
-/**
- * riscv_pmu_nmi_release() - end what riscv_pmu_nmi_hold() has begun
- *
- * Context: interrupts off.
- */
 noinstr void riscv_pmu_nmi_release(void)
 {
 	struct riscv_pmu_nmi *nmi = raw_cpu_ptr(&riscv_pmu_nmi_harts);
@@ -336,15 +309,9 @@ noinstr void riscv_pmu_nmi_release(void)
 	instrumentation_end();
 }
 
-/* --- guests --- */
-
-/**
- * riscv_pmu_nmi_set_guest() - record the task that is about to run a KVM guest
- * @guest:	the current task; NULL after the guest has run
- *
- * While KVM switches to a guest and back, tp and sscratch may have the guest's values.
- *
- * Context: interrupts off.
+/*
+ * Records the task that is about to run a KVM guest, or NULL after the guest has run: while KVM
+ * switches to a guest and back, tp and sscratch may have the guest's values.
  */
 void riscv_pmu_nmi_set_guest(struct task_struct *guest)
 {

@@ -23,17 +23,12 @@ void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred);
 /* hart.c */
 void riscv_pmu_nmi_drop_registrations(void);
 void riscv_pmu_nmi_probe(struct riscv_pmu *pmu);
-void riscv_pmu_nmi_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_nmi_hart_start(struct riscv_pmu_hart *hart);
 void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart);
 void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart);
-void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_nmi_hart_resume(struct riscv_pmu_hart *hart);
 
-/**
- * riscv_pmu_nmi_read_regs() - complete the registers that an NMI has interrupted
- * @regs:	the registers
- *
- * Context: any interrupt; those of an NMI lack two registers, which the firmware has.
- */
+/* Completes the registers that an NMI has interrupted: the firmware has two of them. */
 static inline void riscv_pmu_nmi_read_regs(struct pt_regs *regs)
 {
 	if (in_nmi())
@@ -45,10 +40,10 @@ static inline void riscv_pmu_nmi_read_regs(struct pt_regs *regs)
 static inline void riscv_pmu_nmi_set_guest(struct task_struct *guest) { }
 static inline void riscv_pmu_nmi_drop_registrations(void) { }
 static inline void riscv_pmu_nmi_probe(struct riscv_pmu *pmu) { }
-static inline void riscv_pmu_nmi_hart_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_nmi_hart_start(struct riscv_pmu_hart *hart) { }
 static inline void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart) { }
 static inline void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart) { }
-static inline void riscv_pmu_nmi_hart_resume(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart) { }
+static inline void riscv_pmu_nmi_hart_resume(struct riscv_pmu_hart *hart) { }
 static inline void riscv_pmu_nmi_read_regs(struct pt_regs *regs) { }
 
 static inline void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)

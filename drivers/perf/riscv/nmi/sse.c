@@ -6,12 +6,13 @@
  */
 
 #include <linux/bits.h>
+#include <linux/cleanup.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/io.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/ptrace.h>
-#include <linux/wordpart.h>
 
 #include <asm/sbi.h>
 #include <asm/smp.h>
@@ -40,14 +41,10 @@ enum {
 /* Of the interrupted flags: hstatus.SPV before the event */
 #define SSE_FLAG_SPV		BIT(2)
 
-/**
- * struct sse_attrs - attributes that the firmware writes
- * @value:	two attributes whose numbers follow each other
- * @address:	the physical address of @value
- */
+/* Attributes whose numbers follow each other, which the firmware writes to a physical address */
 struct sse_attrs {
 	unsigned long	value[2];
-	phys_addr_t	address;
+	phys_addr_t	address;	/* of @value */
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct sse_attrs, sse_attrs);
@@ -60,12 +57,9 @@ static long sse_call(unsigned long fid, unsigned long a0, unsigned long a1, unsi
 static long sse_read_attrs(struct sse_attrs *attrs, unsigned long first, unsigned long nr)
 {
 	return sbi_ecall(SSE_EXT, SSE_READ_ATTRS, SSE_LOCAL_PMU_OVERFLOW, first, nr,
-			 lower_32_bits(attrs->address) |
-				(IS_ENABLED(CONFIG_64BIT) ? attrs->address : 0),
-			 IS_ENABLED(CONFIG_32BIT) ? upper_32_bits(attrs->address) : 0, 0).error;
+			 attrs->address, 0, 0).error;
 }
 
-/* The firmware writes to a physical address. */
 static struct sse_attrs *sse_init_attrs(void)
 {
 	struct sse_attrs *attrs = this_cpu_ptr(&sse_attrs);
@@ -74,27 +68,19 @@ static struct sse_attrs *sse_init_attrs(void)
 	return attrs;
 }
 
-/**
- * riscv_pmu_sse_is_available() - whether the firmware delivers overflows as SSE events
- *
- * Context: preemption disabled.
- * Return: true if it has the extension and the event.
- */
+/* Whether the firmware delivers overflows as SSE events */
 bool riscv_pmu_sse_is_available(void)
 {
+	guard(preempt)();
 	if (sbi_spec_is_0_1() || sbi_probe_extension(SSE_EXT) <= 0)
 		return false;
 
 	return !sse_read_attrs(sse_init_attrs(), SSE_ATTR_STATUS, 1);
 }
 
-/**
- * riscv_pmu_sse_unmask_hart() - deliver this hart's events
- *
- * OpenSBI 1.6 to 1.9 say "already stopped" if the hart is unmasked already.
- *
- * Context: interrupts off.
- * Return: 0 or an error of the SBI.
+/*
+ * Delivers this hart's events, of all users. OpenSBI 1.6 to 1.9 say "already stopped" if the hart is
+ * unmasked already.
  */
 long riscv_pmu_sse_unmask_hart(void)
 {
@@ -103,19 +89,15 @@ long riscv_pmu_sse_unmask_hart(void)
 	return err == SBI_ERR_ALREADY_STARTED || err == SBI_ERR_ALREADY_STOPPED ? 0 : err;
 }
 
-/**
- * riscv_pmu_sse_start() - deliver this hart's overflows to a handler
- * @entry:	the code that is entered, in S-mode
- * @arg:	the value of a7 there
- *
- * An earlier kernel that has crashed may have left its handler registered: it is removed first.
+/*
+ * Delivers this hart's overflows to a handler, which is entered at @entry with @arg in a7. An earlier
+ * kernel that has crashed may have left its handler registered: it is removed first.
  *
  * Harts start masked, so that no event is delivered before the first user unmasks the hart. If this
  * event was still registered, the driver had unmasked the hart. If the hart is masked now, another
  * user did that, and overflows stay pending until that user unmasks the hart.
  *
- * Context: interrupts off.
- * Return: 0 or a negative errno.
+ * Context: interrupts off. Returns 0 or a negative errno.
  */
 int riscv_pmu_sse_start(const void *entry, void *arg)
 {
@@ -137,12 +119,7 @@ int riscv_pmu_sse_start(const void *entry, void *arg)
 	return sbi_err_map_linux_errno(err) ?: -EIO;
 }
 
-/**
- * riscv_pmu_sse_had_spv() - whether hstatus.SPV was set before the event
- *
- * Context: the handler of an event.
- * Return: true if it was, and M-mode says so.
- */
+/* Whether hstatus.SPV was set before the event that is being handled */
 bool riscv_pmu_sse_had_spv(void)
 {
 	struct sse_attrs *attrs = this_cpu_ptr(&sse_attrs);
@@ -151,14 +128,10 @@ bool riscv_pmu_sse_had_spv(void)
 	       attrs->value[0] & SSE_FLAG_SPV;
 }
 
-/**
- * riscv_pmu_sse_stop() - unregister this hart's event: overflows are interrupts again
- *
- * The hart is not masked, because it may have SSE events of others. While the handler runs, the
- * firmware refuses, and the event stays registered.
- *
- * Context: interrupts off.
- * Return: true if the event was registered.
+/*
+ * Unregisters this hart's event, so that overflows are interrupts again; false if it was not
+ * registered. The hart is not masked, because it may have SSE events of others. While the handler
+ * runs, the firmware refuses, and the event stays registered.
  */
 bool riscv_pmu_sse_stop(void)
 {
@@ -166,24 +139,16 @@ bool riscv_pmu_sse_stop(void)
 	return !sse_call(SSE_UNREGISTER, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
 }
 
-/**
- * riscv_pmu_sse_suspend() - deliver no overflow to this hart until riscv_pmu_sse_start()
- *
- * The entry code needs tp, which is not set when a hart resumes from a non-retentive idle state.
- *
- * Context: interrupts off.
+/*
+ * Delivers no overflow to this hart until riscv_pmu_sse_start(): the entry code needs tp, which is
+ * not set when a hart resumes from a non-retentive idle state.
  */
 void riscv_pmu_sse_suspend(void)
 {
 	sse_call(SSE_DISABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
 }
 
-/**
- * riscv_pmu_sse_is_running() - whether the firmware considers this hart's handler running
- *
- * Context: interrupts off.
- * Return: true if it does.
- */
+/* Whether the firmware considers this hart's handler running */
 bool riscv_pmu_sse_is_running(void)
 {
 	struct sse_attrs *attrs = this_cpu_ptr(&sse_attrs);
@@ -193,24 +158,16 @@ bool riscv_pmu_sse_is_running(void)
 	       (READ_ONCE(attrs->value[0]) & SSE_STATUS_STATE) == SSE_STATE_RUNNING;
 }
 
-/**
- * riscv_pmu_sse_mask_hart() - deliver no event to this hart, of any user
- *
- * Context: interrupts off, a few instructions long.
- * Return: true if riscv_pmu_sse_unmask_hart() has to follow: nobody else keeps the hart masked.
+/*
+ * Delivers no event to this hart, of any user; for a few instructions. Returns true if
+ * riscv_pmu_sse_unmask_hart() has to follow: nobody else keeps the hart masked.
  */
 bool riscv_pmu_sse_mask_hart(void)
 {
 	return !sse_call(SSE_HART_MASK, 0, 0, 0);
 }
 
-/**
- * riscv_pmu_sse_inject() - have a hart enter its handler, for tests
- * @cpu:	the hart
- *
- * Context: any, but the handler.
- * Return: 0 or a negative errno.
- */
+/* Has a hart enter its handler, for tests. Not called by the handler. Returns 0 or a negative errno. */
 int riscv_pmu_sse_inject(unsigned int cpu)
 {
 	long err = sse_call(SSE_INJECT, SSE_LOCAL_PMU_OVERFLOW, cpuid_to_hartid_map(cpu), 0);
@@ -218,14 +175,11 @@ int riscv_pmu_sse_inject(unsigned int cpu)
 	return err ? sbi_err_map_linux_errno(err) ?: -EIO : 0;
 }
 
-/**
- * riscv_pmu_sse_clear_pending() - clear the overflow interrupt that M-mode has taken
- *
- * OpenSBI 1.6 to 1.9 clear mip.LCOFIP only in COUNTER_STOP, whichever counter it names. As long as
- * it is set, the event is delivered again. Number 1 is the time, which is no counter. sbi_ecall()
- * is not called, because it can be traced, probed and patched.
- *
- * Context: any.
+/*
+ * Clears the overflow interrupt that M-mode has taken. OpenSBI 1.6 to 1.9 clear mip.LCOFIP only in
+ * COUNTER_STOP, whichever counter it names. As long as it is set, the event is delivered again.
+ * Number 1 is the time, which is no counter. sbi_ecall() is not called, because it can be traced,
+ * probed and patched.
  */
 noinstr void riscv_pmu_sse_clear_pending(void)
 {
@@ -237,13 +191,9 @@ noinstr void riscv_pmu_sse_clear_pending(void)
 		     : "memory");
 }
 
-/**
- * riscv_pmu_sse_read_regs() - complete the registers of the interrupted code
- * @regs:	those with which the handler was called; a6 and a7 are written
- *
- * The firmware uses a6 and a7 for the arguments of the handler. If it refuses, @regs has these.
- *
- * Context: the handler of the event.
+/*
+ * Completes the registers with which the handler was called: the firmware uses a6 and a7 for the
+ * handler's arguments. If it refuses, @regs has these.
  */
 void riscv_pmu_sse_read_regs(struct pt_regs *regs)
 {

@@ -79,12 +79,7 @@ static int inject_set(void *data, u64 times)
 }
 DEFINE_DEBUGFS_ATTRIBUTE(inject_fops, NULL, inject_set, "%llu\n");
 
-/**
- * riscv_pmu_nmi_test_init() - create the files
- * @dir:	the driver's folder of debugfs
- *
- * Context: process, at boot.
- */
+/* Creates the files in the driver's folder of debugfs. */
 void __init riscv_pmu_nmi_test_init(struct dentry *dir)
 {
 	debugfs_create_file_unsafe("spin", 0200, dir, NULL, &spin_fops);

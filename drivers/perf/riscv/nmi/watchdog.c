@@ -18,12 +18,9 @@
 /* Assumed if cpufreq does not know the frequency, as on arm64 */
 #define WATCHDOG_MAX_HZ		5000000000ULL
 
-/**
- * hw_nmi_get_sample_period() - the period of the detector's event
- * @watchdog_thresh:	seconds from one check to the next, at the largest frequency of the hart
- *
- * Context: process, bound to one CPU.
- * Return: the period in cycles.
+/*
+ * The period of the detector's event in cycles, for checks that are @watchdog_thresh seconds apart
+ * at the largest frequency of the hart. The caller is bound to one CPU.
  */
 u64 hw_nmi_get_sample_period(int watchdog_thresh)
 {
@@ -32,12 +29,7 @@ u64 hw_nmi_get_sample_period(int watchdog_thresh)
 	return (hz ?: WATCHDOG_MAX_HZ) * watchdog_thresh;
 }
 
-/**
- * arch_perf_nmi_is_available() - whether each hart can be interrupted while it hangs
- *
- * Context: process, at boot.
- * Return: true if the overflows of cycles are NMIs on all harts.
- */
+/* Whether the overflows of cycles are NMIs on all harts, also while they hang */
 bool __init arch_perf_nmi_is_available(void)
 {
 	if (!riscv_pmu_nmi_in_use)
@@ -54,12 +46,9 @@ bool __init arch_perf_nmi_is_available(void)
 	return true;
 }
 
-/**
- * riscv_pmu_nmi_watchdog_init() - start the detector of hard lockups
- *
- * The kernel's own attempt, earlier in the boot, has found no NMIs.
- *
- * Context: process, at boot, the PMU registered.
+/*
+ * Starts the detector of hard lockups, after the PMU was registered: the kernel's own attempt,
+ * earlier in the boot, has found no NMIs.
  */
 void __init riscv_pmu_nmi_watchdog_init(void)
 {
