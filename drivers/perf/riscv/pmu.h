@@ -79,7 +79,7 @@ enum riscv_pmu_event_flags {
  * @user:	its own process has mapped it and may read the counter (user/page.c)
  * @page_outdated: @user is set, and the next riscv_pmu_user_show() updates its page
  * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
- * @clean:	the counter holds nothing that other tasks have counted
+ * @own_value:	the counter's value depends on nothing that other processes have counted
  * @all_maps:	how often it is mapped
  * @page_tick:	jiffies when a sample last updated the times in its page
  * @maps:	how often it is mapped by its own process
@@ -146,7 +146,7 @@ struct riscv_pmu_event {
 	local64_t		own_left;
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
 	bool			page_outdated;
-	bool			clean;
+	bool			own_value;
 	u8			user_idx;
 	unsigned int		all_maps;
 	unsigned long		page_tick;

@@ -54,13 +54,14 @@ static bool access_can_read_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
 	return pmu->ctr[ctr].read && (pmu->ctr[ctr].width == 64 || pmu->irq_ctrs & BIT_ULL(ctr));
 }
 
-/* An event of one task that is not inherited. */
+/* An event of one task that is not inherited, and whose count is in one counter. */
 static bool access_is_for_task(const struct perf_event *event)
 {
+	const struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 
-	if (!pmu->loads ||
-	    to_riscv_pmu_event(event)->req.ctrs & (pmu->fw_ctrs | pmu->free_running_ctrs))
+	if (!pmu->loads || ev->req.ctrs & (pmu->fw_ctrs | pmu->free_running_ctrs) ||
+	    riscv_pmu_event_part(ev))
 		return false;
 	/* Each sample would cost a third more. A counting event can share its counter. */
 	if (event->attr.sample_period)
@@ -69,39 +70,23 @@ static bool access_is_for_task(const struct perf_event *event)
 	return event->hw.target && event->cpu == -1 && !event->attr.inherit;
 }
 
-/* Counters whose index an event's page may show. */
-static u64 access_find_ctrs(const struct perf_event *event)
-{
-	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-	u64 readable = 0;
-
-	if (!access_is_for_task(event) || riscv_pmu_event_part(to_riscv_pmu_event(event)))
-		return 0;
-
-	for_each_ctr(ctr, to_riscv_pmu_event(event)->req.ctrs) {
-		if (access_can_read_ctr(pmu, ctr))
-			readable |= BIT_ULL(ctr);
-	}
-
-	return readable;
-}
-
-/**
- * riscv_pmu_user_open() - prepare an event for being mapped
- * @event:	an event at the end of event_init
- *
- * Context: process.
- */
+/* Finds the counters whose index the page of a new event may show. */
 void riscv_pmu_user_open(struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	ev->user_ctrs = access_find_ctrs(event);
 	/* That of an inherited event is its parent's, whose file descriptor can read it. */
 	ev->opener = get_pid(event->parent ? to_riscv_pmu_event(event->parent)->opener :
 					     task_tgid(current));
 	if (riscv_pmu_event_part(ev))
 		riscv_pmu_event_part(ev)->opener = ev->opener;
+	if (!access_is_for_task(event))
+		return;
+
+	for_each_ctr(ctr, ev->req.ctrs) {
+		if (access_can_read_ctr(to_riscv_pmu(event->pmu), ctr))
+			ev->user_ctrs |= BIT_ULL(ctr);
+	}
 }
 
 /* --- mappings --- */
@@ -139,12 +124,6 @@ static void access_update(struct perf_event *event)
 		perf_event_update_userpage(event);
 }
 
-/* Whether a task's event is mapped by its own process. */
-static bool access_is_own(const struct perf_event *event, const struct mm_struct *mm)
-{
-	return access_is_for_task(event) && READ_ONCE(event->hw.target->mm) == mm;
-}
-
 static struct riscv_pmu_task *access_get_task(const struct task_struct *task,
 					      const struct mm_struct *mm)
 {
@@ -179,8 +158,7 @@ static void access_map_own(struct perf_event *event, struct mm_struct *mm)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	/* The count of a split event is not in one counter. */
-	if (riscv_pmu_event_part(ev) || !access_is_own(event, mm) || (ev->mm && ev->mm != mm))
+	if (!ev->user_ctrs || READ_ONCE(event->hw.target->mm) != mm || (ev->mm && ev->mm != mm))
 		return;
 	if (ev->maps) {
 		ev->maps++;
@@ -193,7 +171,7 @@ static void access_map_own(struct perf_event *event, struct mm_struct *mm)
 		return;
 	ev->maps = 1;
 	ev->mm = mm;
-	ev->clean = false;
+	ev->own_value = false;
 	atomic_inc(&access_events);
 	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task are set. */
 	smp_store_release(&ev->user, true);
@@ -210,15 +188,7 @@ static void access_set_mapped(struct riscv_pmu_event *ev, bool mapped)
 		WRITE_ONCE(part->flags, (part->flags & ~RISCV_PMU_EV_MAPPED) | flag);
 }
 
-/**
- * riscv_pmu_user_mapped() - perf's callback: an event was mapped
- * @event:	the event
- * @mm:		the address space that has mapped it
- *
- * If the event moves to another hart meanwhile, its page is updated there.
- *
- * Context: process; mmap_lock of @mm is held.
- */
+/* perf's callback. If the event moves to another hart meanwhile, its page is updated there. */
 void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
@@ -253,13 +223,7 @@ static void access_drop(struct perf_event *event)
 	atomic_dec(&access_events);
 }
 
-/**
- * riscv_pmu_user_unmapped() - perf's callback: an event was unmapped
- * @event:	the event
- * @mm:		the address space
- *
- * Context: process; mmap_lock of @mm is held.
- */
+/* perf's callback */
 void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
@@ -275,14 +239,9 @@ void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 		access_drop(event);
 }
 
-/**
- * riscv_pmu_user_forget() - an event is destroyed
- * @event:	the event
- *
- * It was unmapped before. But some stable releases of 6.12 call event_mapped() for mappings that
- * fail, and do not call event_unmapped().
- *
- * Context: process.
+/*
+ * An event is destroyed. It was unmapped before. But some stable releases of 6.12 call
+ * event_mapped() for mappings that fail, and do not call event_unmapped().
  */
 void riscv_pmu_user_forget(struct perf_event *event)
 {
@@ -340,15 +299,11 @@ static bool access_fetch(struct pt_regs *regs, u32 *insn)
 	return true;
 }
 
-/**
- * riscv_pmu_skip_user_read() - emulate the read of a counter that was just hidden
- * @regs:	the task's registers
- *
- * The task has the index from its mapped page, which has changed since, so that it discards the
- * value and reads again.
- *
- * Context: process, an illegal instruction in user mode; may sleep.
- * Return: false if it was another instruction, or the task was not shown the counter.
+/*
+ * Emulates the read of a counter that was just hidden, at an illegal instruction in user mode. The
+ * task has the index from its mapped page, which has changed since, so that it discards the value
+ * and reads again. Returns false if it was another instruction, or the task was not shown the
+ * counter.
  */
 bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 {
@@ -413,11 +368,7 @@ static struct ctl_table access_sysctls[] = {
 	},
 };
 
-/**
- * riscv_pmu_user_init() - create kernel.perf_user_access
- *
- * Return: 0 or -ENOMEM.
- */
+/* Creates kernel.perf_user_access. Returns 0 or -ENOMEM. */
 int __init riscv_pmu_user_init(void)
 {
 	if (!IS_ENABLED(CONFIG_SYSCTL))
@@ -456,7 +407,7 @@ static bool access_can_read(const struct perf_event *event)
 
 	ev = to_riscv_pmu_event(event);
 	return ev->user_ctrs & riscv_pmu_user_access_ctrs(to_riscv_pmu(event->pmu)) &&
-	       READ_ONCE(ev->user) && access_is_own(event, READ_ONCE(ev->mm));
+	       READ_ONCE(ev->user) && riscv_pmu_user_is_still_own(ev);
 }
 
 /* The width of the counter with that index; while the index is 0, the least width. */

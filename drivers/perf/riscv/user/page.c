@@ -42,22 +42,13 @@ static void page_set_mask(struct riscv_pmu_hart *hart, u32 mask)
 	riscv_pmu_csr_set_user_mask(mask);
 }
 
-/**
- * riscv_pmu_user_hart_start() - set what user space may read on this hart
- * @hart:	this hart
- */
 void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
 {
 	hart->user.mask = page_base_mask();
 	riscv_pmu_csr_set_user_mask(hart->user.mask);
 }
 
-/**
- * riscv_pmu_user_access_ctrs() - counters that kernel.perf_user_access allows events to show
- * @pmu:	the PMU
- *
- * Return: the counters.
- */
+/* The counters that kernel.perf_user_access allows events to show */
 u64 riscv_pmu_user_access_ctrs(const struct riscv_pmu *pmu)
 {
 	switch (READ_ONCE(riscv_pmu_user_access)) {
@@ -70,12 +61,7 @@ u64 riscv_pmu_user_access_ctrs(const struct riscv_pmu *pmu)
 	}
 }
 
-/**
- * struct page_samplers - the processes whose overflow points a counter's value depends on
- * @any:	there is at least one
- * @many:	there are several
- * @opener:	the last one that was found
- */
+/* The processes whose overflow points a counter's value depends on: the last one, and how many */
 struct page_samplers {
 	bool			any;
 	bool			many;
@@ -110,16 +96,6 @@ static bool page_is_disturbed(const struct riscv_pmu_event *ev,
 	       (samplers->any && samplers->opener != task_tgid(ev->event->hw.target));
 }
 
-/*
- * Whether the address space that has mapped it is still the task's: not after an exec. exec unmaps
- * the page, which ends the access at once; if another process has mapped it as well (vfork), the
- * next context switch does. Until then the task can read what it counts itself.
- */
-static bool page_is_still_own(const struct riscv_pmu_event *ev)
-{
-	return READ_ONCE(ev->event->hw.target->mm) == READ_ONCE(ev->mm);
-}
-
 static u8 page_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE ||
@@ -128,9 +104,9 @@ static u8 page_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_even
 	/* The machine shuts down, or the counter is about to be written. */
 	if (ev->hart->shut_down || !(ev->hart->hw.loaded & BIT_ULL(ev->ctr)))
 		return 0;
-	if (READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP && !ev->clean)
+	if (READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP && !ev->own_value)
 		return 0;
-	if (!page_is_still_own(ev))
+	if (!riscv_pmu_user_is_still_own(ev))
 		return 0;
 
 	return pmu->ctr[ev->ctr].csr - CSR_CYCLE + 1;
@@ -156,8 +132,8 @@ static s64 page_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_ev
 static void page_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	hart->user.shown = true;
-	ev->clean = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP;
-	if (!ev->clean)
+	ev->own_value = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP;
+	if (!ev->own_value)
 		return;
 
 	hart->hw.loaded &= ~BIT_ULL(ev->ctr);
@@ -184,11 +160,9 @@ static __always_inline void page_set_count(struct perf_event_mmap_page *page,
 	page->offset = local64_read(&event->count) + atomic64_read(&event->child_count);
 }
 
-/**
- * riscv_pmu_user_switch_out() - update the mapped page of an event that is switched out
- * @event:	the event, stopped and its count up to date; user space may not read its counter
- *
- * Context: interrupts off; perf has updated the time of the event's context.
+/*
+ * Updates the mapped page of an event that is switched out: it is stopped, its count up to date, and
+ * user space may not read its counter. perf has updated the time of the event's context.
  */
 void riscv_pmu_user_switch_out(struct perf_event *event)
 {
@@ -215,14 +189,9 @@ void riscv_pmu_user_switch_out(struct perf_event *event)
 	page_end(page, lock);
 }
 
-/**
- * riscv_pmu_user_sample() - update the mapped page of an event whose period has ended
- * @event:	the event, its count up to date; user space may not read its counter
- * @ev:		what the driver knows of it
- *
- * The times are at most a tick older than the count.
- *
- * Context: hard interrupt, or NMI.
+/*
+ * Updates the mapped page of an event whose period has ended; user space may not read its counter.
+ * The times are at most a tick older than the count. Context: hard interrupt, or NMI.
  */
 void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev)
 {
@@ -241,15 +210,9 @@ void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev)
 	page_end(rb->user_page, lock);
 }
 
-/**
- * riscv_pmu_user_start() - update the page of a mapped event that starts, now or after the update
- * @hart:	this hart
- * @ev:	the event, attached to its counter
- * @added:	it is switched in
- *
- * If user space may read the counter, riscv_pmu_user_show() writes the index and the offset.
- *
- * Context: interrupts off, during an update.
+/*
+ * Updates the page of a mapped event that starts, now or after the update. If user space may read
+ * the counter, riscv_pmu_user_show() writes the index and the offset.
  */
 void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, bool added)
 {
@@ -262,13 +225,7 @@ void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *e
 	}
 }
 
-/**
- * riscv_pmu_user_restart() - have the counter of an active event written
- * @hart:	this hart
- * @ev:	an attached event; if it is not mapped or not active, nothing is done
- *
- * Context: interrupts off, during an update.
- */
+/* Has the counter of an attached event written, if the event is mapped and active. */
 void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	if (!ev->user || ev->state != RISCV_PMU_EVENT_ACTIVE)
@@ -282,12 +239,12 @@ void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event 
  * A counter that was written for the overflow point of another process has to be written again
  * before it is shown.
  */
-static void page_check_clean(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
+static void page_check_value(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
 			     const struct page_samplers *samplers)
 {
 	if (page_is_disturbed(ev, samplers))
-		ev->clean = false;
-	else if (!ev->clean)
+		ev->own_value = false;
+	else if (!ev->own_value)
 		riscv_pmu_user_restart(hart, ev);
 }
 
@@ -339,7 +296,7 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 			/* ->mm and ->task are read after ->user. */
 			if (!smp_load_acquire(&ev->user))
 				continue;
-			page_check_clean(hart, ev, &samplers);
+			page_check_value(hart, ev, &samplers);
 			mask |= page_show_event(pmu, ev);
 			shown = true;
 		}
@@ -349,13 +306,7 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	return hart->changed && !hart->shut_down;
 }
 
-/**
- * riscv_pmu_user_stop() - update the page of a mapped event that stops
- * @event:	the event, its count up to date
- * @removed:	it is switched out
- *
- * Context: interrupts off.
- */
+/* Updates the page of a mapped event that stops, or that is switched out (@removed). */
 void riscv_pmu_user_stop(struct perf_event *event, bool removed)
 {
 	if (!removed || riscv_pmu_event_is_shown(to_riscv_pmu_event(event)) ||
@@ -365,14 +316,9 @@ void riscv_pmu_user_stop(struct perf_event *event, bool removed)
 		riscv_pmu_user_switch_out(event);
 }
 
-/**
- * riscv_pmu_user_hide() - update an event's mapped page, and set the index in it to 0
- * @event:	an event of this hart that stops, or whose counter is no longer readable; its count
- *		is up to date
- *
- * scounteren is updated by riscv_pmu_user_show().
- *
- * Context: interrupts off.
+/*
+ * Updates an event's mapped page, and sets the index in it to 0: the event stops, or its counter is
+ * no longer readable. riscv_pmu_user_show() updates scounteren.
  */
 void riscv_pmu_user_hide(struct perf_event *event)
 {
@@ -382,13 +328,7 @@ void riscv_pmu_user_hide(struct perf_event *event)
 	perf_event_update_userpage(event);
 }
 
-/**
- * riscv_pmu_user_idx() - the index for an event's mapped page
- * @event:	the event, active
- *
- * Context: any.
- * Return: the number of the counter's CSR plus 1, or 0: use read().
- */
+/* perf's callback: the index for the mapped page of an active event, or 0: use read(). */
 int riscv_pmu_user_idx(struct perf_event *event)
 {
 	return to_riscv_pmu_event(event)->user_idx;

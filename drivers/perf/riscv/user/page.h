@@ -34,6 +34,16 @@ struct riscv_pmu_task {
 	struct rcu_head rcu;
 };
 
+/*
+ * Whether the address space that has mapped an event is still its task's: not after an exec. exec
+ * unmaps the page, which ends the access at once; if another process has mapped it as well (vfork),
+ * the next context switch does. Until then the task can read what it counts itself.
+ */
+static inline bool riscv_pmu_user_is_still_own(const struct riscv_pmu_event *ev)
+{
+	return READ_ONCE(ev->event->hw.target->mm) == READ_ONCE(ev->mm);
+}
+
 u64 riscv_pmu_user_access_ctrs(const struct riscv_pmu *pmu);
 void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 
