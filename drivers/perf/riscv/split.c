@@ -15,14 +15,7 @@
 /* Whether there was a split event: most machines have none. */
 bool riscv_pmu_split_used __read_mostly;
 
-/**
- * riscv_pmu_split_create() - create the second part of an event
- * @ev:		the event's first part
- * @req:	config and constraint of the second part
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Creates the second part of an event, with a config and a constraint of its own. May sleep. */
 int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
 {
 	struct riscv_pmu_event *part = riscv_pmu_event_new(ev->event, req);
@@ -39,15 +32,7 @@ int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_re
 	return 0;
 }
 
-/**
- * riscv_pmu_split_attach() - attach the second part of a split event
- * @pmu:	the PMU
- * @hart:	this hart
- * @part:	the part
- *
- * Context: interrupts off, during an update.
- * Return: 0, or -EAGAIN as riscv_pmu_event_find_ctr().
- */
+/* Attaches the second part of a split event. Returns 0, or -EAGAIN as riscv_pmu_event_find_ctr(). */
 int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *part)
 {
@@ -62,16 +47,11 @@ int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return riscv_pmu_event_find_ctr(pmu, hart, part);
 }
 
-/**
- * riscv_pmu_split_start() - start the second part of a split event
- * @hart:	this hart
- * @part:	the part, attached
- * @renew:	begin a new period; perf asks for one by the period_left of the first part only
- *
- * Context: interrupts off.
+/*
+ * Starts the second part of a split event, attached. If @renew, begins a new period: perf asks for
+ * one by the period_left of the first part only.
  */
-void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part,
-			   bool renew)
+void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part, bool renew)
 {
 	u64 period = riscv_pmu_event_period(part->event);
 	s64 left = local64_read(part->left);
@@ -83,17 +63,11 @@ void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 	riscv_pmu_event_start(hart, part, riscv_pmu_event_period_left(part));
 }
 
-/**
- * riscv_pmu_split_pause() - pause a part of a split event during the other part's interrupt
- * @pmu:	the PMU
- * @hart:	this hart, in an update
- * @ev:		the part that takes no sample now
- *
- * The part must not count the interrupt. It continues with the next apply, as far from the end of
+/*
+ * Pauses a part of a split event during the other part's interrupt, in an update: it takes no sample
+ * now, and must not count the interrupt. It continues with the next apply, as far from the end of
  * its period as now. If its own counter is paused, because it has overflowed too, this interrupt
  * handles that part itself, or has done so.
- *
- * Context: hard interrupt.
  */
 void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev)
@@ -116,15 +90,11 @@ static u64 split_count(const struct riscv_pmu_event *ev)
 	return ev->period_count + ev->split->period_count;
 }
 
-/**
- * riscv_pmu_split_set_period() - riscv_pmu_event_set_period() for a part of a split event
- * @ev:		the part, its count up to date
- *
- * perf computes the period of an event with a frequency from the time since the last sample and
- * from last_period. The last sample of a split event is of either part, so last_period has to be
- * what both parts have counted since then: this stores it in &riscv_pmu_event.split_period.
- *
- * Return: whether a period had ended.
+/*
+ * riscv_pmu_event_set_period() for a part of a split event, its count up to date. perf computes the
+ * period of an event with a frequency from the time since the last sample and from last_period. The
+ * last sample of a split event is of either part, so last_period has to be what both parts have
+ * counted since then: &riscv_pmu_event.split_period.
  */
 bool riscv_pmu_split_set_period(struct riscv_pmu_event *ev)
 {
@@ -139,12 +109,7 @@ bool riscv_pmu_split_set_period(struct riscv_pmu_event *ev)
 	return true;
 }
 
-/**
- * riscv_pmu_split_period() - what both parts of a split event counted between its last two samples
- * @ev:		a part of the event
- *
- * Return: the number of events.
- */
+/* What both parts of a split event counted between its last two samples */
 u64 riscv_pmu_split_period(const struct riscv_pmu_event *ev)
 {
 	return to_riscv_pmu_event(ev->event)->split_period;

@@ -11,12 +11,7 @@
 
 extern bool riscv_pmu_split_used;
 
-/**
- * riscv_pmu_event_part() - the other part of a split event
- * @ev:	an event or a part of it
- *
- * Return: NULL if the event is not split.
- */
+/* The other part of a split event, or NULL */
 static inline struct riscv_pmu_event *riscv_pmu_event_part(const struct riscv_pmu_event *ev)
 {
 	return ev->split;

@@ -53,8 +53,8 @@ static bool guest_may_write(const struct riscv_pmu *pmu, const struct riscv_pmu_
 {
 	u64 bit = BIT_ULL(ev->ctr);
 
-	if (!pmu->loads || !pmu->ops.reload || ev->guest_write_failed || pmu->clamped_ctrs & bit ||
-	    pmu->free_running_ctrs & bit)
+	if (!pmu->loads || !pmu->ops.reload || ev->guest_write_failed ||
+	    (pmu->clamped_ctrs | pmu->free_running_ctrs) & bit)
 		return false;
 
 	return !(pmu->is_qemu && pmu->irq_ctrs & bit) ||
@@ -93,12 +93,13 @@ static bool guest_overflows_in_time(const struct riscv_pmu_event *ev, u64 value)
 }
 
 static bool guest_prepare_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			       struct riscv_pmu_event *ev, u64 base)
+			       struct riscv_pmu_event *ev, u64 base, unsigned int width)
 {
 	struct riscv_pmu_counter *counter = ev->counter;
 	u64 value;
 
 	if (ev->hart != hart || ev->state != RISCV_PMU_EVENT_ACTIVE ||
+	    pmu->ctr[ev->ctr].width != width ||
 	    !(ev->req.prefer & BIT_ULL(ev->ctr)) || !list_is_singular(&counter->events) ||
 	    !(hart->hw.running & BIT_ULL(ev->ctr)))
 		return false;
@@ -127,7 +128,6 @@ static bool guest_prepare_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base, unsigned int width)
 {
 	struct riscv_pmu_hart *hart;
-	struct riscv_pmu_event *ev;
 	struct riscv_pmu *pmu;
 	bool can;
 
@@ -137,9 +137,7 @@ bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base, unsigned i
 	pmu = to_riscv_pmu(event->pmu);
 	hart = riscv_pmu_this_hart(pmu);
 	riscv_pmu_set_updating(hart, true);
-	ev = to_riscv_pmu_event(event);
-	can = ev->ctr >= 0 && pmu->ctr[ev->ctr].width == width &&
-	      guest_prepare_read(pmu, hart, ev, base);
+	can = guest_prepare_read(pmu, hart, to_riscv_pmu_event(event), base, width);
 	riscv_pmu_set_updating(hart, false);
 	return can;
 }
