@@ -116,17 +116,13 @@ void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch)
 		perf_sched_cb_dec(pmu);
 }
 
-/**
- * riscv_pmu_branch_add() - record for an event
- * @hart:	this hart
- * @ev:		an event whose samples have branch records, and that has a counter
+/*
+ * Records for an event that has a counter. The first event on a hart clears the records, which may
+ * be of another task. A further event need not clear them: they are of the running task, and its
+ * samples show only what its filters select.
  *
- * The first event on a hart clears the records, which may be of another task. A further event need
- * not clear them: they are of the running task, and its samples show only what its filters select.
- *
- * Context: interrupts off, during an update.
- * Return: 0; -EAGAIN if this hart cannot record what the event wants, or not together with what
- * others want. perf tries again when it rotates its events.
+ * Returns -EAGAIN if this hart cannot record what the event wants, or not together with what others
+ * want: perf tries again when it rotates its events. Context: interrupts off, during an update.
  */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
@@ -278,23 +274,6 @@ static bool branch_is_equal(const struct riscv_pmu_branch_caps *probed)
 	return !riscv_pmu_csr_branch_probe(&caps, probed->depth) && caps.depth == probed->depth &&
 	       caps.ctl == probed->ctl && caps.has_types == probed->has_types &&
 	       caps.has_misprediction == probed->has_misprediction;
-}
-
-/* Returns the first event that records branches on this hart and is wanted, or NULL. */
-struct riscv_pmu_event *riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
-					      bool (*is_wanted)(const struct riscv_pmu_event *ev))
-{
-	struct riscv_pmu_event *ev;
-
-	if (likely(!hart->branch.ctl))
-		return NULL;
-
-	list_for_each_entry(ev, &hart->branch.events, branch_node) {
-		if (is_wanted(ev))
-			return ev;
-	}
-
-	return NULL;
 }
 
 /* Initialises the records of this hart, which comes up. */

@@ -4,6 +4,7 @@
 #define _RISCV_PMU_BRANCH_H
 
 #include <linux/errno.h>
+#include <linux/list.h>
 #include <linux/perf_event.h>
 
 #include "../pmu.h"
@@ -17,8 +18,7 @@ int riscv_pmu_branch_check(struct perf_event *event);
 int riscv_pmu_branch_init_event(struct perf_event *event);
 
 /* branch.c */
-struct riscv_pmu_event *riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
-					      bool (*is_wanted)(const struct riscv_pmu_event *ev));
+bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct perf_event *event);
 void riscv_pmu_branch_hart_start(struct riscv_pmu_hart *hart);
 void riscv_pmu_branch_hart_stop(struct riscv_pmu_hart *hart);
 void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart);
@@ -33,8 +33,8 @@ void riscv_pmu_branch_print(const struct riscv_pmu *pmu);
 
 /*
  * Records again after an overflow interrupt. With LCOFIFRZ, the hart freezes the records when the
- * interrupt traps. So this is called whenever the handler ends, even if no sample was taken. Records
- * that are held stay frozen.
+ * interrupt traps. So this is called whenever the handler ends, even if no sample was taken.
+ * Records that are held stay frozen.
  */
 static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *hart)
 {
@@ -74,6 +74,14 @@ static inline bool riscv_pmu_event_has_branches(const struct riscv_pmu_event *ev
 	return ev->flags & RISCV_PMU_EV_BRANCH;
 }
 
+/* One of the events for which this hart records, or NULL */
+static inline const struct riscv_pmu_event *
+riscv_pmu_branch_first(const struct riscv_pmu_hart *hart)
+{
+	return likely(!hart->branch.ctl) ? NULL :
+	       list_first_entry(&hart->branch.events, struct riscv_pmu_event, branch_node);
+}
+
 /* The number of branch records of each hart, or 0 */
 static inline unsigned int riscv_pmu_branch_depth(const struct riscv_pmu *pmu)
 {
@@ -102,9 +110,8 @@ static inline bool riscv_pmu_event_has_branches(const struct riscv_pmu_event *ev
 	return false;
 }
 
-static inline struct riscv_pmu_event *
-riscv_pmu_branch_find(const struct riscv_pmu_hart *hart,
-		      bool (*is_wanted)(const struct riscv_pmu_event *ev))
+static inline const struct riscv_pmu_event *
+riscv_pmu_branch_first(const struct riscv_pmu_hart *hart)
 {
 	return NULL;
 }
@@ -132,7 +139,7 @@ static inline void riscv_pmu_csr_branch_show(void) { }
 
 #endif /* CONFIG_RISCV_PMU_BRANCH */
 
-/* Called only if riscv_pmu_event_has_branches() returns true, or riscv_pmu_branch_find() an event. */
+/* Called only if riscv_pmu_event_has_branches(), or riscv_pmu_branch_first() returns an event. */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev);
 struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu_hart *hart,

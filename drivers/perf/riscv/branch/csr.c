@@ -14,12 +14,10 @@
 
 #include "csr.h"
 
+#define CSR_BRANCH_MODES	(PMU_SCTRCTL_U | PMU_SCTRCTL_S)
 /* What the driver writes to sctrctl */
-#define CSR_BRANCH_CTL									\
-	(PMU_SCTRCTL_U | PMU_SCTRCTL_S | PMU_SCTRCTL_RASEMU | PMU_SCTRCTL_LCOFIFRZ |	\
-	 GENMASK_ULL(47, 40) | PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |			\
-	 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) | PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN) | \
-	 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN))
+#define CSR_BRANCH_CTL		(CSR_BRANCH_MODES | PMU_SCTRCTL_RASEMU | PMU_SCTRCTL_LCOFIFRZ | \
+				 RISCV_PMU_BRANCH_INH)
 
 /*
  * Do not record guests, nor their entry and exit, which vsctrctl filters (Smctr, "Virtualization
@@ -28,17 +26,14 @@
  */
 static void csr_branch_ignore_guests(void)
 {
-	unsigned long traps = PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |
-			      PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |
-			      PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN);
-
-	riscv_pmu_csr_try_write(PMU_CSR_VSCTRCTL, traps);
+	riscv_pmu_csr_try_write(PMU_CSR_VSCTRCTL, RISCV_PMU_BRANCH_TRAPS);
 }
 
 /*
  * The functions below return 0, or the number of the CSR (RISCV_PMU_CSR_SCTRCLR) whose access
  * traps: M-mode may not let S-mode use CTR (mstateen0.CTR of Smstateen). Each CSR is tried, because
- * some may be allowed while others are not: siselect and sireg have a bit of their own in mstateen0.
+ * some may be allowed while others are not: siselect and sireg have a bit of their own in
+ * mstateen0.
  */
 
 /* Turns recording off, sets the depth, clears all records, and selects one of them. */
@@ -63,14 +58,13 @@ static unsigned int csr_branch_clear_all(unsigned int depth, unsigned int *found
 /* Finds what the hart can record, and filter: the writable bits. */
 static unsigned int csr_branch_find_ctl(struct riscv_pmu_branch_caps *caps)
 {
-	const u64 modes = PMU_SCTRCTL_U | PMU_SCTRCTL_S;
 	unsigned long value = 0;
 	unsigned int trap;
 
-	trap = riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, CSR_BRANCH_CTL & ~modes) ?:
+	trap = riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, CSR_BRANCH_CTL & ~CSR_BRANCH_MODES) ?:
 	       riscv_pmu_csr_try_read(PMU_CSR_SCTRCTL, &value) ?:
 	       riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, 0);
-	caps->ctl = (value | modes) & CSR_BRANCH_CTL;
+	caps->ctl = (value | CSR_BRANCH_MODES) & CSR_BRANCH_CTL;
 	return trap;
 }
 

@@ -3,6 +3,7 @@
 #ifndef _RISCV_PMU_CSR_BRANCH_H
 #define _RISCV_PMU_CSR_BRANCH_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 #include <asm/csr.h>
@@ -10,6 +11,15 @@
 
 #include "../backend.h"
 #include "../csr.h"
+
+/* Traps and returns from traps: the only transfers that can change the privilege mode */
+#define RISCV_PMU_BRANCH_TRAPS	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
+				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN))
+
+/* The types of transfers that sctrctl can inhibit */
+#define RISCV_PMU_BRANCH_INH	(RISCV_PMU_BRANCH_TRAPS | PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN) | \
+				 GENMASK_ULL(47, 40))
 
 /**
  * struct riscv_pmu_branch_record - one record, as the hardware has it

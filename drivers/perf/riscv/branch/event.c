@@ -16,28 +16,21 @@
 #include "state.h"
 #include "../update.h"
 
-#define BRANCH_SUPPORTED								\
-	(PERF_SAMPLE_BRANCH_PLM_ALL | PERF_SAMPLE_BRANCH_ANY |				\
-	 PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_ANY_RETURN |			\
-	 PERF_SAMPLE_BRANCH_IND_CALL | PERF_SAMPLE_BRANCH_COND |			\
-	 PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_IND_JUMP |			\
-	 PERF_SAMPLE_BRANCH_CALL | PERF_SAMPLE_BRANCH_NO_FLAGS |			\
-	 PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_TYPE_SAVE |			\
-	 PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_PRIV_SAVE)
-
 #define BRANCH_FILTERS									\
 	(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_ANY_CALL |				\
 	 PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_IND_CALL |			\
 	 PERF_SAMPLE_BRANCH_COND | PERF_SAMPLE_BRANCH_IND_JUMP |			\
 	 PERF_SAMPLE_BRANCH_CALL)
 
+#define BRANCH_SUPPORTED								\
+	(PERF_SAMPLE_BRANCH_PLM_ALL | BRANCH_FILTERS | PERF_SAMPLE_BRANCH_CALL_STACK |	\
+	 PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES |			\
+	 PERF_SAMPLE_BRANCH_TYPE_SAVE | PERF_SAMPLE_BRANCH_HW_INDEX |			\
+	 PERF_SAMPLE_BRANCH_PRIV_SAVE)
+
 #define TYPE(type)	PMU_SCTRCTL_TYPE(PMU_BRANCH_##type)
 
-/**
- * struct branch_filter - the types of transfers that a filter of perf selects
- * @filter:	PERF_SAMPLE_BRANCH_*
- * @types:	PMU_SCTRCTL_TYPE() bits
- */
+/* The types of transfers (PMU_SCTRCTL_TYPE() bits) that a filter of perf selects */
 struct branch_filter {
 	u64 filter;
 	u64 types;
@@ -59,9 +52,9 @@ static const struct branch_filter branch_filters[] = {
 
 /*
  * The modes that perf's core sets in branch_sample_type if the user sets none. The driver cannot
- * tell who has set them. So if the modes are these, it ignores PERF_SAMPLE_BRANCH_HV (machine mode,
- * which is never recorded), and PERF_SAMPLE_BRANCH_KERNEL of a call stack; otherwise it refuses
- * these bits.
+ * tell who has set them. So if the modes are these, it ignores PERF_SAMPLE_BRANCH_HV (machine mode
+ * is never recorded), and PERF_SAMPLE_BRANCH_KERNEL of a call stack; otherwise it refuses these
+ * bits.
  */
 static u64 branch_default_modes(const struct perf_event_attr *attr)
 {
@@ -78,9 +71,9 @@ static u64 branch_default_modes(const struct perf_event_attr *attr)
 }
 
 /*
- * The modes to record: those that the user asks for and that the event does not exclude. A call
- * stack is of user mode only: a context switch changes the kernel's stack, so returns on the new
- * stack would remove the records of calls on the old one.
+ * The modes that the user asks for and that the event does not exclude. A call stack is of user
+ * mode only: a context switch changes the kernel's stack, so returns on the new stack would remove
+ * the records of calls on the old one.
  */
 static u64 branch_modes(const struct perf_event_attr *attr)
 {
@@ -222,10 +215,7 @@ static bool branch_fits_group(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
 
-	/*
-	 * A leader that is being opened has no siblings yet, and no context, whose lock protects
-	 * them.
-	 */
+	/* A leader has no siblings yet, and no context, whose lock protects them. */
 	if (leader == event)
 		return true;
 	if (!branch_fits_event(event, leader))
@@ -239,9 +229,8 @@ static bool branch_fits_group(const struct perf_event *event)
 }
 
 /*
- * Whether the interrupt that samples the event leaves the records unfrozen: a timer's or a
- * vendor's. Then the branches of its handler overwrite the records if those of the kernel are
- * recorded.
+ * Whether the interrupt that samples the event, a timer's or a vendor's, leaves the records
+ * unfrozen. Then the branches of its handler overwrite those of the kernel.
  */
 static bool branch_lacks_freeze(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
@@ -264,7 +253,6 @@ static bool branch_needs_sched_task(const struct perf_event *event)
  * riscv_pmu_branch_init_event() - initialise the branch_* fields of an event
  * @event:	an event that has passed riscv_pmu_branch_check(), its &perf_event.pmu_private set
  *
- * Context: process.
  * Return: 0; -EOPNOTSUPP if it has records of the kernel and nothing freezes the records for its
  * samples; -EINVAL if its group wants records that cannot be combined with its own.
  */

@@ -30,18 +30,13 @@ static unsigned int branches_param = BRANCHES_DEFAULT;
 module_param_named(branches, branches_param, uint, 0444);
 MODULE_PARM_DESC(branches, "branch records of a hart: 16, 32 (default), 64, 128 or 256; 0: none");
 
-static bool __init branch_hart_has_ssctr(unsigned int cpu)
-{
-	return riscv_pmu_platform_lists_ext(cpu, "ssctr") &&
-	       riscv_pmu_platform_lists_ext(cpu, "sscsrind");
-}
-
 static unsigned int __init branch_count_harts(const struct riscv_pmu *pmu)
 {
 	unsigned int cpu, harts = 0;
 
 	for_each_cpu(cpu, &pmu->cpus)
-		harts += branch_hart_has_ssctr(cpu);
+		harts += riscv_pmu_platform_lists_ext(cpu, "ssctr") &&
+			 riscv_pmu_platform_lists_ext(cpu, "sscsrind");
 
 	return harts;
 }

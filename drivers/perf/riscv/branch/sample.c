@@ -70,22 +70,17 @@ static bool sample_is_kernel(u64 address)
 #define INSN_AMO		0x2f
 /*
  * A compressed instruction has its quadrant in bits 1:0, and a function in bits 15:13. Loads and
- * stores are all functions of quadrant 0 but 0, and all of quadrant 2 but 0 and 4 (Unprivileged
- * ISA, "RVC Instruction Set Listings" and "Zc*").
+ * stores are all of quadrant 0 but function 0, and all of quadrant 2 but 0 and 4 (Unprivileged ISA,
+ * "RVC Instruction Set Listings" and "Zc*").
  */
 #define INSN_QUADRANT		GENMASK(1, 0)
 #define INSN_FUNCTION		GENMASK(15, 13)
 
 static bool sample_short_insn_is_data(u32 insn)
 {
-	switch (FIELD_GET(INSN_QUADRANT, insn)) {
-	case 0:
-		return FIELD_GET(INSN_FUNCTION, insn);
-	case 2:
-		return FIELD_GET(INSN_FUNCTION, insn) & 3;
-	}
+	u32 quadrant = FIELD_GET(INSN_QUADRANT, insn), function = FIELD_GET(INSN_FUNCTION, insn);
 
-	return false;
+	return (quadrant == 0 && function) || (quadrant == 2 && function & 3);
 }
 
 static bool sample_insn_is_data(u32 insn)
@@ -188,7 +183,9 @@ static u64 sample_type_info(u64 from, u64 data)
 
 static u64 sample_priv_info(u64 to)
 {
-	return FIELD_PREP(INFO_PRIV, sample_is_kernel(to) ? PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER);
+	unsigned int priv = sample_is_kernel(to) ? PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER;
+
+	return FIELD_PREP(INFO_PRIV, priv);
 }
 
 static u64 sample_mode_of(u64 address)

@@ -3,26 +3,9 @@
 #ifndef _RISCV_PMU_BRANCH_STATE_H
 #define _RISCV_PMU_BRANCH_STATE_H
 
-#include <linux/build_bug.h>
-
-#include <asm/pmu_csr.h>
-
 #include "../pmu.h"
 #include "branch.h"
 #include "csr.h"
-
-/* The modes of an sctrctl value, and the types of transfers that it inhibits */
-#define RISCV_PMU_BRANCH_MODES	(PMU_SCTRCTL_U | PMU_SCTRCTL_S)
-#define RISCV_PMU_BRANCH_INH	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN) |		\
-				 GENMASK_ULL(47, 40))
-
-/* Traps and returns from traps: the only transfers that can change the privilege mode */
-#define RISCV_PMU_BRANCH_TRAPS	(PMU_SCTRCTL_TYPE(PMU_BRANCH_EXCEPTION) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_INTERRUPT) |	\
-				 PMU_SCTRCTL_TYPE(PMU_BRANCH_TRAP_RETURN))
 
 /**
  * struct riscv_pmu_branch_ctx - the call stack of a task that is not running
@@ -56,7 +39,6 @@ static inline bool riscv_pmu_branch_can_combine(const struct riscv_pmu *pmu, u64
 /* branch.c */
 void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch);
 void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_in);
-bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct perf_event *event);
 
 /* sample.c */
 void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,

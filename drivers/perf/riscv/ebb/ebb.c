@@ -66,10 +66,7 @@ void riscv_pmu_ebb_note(struct riscv_pmu_event *ev)
 		ev->flags |= RISCV_PMU_EV_EBB | RISCV_PMU_EV_SAMPLING;
 }
 
-/*
- * Checks what event.c cannot check of an event for EBBs. Returns 0, also for an event without EBBs;
- * -EOPNOTSUPP with riscv_pmu.ebb=0; or -EINVAL.
- */
+/* Checks what event.c cannot check. Returns -EOPNOTSUPP with riscv_pmu.ebb=0, or -EINVAL. */
 int riscv_pmu_ebb_check(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader;
@@ -96,10 +93,10 @@ int riscv_pmu_ebb_check(const struct perf_event *event)
 #define EBB_NEVER	S64_MAX
 
 /*
- * Minimum gap between a return and the next branch (50 us, as a frequency). A shorter gap
- * raises the minimum period from n to 2n + 1, up to RISCV_EBB_MIN_PERIOD_MAX; a longer one
- * halves it. 255 is enough: LR/SC loops that the ISA guarantees to succeed have at most 16
- * instructions (Unprivileged ISA, "Eventual Success of Store-Conditional Instructions").
+ * Minimum gap between a return and the next branch (50 us, as a frequency). A shorter gap raises
+ * the minimum period from n to 2n + 1, up to RISCV_EBB_MIN_PERIOD_MAX; a longer one halves it. 255
+ * is enough: LR/SC loops that the ISA guarantees to succeed have at most 16 instructions
+ * (Unprivileged ISA, "Eventual Success of Store-Conditional Instructions").
  */
 #define EBB_MIN_GAP_HZ	20000
 
@@ -114,7 +111,7 @@ static void ebb_throttle(struct riscv_pmu_ebb *ebb, u32 now)
 /* Takes the period from the task's page; 0, or more than a counter can hold, is no period. */
 static void ebb_set_period(const struct riscv_pmu_ebb *ebb, struct perf_event *event)
 {
-	u64 period = ebb ? READ_ONCE(ebb->page->period[ebb_hpm(event)]) : 0;
+	u64 period = READ_ONCE(ebb->page->period[ebb_hpm(event)]);
 
 	if (!period || period > S64_MAX)
 		event->hw.sample_period = EBB_NEVER;
@@ -130,9 +127,9 @@ static void ebb_revoke_period(struct perf_event *event)
 }
 
 /*
- * Whether only events with EBBs are on this hart, to which another one is about to be added: it has
- * to be exclusive. perf's core checks exclusive events against others of the same task, but not
- * against pinned events of the CPU. It does not add other events after an exclusive one.
+ * Whether only events with EBBs are on this hart, to which another one is about to be added. perf's
+ * core checks exclusive events against others of the same task, but not against pinned events of
+ * the CPU. It does not add other events after an exclusive one.
  */
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
 {
@@ -219,8 +216,8 @@ static void ebb_allow_again(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 
 	ebb_set_period(ebb, event);
 	/*
-	 * Events that were counted since the overflow belong to the new period. While periods
-	 * are throttled, at least the throttled period is left.
+	 * Events since the overflow belong to the new period. While periods are throttled, at least
+	 * the throttled period is left.
 	 */
 	over = ebb->over & bit ? over : 0;
 	local64_set(&hwc->period_left,
@@ -230,9 +227,8 @@ static void ebb_allow_again(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 }
 
 /*
- * In a handler, holds the records: if the task was switched out there, riscv_pmu_branch_add() has
- * released them. Otherwise releases them: if the task has unmapped its page in the handler, nothing
- * has done that yet.
+ * If the task was switched out in a handler, riscv_pmu_branch_add() has released the records. If it
+ * has unmapped its page in a handler, nothing has released them yet.
  */
 static void ebb_resume_records(struct riscv_pmu_ebb *ebb, struct riscv_pmu_hart *hart)
 {
@@ -243,15 +239,11 @@ static void ebb_resume_records(struct riscv_pmu_ebb *ebb, struct riscv_pmu_hart 
 		riscv_pmu_branch_release(hart);
 }
 
-/**
- * riscv_pmu_ebb_start() - an event with EBBs is about to start
- * @event:	the event, of the task that runs here
- *
- * If the event has no period, or a handler has returned, take the period from the task's page. If
- * its period had ended when the task was scheduled out, it overflows now.
- *
- * Context: interrupts off.
- * Return: false if it stays stopped until a handler returns.
+/*
+ * An event with EBBs, of the task that runs here, is about to start. If it has no period, or a
+ * handler has returned, takes the period from the task's page. If its period had ended when the
+ * task was scheduled out, it overflows now. Returns false if it stays stopped until a handler
+ * returns.
  */
 bool riscv_pmu_ebb_start(struct perf_event *event)
 {
@@ -290,15 +282,16 @@ static struct riscv_pmu_hart *ebb_this_hart(void)
 	return pmu ? riscv_pmu_this_hart(pmu) : NULL;
 }
 
-static bool ebb_is_recording(const struct riscv_pmu_event *ev)
+/*
+ * While an event with EBBs has a counter, no other events have one than those of its group
+ * (riscv_pmu_ebb_is_alone()), and they want the same records (branch/event.c). So any of
+ * them does.
+ */
+static const struct riscv_pmu_event *ebb_find_recording(const struct riscv_pmu_hart *hart)
 {
-	return ev->flags & RISCV_PMU_EV_EBB && ev->event->hw.target == current;
-}
+	const struct riscv_pmu_event *ev = riscv_pmu_branch_first(hart);
 
-/* If several events of the task's group record, they want the same records (branch/event.c). */
-static struct riscv_pmu_event *ebb_find_recording(const struct riscv_pmu_hart *hart)
-{
-	return riscv_pmu_branch_find(hart, ebb_is_recording);
+	return ev && riscv_pmu_event_has_ebb(ev) ? ev : NULL;
 }
 
 /* Puts branch records into the current task's page, unless another thread has unmapped it. */
@@ -336,7 +329,7 @@ void riscv_pmu_ebb_handle_overflow(struct riscv_pmu_hart *hart, struct riscv_pmu
 		ebb_save_branches(riscv_pmu_branch_read(hart, recording));
 }
 
-/* Freezes the branch records: none of them is to be of the handler. */
+/* None of the records is to be of the handler. */
 static void ebb_hold_branches(const struct riscv_pmu_ebb *ebb)
 {
 	struct riscv_pmu_hart *hart;
@@ -361,7 +354,7 @@ static bool ebb_is_stepping(void)
 #endif
 }
 
-/* Context: interrupts off. NULL: EBBs are disabled, and the branch stays pending. */
+/* Returns NULL if EBBs are disabled: then the branch stays pending. Interrupts are off. */
 static struct riscv_pmu_ebb *ebb_pending(void)
 {
 	struct riscv_pmu_ebb *ebb = riscv_pmu_ebb_of_current();
@@ -373,9 +366,9 @@ static struct riscv_pmu_ebb *ebb_pending(void)
 }
 
 /*
- * The handler is entered as by an indirect jump: with landing pads enabled it has to begin
- * with one, or the hart raises a software check exception (Unprivileged ISA, "Landing Pad").
- * The interrupted state of ELP is restored on return.
+ * The handler is entered as by an indirect jump: with landing pads enabled it has to begin with
+ * one, or the hart raises a software check exception (Unprivileged ISA, "Landing Pad"). Its return
+ * restores ELP.
  */
 static void ebb_expect_landing(struct riscv_pmu_ebb *ebb, struct pt_regs *regs)
 {
@@ -428,8 +421,8 @@ static unsigned long ebb_take(struct pt_regs *regs)
 }
 
 /*
- * A restartable sequence that is interrupted is aborted, as by a signal. Returns false if no branch
- * is pending: one that becomes pending after this must not be taken without another call.
+ * Aborts a restartable sequence, as a signal does. Returns false if no branch is pending: one that
+ * becomes pending after this must not be taken without another call.
  */
 static bool ebb_abort_sequence(struct pt_regs *regs)
 {
@@ -465,20 +458,7 @@ void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 
 /* --- a handler returns --- */
 
-static void ebb_end_freeze(struct riscv_pmu_ebb *ebb)
-{
-	ebb->renew |= READ_ONCE(ebb->page->overflowed);
-	ebb->over |= ebb->overflowed & ebb->renew;
-	ebb->overflowed = 0;
-	ebb->returned = get_cycles();
-	ebb->frozen = false;
-	WRITE_ONCE(ebb->page->overflowed, 0);
-}
-
-/*
- * Ends the handler. Returns whether the task's events may start, which they may if no branch is
- * pending.
- */
+/* Ends the handler. The task's events may start if this returns true: no branch is pending. */
 static bool ebb_end_handler(struct riscv_pmu_ebb *ebb)
 {
 	struct riscv_ebb_page *page = ebb->page;
@@ -490,14 +470,21 @@ static bool ebb_end_handler(struct riscv_pmu_ebb *ebb)
 		return false;
 	}
 
-	if (ebb->frozen)
-		ebb_end_freeze(ebb);
+	if (!ebb->frozen)
+		return true;
+
+	ebb->renew |= READ_ONCE(page->overflowed);
+	ebb->over |= ebb->overflowed & ebb->renew;
+	ebb->overflowed = 0;
+	ebb->returned = get_cycles();
+	ebb->frozen = false;
+	WRITE_ONCE(page->overflowed, 0);
 	return true;
 }
 
 /*
- * Starts those events with EBBs of this task that are stopped. The page that stopped them may be
- * gone, so all are looked for.
+ * Starts this task's stopped events with EBBs. The page that stopped them may be gone, so all are
+ * looked for.
  */
 static void ebb_start_events(struct riscv_pmu_hart *hart)
 {
@@ -519,8 +506,8 @@ static void ebb_start_events(struct riscv_pmu_hart *hart)
 
 /*
  * Enables the current task's branches. If an overflow is pending, the task branches on its return
- * to user mode. Otherwise its events start. All of it is one update: an overflow changes @ebb as
- * well, and during an update NMIs wait. Context: interrupts off.
+ * to user mode; otherwise its events start. All of it is one update: an overflow changes @ebb as
+ * well, and during an update NMIs wait.
  */
 void riscv_pmu_ebb_enable(struct riscv_pmu_ebb *ebb)
 {
@@ -563,11 +550,9 @@ static void ebb_no_return(struct pt_regs *regs)
 }
 
 /*
- * Returns from a handler, at an ecall with a negative number in a7. This is not a system call, which
- * would clobber the task's vector registers: like an interrupt, it keeps all registers. Returns
- * false if it is a system call.
- *
- * Context: entry of the trap, interrupts off.
+ * Returns from a handler, at an ecall with a negative number in a7, or returns false. This is not a
+ * system call, which would clobber the task's vector registers: like an interrupt, it keeps all
+ * registers. Context: entry of the trap, interrupts off.
  */
 noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
 {

@@ -19,14 +19,14 @@ struct riscv_ebb_page;
  * struct riscv_pmu_ebb - a task with event-based branches
  * @pid:	the task's
  * @mm:		the address space that has mapped the page
- * @page:	the page that the task has mapped; its content is user input
+ * @page:	the page; its content is user input
  * @overflowed:	its counters that have overflowed since the last return
  * @renew:	its counters that begin a new period when they next start
  * @over:	those of @renew that overflowed: events since then belong to the new period
  * @handler:	address of the handler, or 0
  * @pc:		address at which the handler was entered
  * @a7:		register a7 at that time
- * @elp:	SR_ELP of the interrupted context: a landing pad was expected (Zicfilp)
+ * @elp:	SR_ELP at that time: a landing pad was expected (Zicfilp)
  * @inside:	the handler is running
  * @returned:	time of the last return of a handler, in ticks of the hart's timer
  * @min_period:	the minimum period while throttled, or 0
