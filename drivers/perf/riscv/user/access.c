@@ -9,7 +9,6 @@
  * gets SIGILL.
  */
 
-#include <linux/atomic.h>
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/compat.h>
@@ -37,9 +36,6 @@
 #include "../nmi/block.h"
 #include "page.h"
 #include "../split.h"
-
-/* Events that are mapped by their own process. If there are none, traps are not examined. */
-static atomic_t access_events = ATOMIC_INIT(0);
 
 /* The number depends on users, so the memory is charged to their memory cgroups. */
 static DEFINE_XARRAY_FLAGS(access_tasks, XA_FLAGS_ACCOUNT);
@@ -131,9 +127,7 @@ static struct riscv_pmu_task *access_get_task(const struct task_struct *task,
 
 	if (!own) {
 		own = kzalloc(sizeof(*own), GFP_KERNEL_ACCOUNT);
-		if (!own)
-			return NULL;
-		if (xa_err(xa_store(&access_tasks, (unsigned long)task, own, GFP_KERNEL))) {
+		if (!own || xa_err(xa_store(&access_tasks, (unsigned long)task, own, GFP_KERNEL))) {
 			kfree(own);
 			return NULL;
 		}
@@ -172,7 +166,6 @@ static void access_map_own(struct perf_event *event, struct mm_struct *mm)
 	ev->maps = 1;
 	ev->mm = mm;
 	ev->own_value = false;
-	atomic_inc(&access_events);
 	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task are set. */
 	smp_store_release(&ev->user, true);
 }
@@ -198,8 +191,8 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	access_map_own(event, mm);
 	access_set_mapped(ev, true);
 	/*
-	 * This flag stays set after munmap(): it only chooses the slower path. Sampling events,
-	 * such as those of perf record, do not need it.
+	 * This flag stays set after munmap(): it only chooses the slower path, which sampling
+	 * events do not need.
 	 */
 	if (!(ev->flags & RISCV_PMU_EV_SAMPLING) || riscv_pmu_user_is_of_cgroup(event))
 		WRITE_ONCE(ev->flags, ev->flags | RISCV_PMU_EV_MAPPED_SLOW);
@@ -212,15 +205,14 @@ static void access_drop(struct perf_event *event)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	/*
-	 * An event that moves to another hart now may be shown there once more, to its own
-	 * task, until the task leaves that hart.
+	 * An event that moves to another hart now may be shown there once more, to its own task,
+	 * until the task leaves that hart.
 	 */
 	WRITE_ONCE(ev->user, false);
 	ev->maps = 0;
 	ev->mm = NULL;
 	access_update(event);
 	access_put_task(event->hw.target, ev->task);
-	atomic_dec(&access_events);
 }
 
 /* perf's callback */
@@ -258,7 +250,7 @@ void riscv_pmu_user_forget(struct perf_event *event)
 #define USER_CSRR_MATCH		0x00002073
 #define USER_CSRR_CSR		GENMASK(31, 20)
 
-/* The counter that an instruction reads, as a bit of scounteren; 0 for any other. */
+/* The counter that an instruction reads, as a bit of scounteren, or 0 */
 static u32 access_counter_read(u32 insn)
 {
 	u32 csr = FIELD_GET(USER_CSRR_CSR, insn);
@@ -278,9 +270,6 @@ static u32 access_counter_read(u32 insn)
 static u32 access_known_ctrs(void)
 {
 	const struct riscv_pmu_task *own;
-
-	if (!atomic_read(&access_events))
-		return 0;
 
 	guard(rcu)();
 	own = xa_load(&access_tasks, (unsigned long)current);
@@ -422,9 +411,8 @@ static void access_set_width(const struct perf_event *event, struct perf_event_m
 }
 
 /*
- * The mapping's conversion from the time CSR to perf's clock. The clock's
- * parameters may change meanwhile, which its sequence count shows. This is called at each
- * context switch, for each mapped event.
+ * The mapping's conversion from the time CSR to perf's clock, whose parameters may change
+ * meanwhile: its sequence count shows that. Called at each context switch, for each mapped event.
  */
 void arch_perf_update_userpage(struct perf_event *event, struct perf_event_mmap_page *page,
 			       u64 now)

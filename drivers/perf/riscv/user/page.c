@@ -61,11 +61,10 @@ u64 riscv_pmu_user_access_ctrs(const struct riscv_pmu *pmu)
 	}
 }
 
-/* The processes whose overflow points a counter's value depends on: the last one, and how many */
+/* The processes whose overflow points a counter's value depends on: one of them, or NULL */
 struct page_samplers {
-	bool			any;
-	bool			many;
 	const struct pid	*opener;
+	bool			many;
 };
 
 /* Once for each counter: it may have thousands of mapped events. */
@@ -77,8 +76,7 @@ static struct page_samplers page_find_samplers(const struct riscv_pmu_counter *c
 	list_for_each_entry(ev, &counter->events, node) {
 		if (!riscv_pmu_event_needs_irq(ev) || ev->state == RISCV_PMU_EVENT_STOPPED)
 			continue;
-		samplers.many |= samplers.any && samplers.opener != ev->opener;
-		samplers.any = true;
+		samplers.many |= samplers.opener && samplers.opener != ev->opener;
 		samplers.opener = ev->opener;
 	}
 
@@ -86,14 +84,14 @@ static struct page_samplers page_find_samplers(const struct riscv_pmu_counter *c
 }
 
 /*
- * Whether the counter's value depends on the overflow point of another process: then it must not
- * be shown, because it reveals the distance to that overflow point.
+ * Whether the counter's value depends on the overflow point of another process, and so reveals the
+ * distance to it.
  */
 static bool page_is_disturbed(const struct riscv_pmu_event *ev,
 			      const struct page_samplers *samplers)
 {
 	return samplers->many ||
-	       (samplers->any && samplers->opener != task_tgid(ev->event->hw.target));
+	       (samplers->opener && samplers->opener != task_tgid(ev->event->hw.target));
 }
 
 static u8 page_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
@@ -106,15 +104,13 @@ static u8 page_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_even
 		return 0;
 	if (READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP && !ev->own_value)
 		return 0;
-	if (!riscv_pmu_user_is_still_own(ev))
-		return 0;
 
-	return pmu->ctr[ev->ctr].csr - CSR_CYCLE + 1;
+	return riscv_pmu_user_is_still_own(ev) ? pmu->ctr[ev->ctr].csr - CSR_CYCLE + 1 : 0;
 }
 
 /*
- * The page's offset is the count minus prev_count, so that offset plus the sign-extended counter
- * is the count. prev_count is constant until the counter is written.
+ * The page's offset is the count minus prev_count, which is constant until the counter is written:
+ * offset plus the sign-extended counter is the count.
  */
 static s64 page_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
@@ -126,17 +122,14 @@ static s64 page_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_ev
 
 /*
  * Makes the next apply write a counter, before user space reads it: it may have counted for others
- * since the event was attached last. If all users may read cycle and instret, these are not
- * written.
+ * since the event was attached. If all users may read cycle and instret, these are not written.
  */
 static void page_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	hart->user.shown = true;
 	ev->own_value = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP;
-	if (!ev->own_value)
-		return;
-
-	hart->hw.loaded &= ~BIT_ULL(ev->ctr);
+	if (ev->own_value)
+		hart->hw.loaded &= ~BIT_ULL(ev->ctr);
 }
 
 static __always_inline u32 page_begin(struct perf_event_mmap_page *page)
@@ -161,15 +154,12 @@ static __always_inline void page_set_count(struct perf_event_mmap_page *page,
 }
 
 /*
- * Updates the mapped page of an event that is switched out: it is stopped, its count up to date, and
- * user space may not read its counter. perf has updated the time of the event's context.
+ * Updates the mapped page of an event that is switched out: it is stopped, its count up to date,
+ * and user space may not read its counter. perf has updated the time of the event's context.
  */
 void riscv_pmu_user_switch_out(struct perf_event *event)
 {
-	/*
-	 * NULL if the event is no longer mapped. The buffer is freed after an RCU grace period
-	 * only, so it can be used here.
-	 */
+	/* NULL if the event is no longer mapped. It is freed after an RCU grace period only. */
 	const struct perf_buffer *rb = READ_ONCE(event->rb);
 	struct perf_event_mmap_page *page;
 	u32 lock;
@@ -274,7 +264,6 @@ static u32 page_show_event(const struct riscv_pmu *pmu, struct riscv_pmu_event *
  * @pmu:	the PMU
  * @hart:	this hart, all changes applied
  *
- * Context: interrupts off.
  * Return: true if a counter has to be written before it can be shown: the caller applies that
  * change, and calls again.
  */

@@ -19,13 +19,11 @@ enum riscv_pmu_user_access {
 extern int riscv_pmu_user_access;
 
 /**
- * struct riscv_pmu_task - a task with mapped events
+ * struct riscv_pmu_task - a task with mapped events, which hold references to it
  * @mm:		the address space of the mappings; after an exec the task has another
  * @events:	how many there are
  * @ctrs:	counters whose index a mapped page has ever shown: PMU_SCOUNTEREN_* bits
  * @rcu:	readers are traps of the task, and its hart with interrupts off
- *
- * The events hold references to the task.
  */
 struct riscv_pmu_task {
 	const struct mm_struct *mm;

@@ -36,18 +36,15 @@ static inline bool riscv_pmu_event_is_shown(const struct riscv_pmu_event *ev)
 }
 
 /*
- * Whether user space may read counters of this hart's events, now or after the next apply: then
- * riscv_pmu_user_show() has to be called.
+ * Whether riscv_pmu_user_show() has to be called: user space may read counters of this hart's
+ * events
  */
 static inline bool riscv_pmu_user_is_shown(const struct riscv_pmu_hart *hart)
 {
 	return hart->user.shown;
 }
 
-/*
- * An event moves to another counter, which has counted for others: it is written before user space
- * may read it.
- */
+/* An event moves to a counter that has counted for others: it is written before it is shown. */
 static inline void riscv_pmu_user_note_move(struct riscv_pmu_hart *hart,
 					    struct riscv_pmu_event *ev)
 {
