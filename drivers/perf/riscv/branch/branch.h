@@ -100,27 +100,11 @@ static inline int riscv_pmu_branch_check(struct perf_event *event)
 	return has_branch_stack(event) ? -EOPNOTSUPP : 0;
 }
 
-static inline int riscv_pmu_branch_init_event(struct perf_event *event)
-{
-	return 0;
-}
-
-static inline bool riscv_pmu_event_has_branches(const struct riscv_pmu_event *ev)
-{
-	return false;
-}
-
+static inline int riscv_pmu_branch_init_event(struct perf_event *event) { return 0; }
+static inline bool riscv_pmu_event_has_branches(const struct riscv_pmu_event *ev) { return false; }
 static inline const struct riscv_pmu_event *
-riscv_pmu_branch_first(const struct riscv_pmu_hart *hart)
-{
-	return NULL;
-}
-
-static inline unsigned int riscv_pmu_branch_depth(const struct riscv_pmu *pmu)
-{
-	return 0;
-}
-
+riscv_pmu_branch_first(const struct riscv_pmu_hart *hart) { return NULL; }
+static inline unsigned int riscv_pmu_branch_depth(const struct riscv_pmu *pmu) { return 0; }
 static inline void riscv_pmu_branch_save_sample(struct riscv_pmu_hart *hart,
 						struct perf_event *event,
 						struct perf_sample_data *data) { }

@@ -41,26 +41,10 @@ static inline bool riscv_pmu_ebb_is_pending(void)
 
 #else
 
-static inline int riscv_pmu_ebb_check(const struct perf_event *event)
-{
-	return 0;
-}
-
-static inline bool riscv_pmu_event_has_ebb(const struct riscv_pmu_event *ev)
-{
-	return false;
-}
-
-static inline bool riscv_pmu_ebb_was_taken(const struct riscv_pmu_hart *hart)
-{
-	return false;
-}
-
-static inline bool riscv_pmu_ebb_is_pending(void)
-{
-	return false;
-}
-
+static inline int riscv_pmu_ebb_check(const struct perf_event *event) { return 0; }
+static inline bool riscv_pmu_event_has_ebb(const struct riscv_pmu_event *ev) { return false; }
+static inline bool riscv_pmu_ebb_was_taken(const struct riscv_pmu_hart *hart) { return false; }
+static inline bool riscv_pmu_ebb_is_pending(void) { return false; }
 static inline void riscv_pmu_ebb_note(struct riscv_pmu_event *ev) { }
 static inline void riscv_pmu_ebb_begin_irq(struct riscv_pmu_hart *hart) { }
 

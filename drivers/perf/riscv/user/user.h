@@ -70,26 +70,10 @@ static inline void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
 	riscv_pmu_csr_set_user_mask(PMU_SCOUNTEREN_TM);
 }
 
-static inline int riscv_pmu_user_init(void)
-{
-	return 0;
-}
-
-static inline bool riscv_pmu_event_is_mapped(const struct riscv_pmu_event *ev)
-{
-	return false;
-}
-
-static inline bool riscv_pmu_event_is_shown(const struct riscv_pmu_event *ev)
-{
-	return false;
-}
-
-static inline bool riscv_pmu_user_is_shown(const struct riscv_pmu_hart *hart)
-{
-	return false;
-}
-
+static inline int riscv_pmu_user_init(void) { return 0; }
+static inline bool riscv_pmu_event_is_mapped(const struct riscv_pmu_event *ev) { return false; }
+static inline bool riscv_pmu_event_is_shown(const struct riscv_pmu_event *ev) { return false; }
+static inline bool riscv_pmu_user_is_shown(const struct riscv_pmu_hart *hart) { return false; }
 static inline void riscv_pmu_user_open(struct perf_event *event) { }
 static inline void riscv_pmu_user_forget(struct perf_event *event) { }
 static inline void riscv_pmu_user_init_callbacks(struct pmu *pmu) { }
