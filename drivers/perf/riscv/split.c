@@ -32,7 +32,7 @@ int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_re
 	return 0;
 }
 
-/* Attaches the second part of a split event. Returns 0, or -EAGAIN as riscv_pmu_event_find_ctr(). */
+/* Attaches the second part of a split event. Returns what riscv_pmu_event_find_ctr() does. */
 int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *part)
 {
@@ -47,10 +47,7 @@ int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return riscv_pmu_event_find_ctr(pmu, hart, part);
 }
 
-/*
- * Starts the second part of a split event, attached. If @renew, begins a new period: perf asks for
- * one by the period_left of the first part only.
- */
+/* @renew: begin a new period. perf asks for it by the period_left of the first part only. */
 void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part, bool renew)
 {
 	u64 period = riscv_pmu_event_period(part->event);
@@ -64,10 +61,10 @@ void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 }
 
 /*
- * Pauses a part of a split event during the other part's interrupt, in an update: it takes no sample
- * now, and must not count the interrupt. It continues with the next apply, as far from the end of
- * its period as now. If its own counter is paused, because it has overflowed too, this interrupt
- * handles that part itself, or has done so.
+ * Pauses a part of a split event during the other part's interrupt, in an update: it takes no
+ * sample now, and must not count the interrupt. It continues with the next apply, as far from the
+ * end of its period as now. If its own counter is paused, because it has overflowed too, this
+ * interrupt handles that part itself, or has done so.
  */
 void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev)

@@ -85,18 +85,12 @@ static void branch_set_task(struct riscv_pmu_hart *hart)
 	hart->branch.switches = branch_count_switches();
 }
 
-/*
- * Returns whether the records are those of the current task. If perf did not report a context
- * switch, they may be of another task, and are cleared.
- */
+/* If perf did not report a context switch, the records may be of another task: clear them. */
 static bool branch_check_task(struct riscv_pmu_hart *hart)
 {
 	if (hart->branch.task == current && hart->branch.switches == branch_count_switches())
 		return true;
-	/*
-	 * An NMI may come after the scheduler has counted a switch, and before perf has the call
-	 * stack of the task that stops saved.
-	 */
+	/* An NMI may come after the switch was counted, and before the call stack was saved. */
 	if (in_nmi() && hart->branch.task == current && hart->branch.ctl & PMU_SCTRCTL_RASEMU)
 		return false;
 
@@ -149,10 +143,7 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 	return 0;
 }
 
-/*
- * Stops recording for an event. After the last one, the records are cleared, so that the next task
- * cannot see them. Context: interrupts off.
- */
+/* After the last event, the records are cleared, so that the next task cannot see them. */
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	list_del(&ev->branch_node);
@@ -307,10 +298,7 @@ void riscv_pmu_branch_hart_stop(struct riscv_pmu_hart *hart)
 	hart->branch.stack = NULL;
 }
 
-/*
- * Records again after an idle state that may have reset the CSRs; the records are lost. If no event
- * with branch records is active, the CSRs are set up when the next one is added.
- */
+/* The records are lost. Without an active event, the CSRs are set up when one is added. */
 void riscv_pmu_branch_hart_resume(struct riscv_pmu_hart *hart)
 {
 	hart->branch.maybe_reset = hart->branch.stack;

@@ -142,10 +142,7 @@ void __init riscv_pmu_csr_branch_note_guest_access(void)
 	static_branch_enable(&csr_branch_guest_access);
 }
 
-/*
- * From now on, clears this hart's records around guests, if guests can access them. The present
- * ones are lost. Context: interrupts off.
- */
+/* From now on, clears this hart's records around guests, if these can access them. */
 void riscv_pmu_csr_branch_clear_for_guests(void)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_clear_for_guests);

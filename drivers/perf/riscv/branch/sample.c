@@ -15,10 +15,7 @@
 #include "state.h"
 #include "../update.h"
 
-/*
- * Fields of the third word of struct perf_branch_entry. It is written as a whole, because bit
- * fields would be written one by one.
- */
+/* The third word of struct perf_branch_entry: its bit fields would be written one by one. */
 #define INFO_MISPREDICTED	BIT_ULL(0)
 #define INFO_PREDICTED		BIT_ULL(1)
 #define INFO_CYCLES		GENMASK_ULL(19, 4)
@@ -335,10 +332,7 @@ static unsigned int sample_read_polled(const struct riscv_pmu_event *ev, unsigne
 	return nr;
 }
 
-/*
- * Reads the branch records that an event, attached here, wants. Returns them in perf's form, the
- * newest first; they are valid until the next call on this hart.
- */
+/* Reads the records that an event wants, newest first; valid until the next call on this hart. */
 struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu_hart *hart,
 						const struct riscv_pmu_event *ev)
 {

@@ -283,9 +283,8 @@ static struct riscv_pmu_hart *ebb_this_hart(void)
 }
 
 /*
- * While an event with EBBs has a counter, no other events have one than those of its group
- * (riscv_pmu_ebb_is_alone()), and they want the same records (branch/event.c). So any of
- * them does.
+ * While an event with EBBs has a counter, only events of its group have one
+ * (riscv_pmu_ebb_is_alone()), and they want the same records (branch/event.c): any of them does.
  */
 static const struct riscv_pmu_event *ebb_find_recording(const struct riscv_pmu_hart *hart)
 {
@@ -308,10 +307,7 @@ static void ebb_save_branches(const struct perf_branch_stack *stack)
 	WRITE_ONCE(ebb->page->nr_branches, nr);
 }
 
-/*
- * Has the task of an event with EBBs, whose next period has begun, branch instead of taking a
- * sample. Context: hard interrupt, in an update.
- */
+/* An event's next period has begun: have the task branch, instead of taking a sample. */
 void riscv_pmu_ebb_handle_overflow(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	const struct riscv_pmu_event *recording;
@@ -436,10 +432,7 @@ static bool ebb_abort_sequence(struct pt_regs *regs)
 	return true;
 }
 
-/*
- * Enters this task's handler, if a branch is pending. @regs are those after signals and the restart
- * of a system call. Context: process, may sleep.
- */
+/* Enters the task's handler if a branch is pending. @regs are those after signals and restarts. */
 void riscv_pmu_do_exit_to_user(struct pt_regs *regs)
 {
 	unsigned long handler;
@@ -482,10 +475,7 @@ static bool ebb_end_handler(struct riscv_pmu_ebb *ebb)
 	return true;
 }
 
-/*
- * Starts this task's stopped events with EBBs. The page that stopped them may be gone, so all are
- * looked for.
- */
+/* Starts this task's stopped events: the page that stopped them may be gone, so look for all. */
 static void ebb_start_events(struct riscv_pmu_hart *hart)
 {
 	struct riscv_pmu *pmu = hart->pmu;

@@ -25,10 +25,7 @@
 static DEFINE_HASHTABLE(ebb_tasks, EBB_HASH_BITS);
 static DEFINE_SPINLOCK(ebb_lock);
 
-/*
- * The EBBs of the current task; NULL if it has no page, or has called exec since it mapped one.
- * Context: interrupts off, or ebb_lock held.
- */
+/* NULL if the task has no page, or has called exec since. Interrupts are off, or ebb_lock held. */
 struct riscv_pmu_ebb *riscv_pmu_ebb_of_current(void)
 {
 	const struct pid *pid = task_pid(current);
@@ -52,10 +49,7 @@ static void ebb_unpublish(struct riscv_pmu_ebb *ebb)
 	spin_unlock_irqrestore(&ebb_lock, flags);
 }
 
-/*
- * The kernel wakes up those that poll a pidfd of the task, because it exits. The process may keep
- * the page mapped for a long time.
- */
+/* The task exits, which wakes up its pidfds. The process may keep the page mapped for long. */
 static int ebb_task_exits(struct wait_queue_entry *exit, unsigned int mode, int sync, void *key)
 {
 	ebb_unpublish(container_of(exit, struct riscv_pmu_ebb, exit));
@@ -71,10 +65,7 @@ static void ebb_free(struct rcu_head *rcu)
 	kfree(ebb);
 }
 
-/*
- * Allocates a page and the state of EBBs for the current task, with one mapping, to be published or
- * removed. Returns NULL if there is no memory.
- */
+/* Returns a page and the state of the current task, to be published or removed; or NULL. */
 struct riscv_pmu_ebb *riscv_pmu_ebb_new(void)
 {
 	struct riscv_pmu_ebb *ebb = kzalloc(sizeof(*ebb), GFP_KERNEL_ACCOUNT);
@@ -112,10 +103,7 @@ int riscv_pmu_ebb_publish(struct riscv_pmu_ebb *ebb)
 	return is_new ? 0 : -EBUSY;
 }
 
-/*
- * Frees the page, published or not, which no VMA maps any more, and the state. The task does not
- * branch any more. Interrupts that have found it finish first.
- */
+/* Frees what no VMA maps any more, published or not, after interrupts that have found it. */
 void riscv_pmu_ebb_remove(struct riscv_pmu_ebb *ebb)
 {
 	remove_wait_queue(&ebb->pid->wait_pidfd, &ebb->exit);

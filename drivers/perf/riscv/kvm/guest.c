@@ -22,9 +22,7 @@
  * riscv_pmu_guest_enter() - prepare for the run of a KVM guest
  *
  * Until riscv_pmu_guest_exit(), tp and sscratch may have the guest's values, so the overflows of
- * NMIs are deferred; branch records are hidden from the guest.
- *
- * Context: interrupts off, until riscv_pmu_guest_exit().
+ * NMIs are deferred; branch records are hidden from the guest. Interrupts are off in between.
  */
 void riscv_pmu_guest_enter(void)
 {
@@ -33,11 +31,7 @@ void riscv_pmu_guest_enter(void)
 }
 EXPORT_SYMBOL_GPL(riscv_pmu_guest_enter);
 
-/**
- * riscv_pmu_guest_exit() - end what riscv_pmu_guest_enter() has begun
- *
- * Context: interrupts off, since riscv_pmu_guest_enter().
- */
+/* Ends what riscv_pmu_guest_enter() has begun. */
 void riscv_pmu_guest_exit(void)
 {
 	riscv_pmu_csr_branch_show();

@@ -95,10 +95,7 @@ void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart)
 	riscv_pmu_sse_stop();
 }
 
-/*
- * Prepares for an idle state that loses the hart's registers. Interrupts stay off until
- * riscv_pmu_nmi_hart_resume().
- */
+/* For an idle state that loses the hart's registers: riscv_pmu_nmi_hart_resume() follows. */
 void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart)
 {
 	if (hart->irq.nmi)
@@ -107,9 +104,9 @@ void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart)
 
 /*
  * Delivers overflows again, before the update that follows an idle state, in which the firmware may
- * have lost the registration. After a resume from disk, the SSE event is registered with the handler
- * of the kernel that loaded the image; that kernel is gone. So the event is registered again in both
- * cases.
+ * have lost the registration. After a resume from disk, the SSE event is registered with the
+ * handler of the kernel that loaded the image; that kernel is gone. So the event is registered
+ * again in both cases.
  */
 void riscv_pmu_nmi_hart_resume(struct riscv_pmu_hart *hart)
 {
@@ -122,9 +119,8 @@ void riscv_pmu_nmi_hart_resume(struct riscv_pmu_hart *hart)
 }
 
 /*
- * The kernel has crashed in the handler. Until the handler is completed, the firmware neither
- * disables nor unregisters the event. Nothing may be delivered in between, because the handler's
- * stack is in use.
+ * The kernel has crashed in the handler. Until that is completed, the firmware neither disables nor
+ * unregisters the event, and its stack is in use, so nothing may be delivered.
  */
 static void nmi_leave_handler(void)
 {
@@ -175,15 +171,15 @@ static bool __init nmi_alloc_stacks(void)
 
 	for_each_possible_cpu(cpu) {
 		struct riscv_pmu_nmi *nmi = per_cpu_ptr(&riscv_pmu_nmi_harts, cpu);
-		/*
-		 * Of twice the size: with CONFIG_VMAP_STACK, the exception entry takes an address
-		 * with the bit THREAD_SHIFT for one of an overflowed stack.
-		 */
 		unsigned long stack;
 
 		/* Machines with several CPU types come here once for each. */
 		if (nmi->stack)
 			continue;
+		/*
+		 * Of twice the size: with CONFIG_VMAP_STACK, the exception entry takes an address
+		 * with the bit THREAD_SHIFT for one of an overflowed stack.
+		 */
 		stack = __get_free_pages(GFP_KERNEL, THREAD_SIZE_ORDER + 1);
 		if (!stack)
 			return false;
@@ -202,7 +198,6 @@ static const char *__init nmi_prepare(const struct riscv_pmu *pmu)
 		return "no counter interrupts";
 	if (pmu->hwirq != RV_IRQ_PMU)
 		return "the overflow interrupt is not that of Sscofpmf";
-
 	if (!riscv_pmu_sse_is_available())
 		return "the firmware has no SSE event for overflows (OpenSBI 1.6 or later has)";
 

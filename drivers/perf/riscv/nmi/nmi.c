@@ -45,9 +45,7 @@ static_assert(offsetof(struct riscv_pmu_nmi_frame, scratch) == sizeof(struct pt_
 
 /* --- the handler --- */
 
-/*
- * What a page fault in the handler would overwrite: one is possible wherever user memory is read.
- */
+/* What a page fault in the handler, wherever user memory is read, would overwrite */
 struct nmi_saved {
 	long		kernel_sp;
 	long		user_sp;
@@ -111,8 +109,8 @@ static void nmi_return_to_host(struct nmi_saved *saved)
 }
 
 /*
- * Whether the current task's user memory is mapped. While the scheduler switches tasks, satp may be
- * that of the next task already: then the current task's user stack cannot be unwound.
+ * While the scheduler switches tasks, satp may be that of the next task already: then the current
+ * task's user stack cannot be unwound.
  */
 static bool nmi_can_read_user(void)
 {
@@ -122,8 +120,8 @@ static bool nmi_can_read_user(void)
 }
 
 /*
- * Whether the interrupted code is the kernel's entry code, which has not saved user mode's
- * registers yet: task_pt_regs() is stale, and sp may be user mode's.
+ * The kernel's entry code has not saved user mode's registers yet: task_pt_regs() is stale, and sp
+ * may be user mode's.
  */
 static bool nmi_is_entry(const struct pt_regs *regs)
 {
@@ -131,16 +129,13 @@ static bool nmi_is_entry(const struct pt_regs *regs)
 	       regs->epc < (unsigned long)ret_from_exception;
 }
 
-/*
- * Whether an overflow has to be left to the irq_work, because the interrupted code, whose registers
- * are @regs, may be changing what the handler uses
- */
+/* Whether the interrupted code may be changing what the handler uses: the irq_work has to do it. */
 bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
 			       const struct pt_regs *regs)
 {
 	/*
-	 * The overflow may be that of a guest's event: KVM's overflow handler takes a lock, which the
-	 * interrupted code may hold.
+	 * The overflow may be that of a guest's event: KVM's overflow handler takes a lock, which
+	 * the interrupted code may hold.
 	 */
 	if (nmi->guest)
 		nmi->guest_overflow = true;
@@ -159,8 +154,8 @@ bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu
 
 /*
  * An event-based branch is taken when the kernel returns to user mode, but an NMI returns by the
- * firmware. So raise an interrupt, which user mode takes at once. If IPIs are SSIP, it is enough to
- * set the pending bit: their handler finds nothing to do.
+ * firmware. So raise an interrupt, which user mode takes at once. If IPIs are SSIP, the pending bit
+ * is enough: their handler finds nothing to do.
  */
 static void nmi_raise_interrupt(struct riscv_pmu_nmi *nmi)
 {
@@ -280,12 +275,10 @@ void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
 /* --- text patching and kprobes --- */
 
 /*
- * Executes nothing in NMIs that can be patched or probed, until riscv_pmu_nmi_release().
- * arch/riscv/kernel calls this before it patches text, and before it steps a kprobe. While text is
- * patched, a hart may execute two instructions of which only one was written. While a kprobe is
- * stepped, hitting another one stops the kernel. Sections may be nested.
- *
- * Context: interrupts off.
+ * Until riscv_pmu_nmi_release(), NMIs execute nothing that can be patched or probed.
+ * arch/riscv/kernel calls this before it patches text, and before it steps a kprobe, with
+ * interrupts off. While text is patched, a hart may execute two instructions of which only one was
+ * written. While a kprobe is stepped, hitting another one stops the kernel. Sections may be nested.
  */
 noinstr void riscv_pmu_nmi_hold(void)
 {
@@ -309,10 +302,7 @@ noinstr void riscv_pmu_nmi_release(void)
 	instrumentation_end();
 }
 
-/*
- * Records the task that is about to run a KVM guest, or NULL after the guest has run: while KVM
- * switches to a guest and back, tp and sscratch may have the guest's values.
- */
+/* While KVM switches to a guest and back, tp and sscratch may be the guest's. NULL: it is back. */
 void riscv_pmu_nmi_set_guest(struct task_struct *guest)
 {
 	__this_cpu_write(riscv_pmu_nmi_harts.guest, guest);

@@ -78,10 +78,7 @@ bool riscv_pmu_sse_is_available(void)
 	return !sse_read_attrs(sse_init_attrs(), SSE_ATTR_STATUS, 1);
 }
 
-/*
- * Delivers this hart's events, of all users. OpenSBI 1.6 to 1.9 say "already stopped" if the hart is
- * unmasked already.
- */
+/* OpenSBI 1.6 to 1.9 say "already stopped" if the hart is unmasked already. */
 long riscv_pmu_sse_unmask_hart(void)
 {
 	long err = sse_call(SSE_HART_UNMASK, 0, 0, 0);
@@ -90,14 +87,12 @@ long riscv_pmu_sse_unmask_hart(void)
 }
 
 /*
- * Delivers this hart's overflows to a handler, which is entered at @entry with @arg in a7. An earlier
- * kernel that has crashed may have left its handler registered: it is removed first.
+ * Delivers this hart's overflows to a handler, which is entered at @entry with @arg in a7. An
+ * earlier kernel that has crashed may have left its handler registered: it is removed first.
  *
  * Harts start masked, so that no event is delivered before the first user unmasks the hart. If this
  * event was still registered, the driver had unmasked the hart. If the hart is masked now, another
  * user did that, and overflows stay pending until that user unmasks the hart.
- *
- * Context: interrupts off. Returns 0 or a negative errno.
  */
 int riscv_pmu_sse_start(const void *entry, void *arg)
 {
@@ -158,16 +153,13 @@ bool riscv_pmu_sse_is_running(void)
 	       (READ_ONCE(attrs->value[0]) & SSE_STATUS_STATE) == SSE_STATE_RUNNING;
 }
 
-/*
- * Delivers no event to this hart, of any user; for a few instructions. Returns true if
- * riscv_pmu_sse_unmask_hart() has to follow: nobody else keeps the hart masked.
- */
+/* Masks briefly. If true, riscv_pmu_sse_unmask_hart() has to follow: nobody else masks the hart. */
 bool riscv_pmu_sse_mask_hart(void)
 {
 	return !sse_call(SSE_HART_MASK, 0, 0, 0);
 }
 
-/* Has a hart enter its handler, for tests. Not called by the handler. Returns 0 or a negative errno. */
+/* Has a hart enter its handler, for tests; not called by a handler. Returns 0 or an errno. */
 int riscv_pmu_sse_inject(unsigned int cpu)
 {
 	long err = sse_call(SSE_INJECT, SSE_LOCAL_PMU_OVERFLOW, cpuid_to_hartid_map(cpu), 0);
@@ -191,10 +183,7 @@ noinstr void riscv_pmu_sse_clear_pending(void)
 		     : "memory");
 }
 
-/*
- * Completes the registers with which the handler was called: the firmware uses a6 and a7 for the
- * handler's arguments. If it refuses, @regs has these.
- */
+/* The firmware uses a6 and a7 for the handler's arguments. If it refuses, @regs has these. */
 void riscv_pmu_sse_read_regs(struct pt_regs *regs)
 {
 	struct sse_attrs *attrs = this_cpu_ptr(&sse_attrs);

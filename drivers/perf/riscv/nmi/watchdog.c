@@ -18,10 +18,7 @@
 /* Assumed if cpufreq does not know the frequency, as on arm64 */
 #define WATCHDOG_MAX_HZ		5000000000ULL
 
-/*
- * The period of the detector's event in cycles, for checks that are @watchdog_thresh seconds apart
- * at the largest frequency of the hart. The caller is bound to one CPU.
- */
+/* In cycles, for checks @watchdog_thresh seconds apart at the largest frequency of the hart */
 u64 hw_nmi_get_sample_period(int watchdog_thresh)
 {
 	u64 hz = cpufreq_get_hw_max_freq(raw_smp_processor_id()) * 1000ULL;
@@ -46,10 +43,7 @@ bool __init arch_perf_nmi_is_available(void)
 	return true;
 }
 
-/*
- * Starts the detector of hard lockups, after the PMU was registered: the kernel's own attempt,
- * earlier in the boot, has found no NMIs.
- */
+/* The kernel's own attempt, earlier in the boot, has found no NMIs. */
 void __init riscv_pmu_nmi_watchdog_init(void)
 {
 	if (arch_perf_nmi_is_available())

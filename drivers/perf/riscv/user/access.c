@@ -190,10 +190,7 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	ev->all_maps++;
 	access_map_own(event, mm);
 	access_set_mapped(ev, true);
-	/*
-	 * This flag stays set after munmap(): it only chooses the slower path, which sampling
-	 * events do not need.
-	 */
+	/* It stays set after munmap(): a slower path, which sampling events do not need. */
 	if (!(ev->flags & RISCV_PMU_EV_SAMPLING) || riscv_pmu_user_is_of_cgroup(event))
 		WRITE_ONCE(ev->flags, ev->flags | RISCV_PMU_EV_MAPPED_SLOW);
 	access_update(event);
@@ -231,10 +228,7 @@ void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 		access_drop(event);
 }
 
-/*
- * An event is destroyed. It was unmapped before. But some stable releases of 6.12 call
- * event_mapped() for mappings that fail, and do not call event_unmapped().
- */
+/* Some stable releases of 6.12 do not call event_unmapped() for a mapping that has failed. */
 void riscv_pmu_user_forget(struct perf_event *event)
 {
 	scoped_guard(mutex, &access_maps_lock) {
@@ -289,10 +283,9 @@ static bool access_fetch(struct pt_regs *regs, u32 *insn)
 }
 
 /*
- * Emulates the read of a counter that was just hidden, at an illegal instruction in user mode. The
- * task has the index from its mapped page, which has changed since, so that it discards the value
- * and reads again. Returns false if it was another instruction, or the task was not shown the
- * counter.
+ * Emulates the read of a counter that was just hidden: the task has the index from its mapped page,
+ * which has changed since, so that it discards the value and reads again. Returns false for other
+ * instructions, and for counters that the task was not shown.
  */
 bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 {

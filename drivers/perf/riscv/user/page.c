@@ -83,10 +83,7 @@ static struct page_samplers page_find_samplers(const struct riscv_pmu_counter *c
 	return samplers;
 }
 
-/*
- * Whether the counter's value depends on the overflow point of another process, and so reveals the
- * distance to it.
- */
+/* The value reveals the distance to the overflow point of another process. */
 static bool page_is_disturbed(const struct riscv_pmu_event *ev,
 			      const struct page_samplers *samplers)
 {
@@ -153,10 +150,7 @@ static __always_inline void page_set_count(struct perf_event_mmap_page *page,
 	page->offset = local64_read(&event->count) + atomic64_read(&event->child_count);
 }
 
-/*
- * Updates the mapped page of an event that is switched out: it is stopped, its count up to date,
- * and user space may not read its counter. perf has updated the time of the event's context.
- */
+/* The event is stopped, its count up to date. perf has updated the time of its context. */
 void riscv_pmu_user_switch_out(struct perf_event *event)
 {
 	/* NULL if the event is no longer mapped. It is freed after an RCU grace period only. */
@@ -179,10 +173,7 @@ void riscv_pmu_user_switch_out(struct perf_event *event)
 	page_end(page, lock);
 }
 
-/*
- * Updates the mapped page of an event whose period has ended; user space may not read its counter.
- * The times are at most a tick older than the count. Context: hard interrupt, or NMI.
- */
+/* A period has ended. In the page, the times are at most a tick older than the count. */
 void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev)
 {
 	const struct perf_buffer *rb = READ_ONCE(event->rb);
@@ -200,10 +191,7 @@ void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev)
 	page_end(rb->user_page, lock);
 }
 
-/*
- * Updates the page of a mapped event that starts, now or after the update. If user space may read
- * the counter, riscv_pmu_user_show() writes the index and the offset.
- */
+/* If user space may read the counter, riscv_pmu_user_show() writes the index and the offset. */
 void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, bool added)
 {
 	if (ev->user) {
@@ -225,10 +213,7 @@ void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event 
 	hart->changed |= BIT_ULL(ev->ctr) & ~hart->hw.loaded;
 }
 
-/*
- * A counter that was written for the overflow point of another process has to be written again
- * before it is shown.
- */
+/* A counter written for another process's overflow point is written again before it is shown. */
 static void page_check_value(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
 			     const struct page_samplers *samplers)
 {
@@ -305,10 +290,7 @@ void riscv_pmu_user_stop(struct perf_event *event, bool removed)
 		riscv_pmu_user_switch_out(event);
 }
 
-/*
- * Updates an event's mapped page, and sets the index in it to 0: the event stops, or its counter is
- * no longer readable. riscv_pmu_user_show() updates scounteren.
- */
+/* An event stops, or is hidden: its index becomes 0. riscv_pmu_user_show() updates scounteren. */
 void riscv_pmu_user_hide(struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);

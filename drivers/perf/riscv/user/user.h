@@ -35,10 +35,7 @@ static inline bool riscv_pmu_event_is_shown(const struct riscv_pmu_event *ev)
 	return ev->user || ev->user_idx;
 }
 
-/*
- * Whether riscv_pmu_user_show() has to be called: user space may read counters of this hart's
- * events
- */
+/* Whether user space may read counters of this hart: then call riscv_pmu_user_show(). */
 static inline bool riscv_pmu_user_is_shown(const struct riscv_pmu_hart *hart)
 {
 	return hart->user.shown;
