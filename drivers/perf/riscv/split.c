@@ -61,10 +61,9 @@ void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 }
 
 /*
- * Pauses a part of a split event during the other part's interrupt, in an update: it takes no
- * sample now, and must not count the interrupt. It continues with the next apply, as far from the
- * end of its period as now. If its own counter is paused, because it has overflowed too, this
- * interrupt handles that part itself, or has done so.
+ * Pauses a part of a split event that takes no sample now, but must not count the other part's
+ * interrupt. It continues with the next apply, as far from the end of its period as now. If its own
+ * counter is paused, because it has overflowed too, this interrupt handles that part itself.
  */
 void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev)

@@ -44,9 +44,8 @@ static __always_inline void riscv_pmu_branch_unfreeze(struct riscv_pmu_hart *har
 }
 
 /*
- * Records nothing until riscv_pmu_branch_release(): overflow interrupts, of whatever event, do not
- * unfreeze the records. The hold also ends when the last event with branch records is removed. One
- * is active on this hart.
+ * Records nothing until riscv_pmu_branch_release(), or until the last event with branch records is
+ * removed. Overflow interrupts, of whatever event, do not unfreeze the records.
  */
 static __always_inline void riscv_pmu_branch_hold(struct riscv_pmu_hart *hart)
 {

@@ -86,10 +86,7 @@ static unsigned int csr_branch_find_fields(struct riscv_pmu_branch_caps *caps)
 	return trap;
 }
 
-/*
- * Finds out what this hart can record: all of &riscv_pmu_branch_caps but its stack. On return,
- * recording is off, and there are no records. Context: interrupts off.
- */
+/* Finds out what this hart can record, all but the stack. Leaves recording off and no records. */
 unsigned int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth)
 {
 	unsigned long select;
@@ -106,10 +103,7 @@ unsigned int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsi
 	return riscv_pmu_csr_try_write(CSR_SISELECT, select) ?: trap;
 }
 
-/*
- * Brings this hart's records to a known state: off and empty. Returns -EINVAL if the hart does not
- * have as many records as riscv_pmu_csr_branch_probe() has found. Context: interrupts off.
- */
+/* Leaves recording off and no records. -EINVAL: the hart has another number than was probed. */
 int riscv_pmu_csr_branch_reset(unsigned int depth)
 {
 	unsigned int trap, found;

@@ -76,10 +76,7 @@ static __always_inline void riscv_pmu_csr_branch_write_status(unsigned long stat
 	riscv_pmu_csr_branch_write(PMU_CSR_SCTRSTATUS, status);
 }
 
-/*
- * Begins to access records. The AIA interrupt controller's driver uses siselect, too, see
- * riscv_pmu_csr_select(): the value that this returns is for riscv_pmu_csr_branch_end().
- */
+/* The AIA interrupt controller's driver uses siselect, too, see riscv_pmu_csr_select(). */
 static __always_inline unsigned long riscv_pmu_csr_branch_begin(void)
 {
 	return riscv_pmu_csr_branch_read(CSR_SISELECT);

@@ -554,16 +554,15 @@ noinstr bool riscv_pmu_do_ebb_return(struct pt_regs *regs)
 	irqentry_enter_from_user_mode(regs);
 	instrumentation_begin();
 	ebb = riscv_pmu_ebb_of_current();
-	if (ebb && !ebb->inside)
-		ebb = NULL;
-	if (ebb)
+	if (ebb && ebb->inside) {
 		ebb_return(ebb, regs);
-	else
-		ebb_no_return(regs);
-	instrumentation_end();
-	if (ebb)
+		instrumentation_end();
 		irqentry_exit_to_user_mode(regs);
-	else
+	} else {
+		ebb_no_return(regs);
+		instrumentation_end();
 		syscall_exit_to_user_mode(regs);
+	}
+
 	return true;
 }

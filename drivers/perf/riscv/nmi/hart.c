@@ -118,20 +118,6 @@ void riscv_pmu_nmi_hart_resume(struct riscv_pmu_hart *hart)
 	nmi_hart_register(hart);
 }
 
-/*
- * The kernel has crashed in the handler. Until that is completed, the firmware neither disables nor
- * unregisters the event, and its stack is in use, so nothing may be delivered.
- */
-static void nmi_leave_handler(void)
-{
-	bool masked = riscv_pmu_sse_mask_hart();
-
-	riscv_pmu_nmi_leave(riscv_pmu_nmi_has_h);
-	riscv_pmu_sse_stop();
-	if (masked)
-		riscv_pmu_sse_unmask_hart();
-}
-
 /**
  * riscv_pmu_crash_stop() - deliver no more NMIs to this hart, because the kernel has crashed
  *
@@ -142,23 +128,28 @@ static void nmi_leave_handler(void)
  */
 void riscv_pmu_crash_stop(void)
 {
-	if (!riscv_pmu_nmi_in_use || riscv_pmu_sse_stop())
-		return;
-	if (riscv_pmu_sse_is_running())
-		nmi_leave_handler();
-}
+	bool masked;
 
-/* --- the boot --- */
+	if (!riscv_pmu_nmi_in_use || riscv_pmu_sse_stop() || !riscv_pmu_sse_is_running())
+		return;
+
+	/*
+	 * The kernel has crashed in the handler. Until that is completed, the firmware neither
+	 * disables nor unregisters the event, and its stack is in use, so nothing may be delivered.
+	 */
+	masked = riscv_pmu_sse_mask_hart();
+	riscv_pmu_nmi_leave(riscv_pmu_nmi_has_h);
+	riscv_pmu_sse_stop();
+	if (masked)
+		riscv_pmu_sse_unmask_hart();
+}
 
 static void __init nmi_drop_registration(void *unused)
 {
 	riscv_pmu_sse_stop();
 }
 
-/*
- * Unregisters the handler of an earlier kernel on all harts, at boot. If that kernel has crashed,
- * the firmware would still take the overflow interrupts, and enter a handler whose code is gone.
- */
+/* A kernel that has crashed may have left a handler registered, whose code is gone. */
 void __init riscv_pmu_nmi_drop_registrations(void)
 {
 	if (riscv_pmu_sse_is_available())

@@ -134,10 +134,7 @@ bool riscv_pmu_sse_stop(void)
 	return !sse_call(SSE_UNREGISTER, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
 }
 
-/*
- * Delivers no overflow to this hart until riscv_pmu_sse_start(): the entry code needs tp, which is
- * not set when a hart resumes from a non-retentive idle state.
- */
+/* The entry code needs tp, which is not set after a non-retentive idle state. */
 void riscv_pmu_sse_suspend(void)
 {
 	sse_call(SSE_DISABLE, SSE_LOCAL_PMU_OVERFLOW, 0, 0);
