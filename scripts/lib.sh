@@ -12,7 +12,6 @@ LOGS=$BUILD/log
 CACHE=$(realpath -m "${RISCV_PMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/riscv-pmu}")
 PROG=${0##*/}
 
-# shellcheck source=scripts/build/versions.env
 . "$TOP/scripts/build/versions.env"
 
 # All scripts of one make count the seconds from the same start.

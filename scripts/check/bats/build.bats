@@ -4,7 +4,6 @@
 #
 # Tests of scripts/build: fetch, probe-qemu, qemu, setup, and errors without a tool, the network or disk space.
 
-# shellcheck source=scripts/check/bats/common.bash
 . "$BATS_TEST_DIRNAME/common.bash"
 
 PROBE=$TOP/scripts/build/probe-qemu

@@ -7,7 +7,6 @@
 # side of "&&". So the tests use "run !", and a line for each condition.
 
 bats_require_minimum_version 1.5.0
-# shellcheck source=scripts/lib.sh
 . "$BATS_TEST_DIRNAME/../../lib.sh"
 
 KERNEL=${CHECK_KERNEL:-riscv-pmu}

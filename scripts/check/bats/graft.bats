@@ -4,7 +4,6 @@
 #
 # Tests of scripts/kernel/graft and scripts/kernel/patches.
 
-# shellcheck source=scripts/check/bats/common.bash
 . "$BATS_TEST_DIRNAME/common.bash"
 
 GRAFT=$TOP/scripts/kernel/graft

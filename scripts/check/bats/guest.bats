@@ -4,7 +4,6 @@
 #
 # Tests of scripts/guest/boot, and of the EBB library.
 
-# shellcheck source=scripts/check/bats/common.bash
 . "$BATS_TEST_DIRNAME/common.bash"
 
 @test "guest exits with the status of the command" {

@@ -4,7 +4,6 @@
 #
 # Tests of scripts/check/layers: would it notice a call to a higher layer?
 
-# shellcheck source=scripts/check/bats/common.bash
 . "$BATS_TEST_DIRNAME/common.bash"
 
 # object NAME CODE: compile it as the driver's NAME.o.

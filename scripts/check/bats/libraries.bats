@@ -5,7 +5,6 @@
 # Tests of what programs include and link: the library for event-based branches as a package
 # installs it, the reader of events in C and C++, for 64 and 32 bits, and the description of sysfs.
 
-# shellcheck source=scripts/check/bats/common.bash
 . "$BATS_TEST_DIRNAME/common.bash"
 
 GCC=${CROSS_COMPILE}gcc
