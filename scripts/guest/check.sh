@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Shared by the checks in the guest: functions that count an event. $TAP_OUT gets perf's output.
+# Shared by the checks in the guest: functions that print TAP, and functions that count an event. $TAP_OUT
+# gets perf's output.
+
+TAP_OUT=/tmp/check.out
+
+# shellcheck source=scripts/tap.sh
+. /usr/lib/tap.sh
 
 # count EVENT COMMAND...: print perf stat's count, or its text instead of a count.
 count()
