@@ -148,6 +148,13 @@ write_if_changed()
 	fi
 }
 
+# configure_kernel TREE OUT FRAGMENT...: the script defines kmake, which is make with this tree and this output.
+configure_kernel()
+{
+	mkdir -p "$2" && kmake tinyconfig &&
+		(cd "$1" && scripts/kconfig/merge_config.sh -m -O "$2" "$2/.config" "${@:3}") && kmake olddefconfig
+}
+
 # Use ccache if it is installed.
 setup_ccache()
 {
