@@ -55,13 +55,17 @@ static int fail(const char *what)
 	return 1;
 }
 
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	return fd < 0 || write(fd, text, strlen(text)) < 0 ? fail(path) : 0;
+}
+
 /* Writes to the kernel's log, which reaches the console immediately, unlike a terminal. */
 static void tell(const char *text)
 {
-	int fd = open("/dev/kmsg", O_WRONLY);
-
-	if (fd >= 0 && write(fd, text, strlen(text)) > 0)
-		close(fd);
+	write_text("/dev/kmsg", text);
 }
 
 static int stay_on(int cpu)
@@ -112,13 +116,6 @@ static void start_readers(void)
 	stay_on(0);
 	sleep(1);
 	tell("kexec-guest starts the kexec\n");
-}
-
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	return fd < 0 || write(fd, text, strlen(text)) < 0 ? fail(path) : 0;
 }
 
 /* Needs CONFIG_MAGIC_SYSRQ. */

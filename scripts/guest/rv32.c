@@ -177,12 +177,8 @@ static void test_samples(void)
 	unsigned int samples;
 	uint64_t count, sum;
 
-	if (fd < 0) {
-		result(name, 0);
-		return;
-	}
 	page = mmap(NULL, (1 + RING_PAGES) * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED) {
+	if (fd < 0 || page == MAP_FAILED) {
 		result(name, 0);
 		return;
 	}
