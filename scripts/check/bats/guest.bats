@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2030,SC2031,SC2054,SC2154
 #
-# Tests of scripts/guest/boot, and of the EBB library.
+# Tests of scripts/guest/boot.
 
 . "$BATS_TEST_DIRNAME/common.bash"
 
@@ -124,20 +124,4 @@
 	wait "$pid" || true
 	run ! pgrep -f "qemu-system.*$mark"
 	[ -z "$(ls -A "$BATS_TEST_TMPDIR/tmp")" ]
-}
-
-# Build and run the program of the document as the document describes.
-@test "the library for event-based branches works as documented" {
-	local dir=$BATS_TEST_TMPDIR/ebb
-	mkdir -p "$dir/out" "$dir/usr/bin"
-	awk '/^A complete program/ { inside = 1; next } inside && /^[^\t]/ { exit } inside { sub(/^\t/, ""); print }' \
-		"$TOP/Documentation/arch/riscv/pmu-ebb.rst" >"$dir/program.c"
-	make -s -C "$TOP/tools/ebb" install CROSS_COMPILE="$CROSS_COMPILE" OUTPUT="$dir/out" DESTDIR="$dir/ebb"
-	"${CROSS_COMPILE}gcc" -O2 -Wall -static -I"$dir/ebb/usr/include" -o "$dir/usr/bin/program" "$dir/program.c" \
-		-L"$dir/ebb/usr/lib" -lriscv_ebb
-	rm -rf "$dir/ebb" "$dir/out"
-	run -0 guest --icount --overlay "$dir" program
-	says '^[1-9][0-9]* overflows'
-	run -1 guest --cpu base --overlay "$dir" program
-	says "ebb_open: No such file"
 }

@@ -98,6 +98,17 @@ cxx()
 	says '^[1-9][0-9]* overflows'
 }
 
+@test "the document's program works with the static library" {
+	install_library
+	documented_program >"$DIR/program.c"
+	"$GCC" -O2 -Wall -static -I"$DIR/usr/include" -o "$DIR/usr/bin/program" "$DIR/program.c" -L"$DIR/usr/lib" -lriscv_ebb
+	rm -rf "$DIR/out" "$DIR/usr/lib" "$DIR/usr/include"
+	run -0 guest --icount --overlay "$DIR" program
+	says '^[1-9][0-9]* overflows'
+	run -1 guest --cpu base --overlay "$DIR" program
+	says "ebb_open: No such file"
+}
+
 @test "a C++ program can include ebb.h" {
 	{
 		echo '#include <ebb.h>'
