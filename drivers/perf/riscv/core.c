@@ -160,11 +160,9 @@ static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 
 	riscv_pmu_hart_init_counters(pmu, hart);
 	err = riscv_pmu_event_find_ctr(pmu, hart, ev);
-	if (err)
-		return err;
-
-	event->hw.idx = ev->ctr;
-	return 0;
+	if (!err)
+		event->hw.idx = ev->ctr;
+	return err;
 }
 
 /* Attaches what an event may need besides its counter: a second counter, branch records. */
@@ -215,12 +213,11 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * @event:	the event
  * @flags:	PERF_EF_START: start it, too
  *
- * An event whose last counter still holds its config, as at most context switches, is attached
- * to it again without a search.
+ * At most context switches its last counter still holds its config, and no search is needed.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
- * Return: 0; -EAGAIN if no counter is free for it, if all that could hold it have
- * refused, or if the machine is being shut down. perf tries again later.
+ * Return: 0; -EAGAIN if no counter is free for it, all that could hold it have refused, or the
+ * machine is being shut down. perf tries again later.
  */
 int riscv_pmu_add(struct perf_event *event, int flags)
 {
@@ -250,26 +247,6 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	return 0;
 }
 
-/* The end of del(), after the event's count was updated. */
-static __always_inline void core_detach(struct riscv_pmu_hart *hart, struct perf_event *event)
-{
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	riscv_pmu_event_detach(hart, to_riscv_pmu_event(event));
-}
-
-/* Removes an active event whose counter's count is that of now. */
-static __always_inline void core_del_latched(struct riscv_pmu_hart *hart, struct perf_event *event)
-{
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-
-	riscv_pmu_event_add_whole_delta(event, ev,
-					riscv_pmu_event_take_delta(ev, ev->counter->count));
-	riscv_pmu_event_stop(hart, ev);
-	core_detach(hart, event);
-	if (riscv_pmu_event_is_mapped(ev))
-		riscv_pmu_user_switch_out(event);
-}
-
 static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      struct perf_event *event)
 {
@@ -284,7 +261,8 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		core_stop(pmu, hart, event, true);
 	if (riscv_pmu_event_part(ev))
 		riscv_pmu_event_detach(hart, riscv_pmu_event_part(ev));
-	core_detach(hart, event);
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	riscv_pmu_event_detach(hart, ev);
 }
 
 /**
@@ -292,8 +270,7 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * @event:	an event that has been added on this hart
  * @flags:	none are defined
  *
- * If several events are removed together, mostly only the first one reads the hardware: it latches
- * all counts.
+ * Of several events that are removed together, mostly the first one latches all counts.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
  */
@@ -306,7 +283,13 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 				       ev->flags & RISCV_PMU_EV_SLOW_DEL))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
 
-	core_del_latched(hart, event);
+	riscv_pmu_event_add_whole_delta(event, ev,
+					riscv_pmu_event_take_delta(ev, ev->counter->count));
+	riscv_pmu_event_stop(hart, ev);
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	riscv_pmu_event_detach(hart, ev);
+	if (riscv_pmu_event_is_mapped(ev))
+		riscv_pmu_user_switch_out(event);
 }
 
 /**
@@ -336,10 +319,9 @@ void riscv_pmu_read(struct perf_event *event)
  * @event:	a sampling event
  * @value:	the period, or the frequency of one that has a frequency
  *
- * No period is too short: if several end before one sample can be taken, it stands for
- * all of them. A period is at most S64_MAX, since distances to overflow points are signed.
+ * No period is too short: one sample stands for all that end before it can be taken. Distances to
+ * overflow points are signed, so S64_MAX is the longest.
  *
- * Context: process.
  * Return: 0 or -EINVAL.
  */
 int riscv_pmu_check_period(struct perf_event *event, u64 value)
@@ -377,19 +359,11 @@ static bool core_filter(struct pmu *p, int cpu)
 /* Releases those of @ctrs on this hart that no event uses. */
 static void core_release_unused(struct riscv_pmu *pmu, u64 ctrs)
 {
-	struct riscv_pmu_hart *hart;
-
 	guard(riscv_pmu_irqsave)();
-	hart = riscv_pmu_this_hart(pmu);
-	riscv_pmu_hart_init_counters(pmu, hart);
-	riscv_pmu_hart_release_unused(pmu, hart, ctrs);
+	riscv_pmu_hart_init_counters(pmu, riscv_pmu_this_hart(pmu));
+	riscv_pmu_hart_release_unused(pmu, riscv_pmu_this_hart(pmu), ctrs);
 }
 
-/**
- * struct core_resolve_args - arguments of core_resolve_here()
- * @event:	the event
- * @req:	out: the requests of its parts, see riscv_pmu_event_resolve()
- */
 struct core_resolve_args {
 	const struct perf_event *event;
 	struct riscv_pmu_request *req;
@@ -488,9 +462,8 @@ int riscv_pmu_event_init(struct perf_event *event)
 		ev->flags |= RISCV_PMU_EV_INDIRECT;
 	event->hw.idx = -1;
 	/*
-	 * perf marks an event as active before it calls pmu->add(). Firmware calls of the first
-	 * add() have a tracepoint, and a sample of it may read this event, which has no hart yet.
-	 * riscv_pmu_read() ignores stopped events, so the event begins stopped.
+	 * Firmware calls of the first add() have a tracepoint, whose sample may read this event:
+	 * perf has marked it as active, but it has no hart. riscv_pmu_read() ignores stopped ones.
 	 */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	riscv_pmu_ebb_note(ev);
