@@ -26,16 +26,6 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq);
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq);
 void riscv_pmu_csr_set_user_mask(u32 ctrs);
 
-void riscv_pmu_csr_inhibit(u32 ctrs);
-void riscv_pmu_csr_uninhibit(u32 ctrs);
-unsigned long riscv_pmu_csr_select(unsigned long select);
-u64 riscv_pmu_csr_read_value(void);
-void riscv_pmu_csr_write_value(u64 value);
-u64 riscv_pmu_csr_read_event(void);
-void riscv_pmu_csr_write_event(u64 event);
-u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value);
-void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value);
-
 /* Masks local interrupts: bits of sie; may be 0. */
 static inline void riscv_pmu_csr_mask_irqs(unsigned long mask)
 {

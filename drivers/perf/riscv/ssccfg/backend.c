@@ -14,6 +14,7 @@
 #include "../event.h"
 #include "../nmi/block.h"
 #include "../sbi/method.h"
+#include "csr.h"
 #include "ssccfg.h"
 
 static u64 ssccfg_selector(const struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
