@@ -30,18 +30,34 @@
 static bool irq_is_requested __initdata;
 
 /* The counter is paused: its count is that of the time of the interrupt. */
-static __always_inline void irq_handle_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-					       struct riscv_pmu_counter *counter,
-					       struct pt_regs *regs)
+static __always_inline void irq_handle_paused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					      struct riscv_pmu_event *ev, struct pt_regs *regs)
 {
-	struct riscv_pmu_event *ev, *next;
+	if (riscv_pmu_event_has_overflowed(ev, ev->counter->count))
+		riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
+	else if (ev->flags & RISCV_PMU_EV_SAMPLING && ev->state == RISCV_PMU_EVENT_ACTIVE)
+		riscv_pmu_event_pause_group(pmu, hart, ev);
+}
 
-	list_for_each_entry_safe(ev, next, &counter->events, node) {
-		if (riscv_pmu_event_has_overflowed(ev, counter->count))
-			riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
-		else if (ev->flags & RISCV_PMU_EV_SAMPLING && ev->state == RISCV_PMU_EVENT_ACTIVE)
-			riscv_pmu_event_pause_group(pmu, hart, ev);
+/*
+ * The counter keeps running for its counting events. The sampling ones are paused, so that they do
+ * not count their own interrupt. Another member of its group may have paused one before.
+ */
+static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      struct riscv_pmu_event *ev, struct pt_regs *regs)
+{
+	if (!riscv_pmu_event_needs_irq(ev) || ev->state == RISCV_PMU_EVENT_STOPPED)
+		return;
+
+	if (ev->state == RISCV_PMU_EVENT_ACTIVE) {
+		riscv_pmu_event_add_delta(ev->event, ev,
+					  riscv_pmu_event_take_delta(ev, ev->counter->count));
+		riscv_pmu_event_pause(hart, ev);
 	}
+	if ((s64)ev->period_left <= 0)
+		riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
+	else
+		riscv_pmu_event_pause_group(pmu, hart, ev);
 }
 
 /* Counting events share this counter and count in S-mode, so that it has to keep running. */
@@ -60,58 +76,28 @@ static bool irq_is_shared(const struct riscv_pmu_counter *counter)
 	return false;
 }
 
-/* Those of @ctrs that keep running during the interrupt, because counting events share them. */
-static u64 irq_find_shared(const struct riscv_pmu_hart *hart, u64 ctrs)
+static noinline void irq_handle_many(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
+				     struct pt_regs *regs)
 {
+	struct riscv_pmu_event *ev, *next;
 	u64 shared = 0;
 
 	for_each_ctr(ctr, ctrs) {
 		if (irq_is_shared(&hart->counter[ctr]))
 			shared |= BIT_ULL(ctr);
 	}
-
-	return shared;
-}
-
-/*
- * The counter keeps running for its counting events. The sampling ones are paused, so that they do
- * not count their own interrupt. Another member of its group may have paused one before.
- */
-static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			      struct riscv_pmu_counter *counter, struct pt_regs *regs)
-{
-	struct riscv_pmu_event *ev, *next;
-	u64 now = counter->count;
-
-	list_for_each_entry_safe(ev, next, &counter->events, node) {
-		if (!riscv_pmu_event_needs_irq(ev) || ev->state == RISCV_PMU_EVENT_STOPPED)
-			continue;
-		if (ev->state == RISCV_PMU_EVENT_ACTIVE) {
-			riscv_pmu_event_add_delta(ev->event, ev,
-						  riscv_pmu_event_take_delta(ev, now));
-			riscv_pmu_event_pause(hart, ev);
-		}
-		if ((s64)ev->period_left <= 0)
-			riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
-		else
-			riscv_pmu_event_pause_group(pmu, hart, ev);
-	}
-}
-
-static noinline void irq_handle_many(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
-				     struct pt_regs *regs)
-{
-	u64 shared = irq_find_shared(hart, ctrs);
-
 	riscv_pmu_hart_pause(pmu, hart, ctrs & ~shared);
 	riscv_pmu_hart_update_counts(pmu, hart, shared);
 	hart->changed |= shared;
 	hart->hw.loaded &= ~shared;
+
 	for_each_ctr(ctr, ctrs) {
-		if (shared & BIT_ULL(ctr))
-			irq_handle_shared(pmu, hart, &hart->counter[ctr], regs);
-		else
-			irq_handle_counter(pmu, hart, &hart->counter[ctr], regs);
+		list_for_each_entry_safe(ev, next, &hart->counter[ctr].events, node) {
+			if (shared & BIT_ULL(ctr))
+				irq_handle_shared(pmu, hart, ev, regs);
+			else
+				irq_handle_paused(pmu, hart, ev, regs);
+		}
 	}
 }
 
@@ -120,15 +106,19 @@ static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 			    struct pt_regs *regs)
 {
 	struct riscv_pmu_counter *counter = &hart->counter[__ffs64(ctrs)];
+	struct riscv_pmu_event *ev;
 
 	if (unlikely(ctrs & (ctrs - 1) || !list_is_singular(&counter->events))) {
 		irq_handle_many(pmu, hart, ctrs, regs);
 		return;
 	}
 
+	ev = list_first_entry(&counter->events, struct riscv_pmu_event, node);
 	riscv_pmu_hart_pause(pmu, hart, ctrs);
-	riscv_pmu_counter_latch_group(pmu, hart, counter);
-	irq_handle_counter(pmu, hart, counter, regs);
+	/* Latched right after it, the other members of its group have counted as long. */
+	if (unlikely(ev->event->group_leader->nr_siblings))
+		riscv_pmu_event_latch(pmu, hart, ev->event);
+	irq_handle_paused(pmu, hart, ev, regs);
 }
 
 /*
@@ -274,16 +264,6 @@ void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		disable_percpu_irq(pmu->irq);
 }
 
-static int __init irq_request(struct riscv_pmu *pmu)
-{
-	int err = riscv_pmu_should_fail() ? -ENOMEM : 0;
-
-	if (!err && !irq_is_requested)
-		err = request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts);
-	irq_is_requested |= !err;
-	return err;
-}
-
 static const char *__init irq_find(struct riscv_pmu *pmu)
 {
 	struct irq_domain *domain;
@@ -301,11 +281,15 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 	pmu->irq = riscv_pmu_should_fail() ? 0 : irq_create_mapping(domain, pmu->hwirq);
 	if (!pmu->irq)
 		return "cannot map the overflow interrupt";
-	if (!irq_request(pmu))
-		return NULL;
+	if (riscv_pmu_should_fail() ||
+	    (!irq_is_requested &&
+	     request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts))) {
+		pmu->irq = 0;
+		return "cannot request the overflow interrupt";
+	}
 
-	pmu->irq = 0;
-	return "cannot request the overflow interrupt";
+	irq_is_requested = true;
+	return NULL;
 }
 
 /**

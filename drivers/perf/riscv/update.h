@@ -50,25 +50,6 @@ static inline void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu
 	riscv_pmu_hart_latch(pmu, hart, ctrs);
 }
 
-/**
- * riscv_pmu_counter_latch_group() - latch the counts of the group of a counter's first event
- * @pmu:	the PMU
- * @hart:	this hart
- * @counter:	a just paused counter: latched now, the others have counted as long
- *
- * Context: interrupts off.
- */
-static __always_inline void riscv_pmu_counter_latch_group(struct riscv_pmu *pmu,
-							  struct riscv_pmu_hart *hart,
-							  const struct riscv_pmu_counter *counter)
-{
-	const struct perf_event *event =
-		list_first_entry(&counter->events, struct riscv_pmu_event, node)->event;
-
-	if (unlikely(event->group_leader->nr_siblings))
-		riscv_pmu_event_latch(pmu, hart, event);
-}
-
 static inline void __riscv_pmu_event_add_delta(struct perf_event *event,
 					       struct riscv_pmu_event *ev, local64_t *left,
 					       u64 delta)
