@@ -31,59 +31,52 @@ static struct pt_regs *sample_regs(const struct perf_event *event, struct pt_reg
 	return current->flags & PF_KTHREAD ? NULL : task_pt_regs(current);
 }
 
+/* A call in sample_pause_member() would have it save registers for each member. */
+static noinline void sample_pause_split(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+					struct riscv_pmu_event *ev)
+{
+	riscv_pmu_split_pause(pmu, hart, ev);
+	riscv_pmu_split_pause(pmu, hart, riscv_pmu_event_part(ev));
+}
+
 /*
  * While the counter of a sampling event is stopped, the other members of its group must not count
  * either, or they would count this interrupt. The next apply starts all of them together. If the
  * counter of a sampling member does not run, it has overflowed, and this interrupt handles it, too.
  */
-static void sample_pause_event(struct riscv_pmu_hart *hart, struct perf_event *event)
+static void sample_pause_member(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				struct perf_event *event)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (ev->state != RISCV_PMU_EVENT_ACTIVE || event->attr.exclude_kernel ||
-	    (ev->flags & RISCV_PMU_EV_SAMPLING && !(hart->hw.running & BIT_ULL(ev->ctr))))
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE || event->attr.exclude_kernel)
 		return;
 
+	if (ev->flags & RISCV_PMU_EV_SAMPLING) {
+		if (unlikely(riscv_pmu_event_part(ev))) {
+			sample_pause_split(pmu, hart, ev);
+			return;
+		}
+		if (!(hart->hw.running & BIT_ULL(ev->ctr)))
+			return;
+	}
 	riscv_pmu_event_add_delta(event, ev, riscv_pmu_event_take_delta(ev, ev->counter->count));
 	riscv_pmu_event_pause(hart, ev);
 }
 
-static void sample_pause_part(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			      const struct perf_event *event)
-{
-	struct riscv_pmu_event *part = riscv_pmu_event_part(to_riscv_pmu_event(event));
-
-	if (part)
-		riscv_pmu_split_pause(pmu, hart, part);
-}
-
-/* The second parts of split members. */
-static noinline void sample_pause_parts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-					struct perf_event *event)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-
-	if (leader->pmu == event->pmu)
-		sample_pause_part(pmu, hart, leader);
-	for_each_sibling_event(sibling, leader) {
-		if (sibling->pmu == event->pmu)
-			sample_pause_part(pmu, hart, sibling);
-	}
-}
-
+/* Pauses the group at counts that are all latched now. */
 static void sample_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
+	riscv_pmu_event_latch(pmu, hart, event);
 	if (leader->pmu == event->pmu)
-		sample_pause_event(hart, leader);
+		sample_pause_member(pmu, hart, leader);
 	for_each_sibling_event(sibling, leader) {
 		if (sibling->pmu == event->pmu)
-			sample_pause_event(hart, sibling);
+			sample_pause_member(pmu, hart, sibling);
 	}
-	if (unlikely(riscv_pmu_split_used))
-		sample_pause_parts(pmu, hart, event);
 }
 
 /* Not the group of a polled event: it all counts the timer's interrupt. */
@@ -108,10 +101,10 @@ static void sample_prepare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	if (!(type & (PERF_SAMPLE_READ | SAMPLE_REGS)) && !pauses)
 		return;
 
-	if (type & PERF_SAMPLE_READ || pauses)
-		riscv_pmu_event_latch(pmu, hart, event);
 	if (pauses)
 		sample_pause_group(pmu, hart, event);
+	else if (type & PERF_SAMPLE_READ)
+		riscv_pmu_event_latch(pmu, hart, event);
 	if (type & SAMPLE_REGS)
 		riscv_pmu_nmi_read_regs(regs);
 }
@@ -191,7 +184,6 @@ void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 	if (!sample_pauses_group(ev))
 		return;
 
-	riscv_pmu_event_latch(pmu, hart, ev->event);
 	sample_pause_group(pmu, hart, ev->event);
 	hart->latched = 0;
 }

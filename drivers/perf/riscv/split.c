@@ -12,9 +12,6 @@
 #include "split.h"
 #include "update.h"
 
-/* Whether there was a split event: most machines have none. */
-bool riscv_pmu_split_used __read_mostly;
-
 /* Creates the second part of an event, with a config and a constraint of its own. May sleep. */
 int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req)
 {
@@ -24,7 +21,6 @@ int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_re
 		return -ENOMEM;
 
 	/* own_left stays 0 until the first start: perf gives a child event its period later. */
-	WRITE_ONCE(riscv_pmu_split_used, true);
 	part->left = &part->own_left;
 	part->split = ev;
 	ev->split = part;

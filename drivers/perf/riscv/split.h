@@ -9,8 +9,6 @@
 
 #ifdef CONFIG_RISCV_PMU_SPLIT
 
-extern bool riscv_pmu_split_used;
-
 /* The other part of a split event, or NULL */
 static inline struct riscv_pmu_event *riscv_pmu_event_part(const struct riscv_pmu_event *ev)
 {
@@ -20,8 +18,6 @@ static inline struct riscv_pmu_event *riscv_pmu_event_part(const struct riscv_pm
 int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req);
 
 #else
-
-#define riscv_pmu_split_used	false
 
 static inline struct riscv_pmu_event *riscv_pmu_event_part(const struct riscv_pmu_event *ev)
 {
