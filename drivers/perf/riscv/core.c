@@ -56,7 +56,7 @@ static __always_inline u64 core_reload(struct perf_event *event, struct riscv_pm
 		ev->min_period = 0;
 	}
 
-	return likely(left >= (s64)ev->min_period) ? left : riscv_pmu_throttle_restart(ev, left);
+	return likely(left >= (s64)ev->min_period) ? left : riscv_pmu_throttle_restart(ev);
 }
 
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,
@@ -283,8 +283,8 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 				       ev->flags & RISCV_PMU_EV_SLOW_DEL))
 		return core_del(to_riscv_pmu(event->pmu), hart, event);
 
-	riscv_pmu_event_add_whole_delta(event, ev,
-					riscv_pmu_event_take_delta(ev, ev->counter->count));
+	__riscv_pmu_event_add_delta(event, ev, &event->hw.period_left,
+				    riscv_pmu_event_take_delta(ev, ev->counter->count));
 	riscv_pmu_event_stop(hart, ev);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	riscv_pmu_event_detach(hart, ev);

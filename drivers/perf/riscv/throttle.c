@@ -71,7 +71,6 @@ void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 /**
  * riscv_pmu_throttle_restart() - apply the minimum period to an event that starts
  * @ev:		a sampling event
- * @left:	events until the end of its period; 0 or less: it has ended
  *
  * An event that starts 4 ms or more after its last sample has no minimum period any more: such
  * samples do not come too early.
@@ -79,14 +78,14 @@ void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_even
  * Context: interrupts off.
  * Return: at least 0.
  */
-u64 riscv_pmu_throttle_restart(struct riscv_pmu_event *ev, s64 left)
+u64 riscv_pmu_throttle_restart(struct riscv_pmu_event *ev)
 {
 	u32 max_gap = riscv_timebase / THROTTLE_MIN_HZ;
 
 	if (ev->min_period && (u32)get_cycles() - ev->last_sample >= max_gap)
 		ev->min_period = 0;
 
-	return riscv_pmu_event_limit_period(ev, left);
+	return riscv_pmu_event_period_left(ev);
 }
 
 /**

@@ -17,7 +17,7 @@ extern u32 riscv_pmu_throttle_tick_ns;
 extern u32 riscv_pmu_throttle_max_gap;
 
 void riscv_pmu_throttle_init(void);
-u64 riscv_pmu_throttle_restart(struct riscv_pmu_event *ev, s64 left);
+u64 riscv_pmu_throttle_restart(struct riscv_pmu_event *ev);
 void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, u32 gap);
 
 static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)

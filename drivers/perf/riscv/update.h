@@ -50,6 +50,7 @@ static inline void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu
 	riscv_pmu_hart_latch(pmu, hart, ctrs);
 }
 
+/* @left is @ev->left, which a context switch knows without loading it. */
 static inline void __riscv_pmu_event_add_delta(struct perf_event *event,
 					       struct riscv_pmu_event *ev, local64_t *left,
 					       u64 delta)
@@ -75,32 +76,6 @@ static inline void riscv_pmu_event_add_delta(struct perf_event *event, struct ri
 }
 
 /**
- * riscv_pmu_event_add_whole_delta() - add to the count of an event that is not split
- * @event:	the event
- * @ev:		what the driver knows of it
- * @delta:	what it has counted since the last time
- *
- * For context switches: it does not load &riscv_pmu_event.left.
- */
-static inline void riscv_pmu_event_add_whole_delta(struct perf_event *event,
-						   struct riscv_pmu_event *ev, u64 delta)
-{
-	__riscv_pmu_event_add_delta(event, ev, &event->hw.period_left, delta);
-}
-
-/**
- * riscv_pmu_event_limit_period() - make a distance to the next overflow point long enough
- * @ev:		a sampling event
- * @left:	events until the end of its period; 0 or less: it has ended
- *
- * Return: at least the minimum period; 0 if there is none and the overflow point is reached.
- */
-static inline u64 riscv_pmu_event_limit_period(const struct riscv_pmu_event *ev, s64 left)
-{
-	return max3(left, (s64)ev->min_period, 0LL);
-}
-
-/**
  * riscv_pmu_event_period_left() - events until a sampling event's next overflow point
  * @ev:		the event, its count up to date
  *
@@ -108,7 +83,7 @@ static inline u64 riscv_pmu_event_limit_period(const struct riscv_pmu_event *ev,
  */
 static inline u64 riscv_pmu_event_period_left(const struct riscv_pmu_event *ev)
 {
-	return riscv_pmu_event_limit_period(ev, local64_read(ev->left));
+	return max3((s64)local64_read(ev->left), (s64)ev->min_period, 0LL);
 }
 
 /**

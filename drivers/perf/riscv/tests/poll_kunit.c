@@ -74,7 +74,7 @@ static void a_new_period_and_a_pause_end_the_minimum_period(struct kunit *test)
 	for (int i = 0; i < 1000 && left == 20; i++) {
 		s->ev.min_period = 1 << 20;
 		s->ev.last_sample = get_cycles();
-		left = riscv_pmu_throttle_restart(&s->ev, 20);
+		left = riscv_pmu_throttle_restart(&s->ev);
 	}
 	KUNIT_EXPECT_EQ(test, left, 1 << 20);
 
