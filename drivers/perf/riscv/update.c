@@ -200,17 +200,6 @@ static noinline void update_apply_last(struct riscv_pmu *pmu, struct riscv_pmu_h
 	riscv_pmu_set_updating(hart, false);
 }
 
-/*
- * Other pending events of a counter that has refused their config cannot stay on it. They are
- * stopped, and the apply that follows must not program the config again.
- */
-static noinline void update_stop_others(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-					unsigned int ctr)
-{
-	riscv_pmu_hart_stop_refused(pmu, hart, BIT_ULL(ctr));
-	hart->changed &= ~BIT_ULL(ctr);
-}
-
 /**
  * riscv_pmu_event_find_ctr() - find a counter that accepts an event's config, and attach the event
  * @pmu:	the PMU
@@ -233,8 +222,11 @@ int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		if (err || !riscv_pmu_hart_validate(pmu, hart, ev))
 			break;
 		riscv_pmu_event_detach(hart, ev);
-		if (!list_empty(&ev->counter->events))
-			update_stop_others(pmu, hart, ev->ctr);
+		if (list_empty(&ev->counter->events))
+			continue;
+		/* Stops the other events; the apply must not program their config again. */
+		riscv_pmu_hart_stop_refused(pmu, hart, BIT_ULL(ev->ctr));
+		hart->changed &= ~BIT_ULL(ev->ctr);
 	}
 	if (unlikely(err && !ev->candidates))
 		riscv_pmu_warn_refused(ev->req.ctrs, &ev->req.cfg);
