@@ -309,16 +309,16 @@ struct riscv_pmu_hart_user {
  * @ended:	end of the last interrupt, in ticks of the hart's timer
  * @cost:	average duration of an interrupt, in eighths of a tick
  * @nmi_overhead: duration of entry and exit of an NMI, in eighths of a tick; 0: not known yet
- * @early:	consecutive interrupts that left the interrupted context next to no time
- * @early_since: start of the interrupt before the first of @early, in ticks of the hart's timer
+ * @too_early:	consecutive interrupts that were too early (riscv_pmu_throttle_gap())
+ * @too_early_since: start of the interrupt before the first of @too_early, in ticks
  */
 struct riscv_pmu_hart_throttle {
 	u32		began;
 	u32		ended;
 	u32		cost;
 	u32		nmi_overhead;
-	unsigned int	early;
-	u32		early_since;
+	unsigned int	too_early;
+	u32		too_early_since;
 };
 
 #ifdef CONFIG_RISCV_PMU_BRANCH

@@ -28,21 +28,25 @@ u32 riscv_pmu_throttle_tick_ns __ro_after_init;
 u32 riscv_pmu_throttle_max_gap __ro_after_init;
 
 /*
- * A few events whose long periods happen to end together are not throttled, however close their
- * interrupts are; many short periods are. So several consecutive interrupts have to be too early,
- * and the event's last sample has to be less than sixteen interrupt durations old. With more than
- * sixteen events whose periods end one after another, each event's last sample is older. So it also
- * suffices that all interrupts after that sample were too early. Times are compared by their
- * differences, so the clock may wrap.
+ * An event is throttled if all of this holds:
+ *
+ * - More than THROTTLE_MAX_TOO_EARLY interrupts in a row were too early. A few long periods that
+ *   happen to end together are not throttled.
+ * - Its last sample is less than 4 ms old.
+ * - That sample is less than 16 average interrupts old, or all interrupts since were too early: the
+ *   latter is for more than 16 events whose periods end one after another.
+ *
+ * Only differences of times are compared, since the clock may wrap.
  */
 static bool throttle_is_needed(const struct riscv_pmu_hart *hart, u32 gap)
 {
 	const struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
 
-	if (throttle->early <= THROTTLE_MAX_EARLY || gap >= riscv_timebase / THROTTLE_MIN_HZ)
+	if (throttle->too_early <= THROTTLE_MAX_TOO_EARLY ||
+	    gap >= riscv_timebase / THROTTLE_MIN_HZ)
 		return false;
 
-	return gap < 2 * throttle->cost || gap <= throttle->began - throttle->early_since;
+	return gap < 2 * throttle->cost || gap <= throttle->began - throttle->too_early_since;
 }
 
 /**
@@ -51,11 +55,8 @@ static bool throttle_is_needed(const struct riscv_pmu_hart *hart, u32 gap)
  * @ev:	an event that takes a sample
  * @gap:	time since its last sample, in ticks
  *
- * The minimum period is doubled at each sample that comes too early, until the interrupted context
- * gets enough time, and reduced by an eighth at each other one. A sample stands for all periods
- * that end before it.
- *
- * Context: hard interrupt.
+ * Doubles the distance to the overflow point until the interrupted context gets enough time; each
+ * other sample reduces the minimum period by an eighth.
  */
 void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, u32 gap)
 {
@@ -72,11 +73,9 @@ void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_even
  * riscv_pmu_throttle_restart() - apply the minimum period to an event that starts
  * @ev:		a sampling event
  *
- * An event that starts 4 ms or more after its last sample has no minimum period any more: such
- * samples do not come too early.
+ * 4 ms or more after its last sample it has no minimum period any more.
  *
- * Context: interrupts off.
- * Return: at least 0.
+ * Return: events until its overflow point, at least 0.
  */
 u64 riscv_pmu_throttle_restart(struct riscv_pmu_event *ev)
 {

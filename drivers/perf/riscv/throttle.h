@@ -9,8 +9,8 @@
 
 #define THROTTLE_TICK_NS_SHIFT	10
 
-/* Consecutive interrupts that may come too early before events are throttled. */
-#define THROTTLE_MAX_EARLY	3
+/* Consecutive interrupts that may be too early before events are throttled. */
+#define THROTTLE_MAX_TOO_EARLY	3
 
 /* A tick of the harts' timer in 1 / 2^10 ns, and 50 us in ticks: a division is slow here. */
 extern u32 riscv_pmu_throttle_tick_ns;
@@ -26,15 +26,14 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
 }
 
 /*
- * The time from one interrupt to the next that leaves the interrupted context at least a twentieth
- * of the hart, in eighths of an interrupt's duration: three, four if a batch takes one firmware
- * call, or six if there are no calls. Exit and entry take the same time in all three cases, but the
- * interrupt does not: on Linux 7.2 they are two, three and four eighths of it. Those of an NMI take
- * longer, and how long depends on the firmware: each hart measures it, and an eighth of the
- * handler's duration is added.
+ * An interrupt is too early if the last one ended less than N/8 of an average interrupt ago. N = 3
+ * with one firmware call per counter, 4 with one per batch, 6 with none; twice that in kernel mode,
+ * which can be the softirqs at the end of the last interrupt. The interrupted context keeps at
+ * least a twentieth of the hart: entry and exit take two, three and four eighths (Linux 7.2).
  *
- * In kernel mode the interrupted code can be the softirqs at the end of the last interrupt, which
- * need as long again before they make progress, so the time is twice as long there.
+ * With NMIs, the limit is what entry and exit were measured to take on this hart, since that
+ * depends on the firmware, and an eighth of the handler's average duration; twice that in
+ * kernel mode.
  */
 static inline u32 riscv_pmu_throttle_gap(const struct riscv_pmu *pmu,
 					 const struct riscv_pmu_hart *hart, bool in_user)
@@ -57,8 +56,7 @@ static inline u32 riscv_pmu_throttle_gap(const struct riscv_pmu *pmu,
  * @now:	its timer, in ticks
  * @in_user:	user mode was interrupted
  *
- * It is too early if the last one ended less than riscv_pmu_throttle_gap() ago, but not if that was
- * 50 us ago or more: one very long interrupt does not make those after it too early.
+ * It is not too early 50 us or more after the last one, which may have been very long.
  */
 static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 						struct riscv_pmu_hart *hart, u32 now, bool in_user)
@@ -68,16 +66,13 @@ static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 	u32 before = throttle->began;
 
 	throttle->began = now;
-	/*
-	 * The required gap is at most a quarter of this sum. That test suffices for most
-	 * interrupts, so that the gap need not be computed.
-	 */
+	/* The limit is at most a quarter of this sum: most interrupts need not compute it. */
 	if (likely(elapsed >= (throttle->cost + throttle->nmi_overhead) >> 2 ||
 		   elapsed >= riscv_pmu_throttle_max_gap ||
 		   elapsed >= riscv_pmu_throttle_gap(pmu, hart, in_user)))
-		throttle->early = 0;
-	else if (!throttle->early++)
-		throttle->early_since = before;
+		throttle->too_early = 0;
+	else if (!throttle->too_early++)
+		throttle->too_early_since = before;
 }
 
 /**
@@ -85,7 +80,7 @@ static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
  * @hart:	this hart
  * @now:	its timer, in ticks
  *
- * Return: the duration of the interrupt, in ns.
+ * Return: its duration in ns.
  */
 static inline u64 riscv_pmu_throttle_end_irq(struct riscv_pmu_hart *hart, u32 now)
 {
@@ -112,15 +107,13 @@ static inline u64 riscv_pmu_throttle_irq_cost_ns(const struct riscv_pmu_hart *ha
  * riscv_pmu_throttle_event() - adapt the minimum period of an event that takes a sample
  * @hart:	this hart
  * @ev:	the event
- *
- * Context: hard interrupt.
  */
 static inline void riscv_pmu_throttle_event(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	u32 gap = hart->throttle.began - ev->last_sample;
 
 	ev->last_sample = hart->throttle.began;
-	if (unlikely(ev->min_period || hart->throttle.early > THROTTLE_MAX_EARLY))
+	if (unlikely(ev->min_period || hart->throttle.too_early > THROTTLE_MAX_TOO_EARLY))
 		riscv_pmu_throttle_adapt(hart, ev, gap);
 }
 
