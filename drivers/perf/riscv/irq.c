@@ -40,8 +40,8 @@ static __always_inline void irq_handle_paused(struct riscv_pmu *pmu, struct risc
 }
 
 /*
- * The counter keeps running for its counting events. The sampling ones are paused, so that they do
- * not count their own interrupt. Another member of its group may have paused one before.
+ * The counter keeps running. The sampling event is paused, so that it does not count its own
+ * interrupt, unless another member of its group has paused it before.
  */
 static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      struct riscv_pmu_event *ev, struct pt_regs *regs)
@@ -60,7 +60,7 @@ static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		riscv_pmu_event_pause_group(pmu, hart, ev);
 }
 
-/* Counting events share this counter and count in S-mode, so that it has to keep running. */
+/* The counter has to keep running for counting events, which miss nothing of the interrupt. */
 static bool irq_is_shared(const struct riscv_pmu_counter *counter)
 {
 	const struct riscv_pmu_event *ev;
@@ -122,14 +122,15 @@ static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 }
 
 /*
- * The overflowed counters to handle: those with an overflow point; narrow ones, whose flag has
- * to be cleared so that the next overflow interrupts; and all counters on a vendor's core whose
- * interrupt may stay pending as long as a flag is set.
+ * The overflowed counters to handle:
  *
- * If no flag is set, the counter overflowed while interrupts were off, and was then started again,
- * which cleared the flag. If the overflow point had already passed at that start, the driver moved
- * it one event ahead, so it has passed again by now. Its event has to be handled here: on a slow
- * hart each timer tick could start the counter again before it overflows.
+ * - those with an overflow point. The others cost nothing, and do not interrupt again;
+ * - narrow ones, whose flag has to be cleared so that the next overflow interrupts;
+ * - on a vendor's core whose interrupt may stay pending as long as a flag is set: all.
+ *
+ * No flag is set if the counter overflowed while interrupts were off and was then started again. An
+ * overflow point that had passed by then was moved one event ahead, and has passed again by now. It
+ * is handled here: on a slow hart each timer tick could start the counter before it overflows.
  */
 static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 overflowed)
 {
@@ -142,7 +143,7 @@ static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u
 	return likely(ctrs) ? ctrs : riscv_pmu_hart_find_missed(pmu, hart);
 }
 
-/* A counter overflowed early, or caused an event-based branch: its group is paused. */
+/* A counter overflowed before an event's overflow point, or caused an event-based branch. */
 static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	if (!riscv_pmu_ebb_was_taken(hart)) {
@@ -161,17 +162,15 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
  * @hart:	this hart
  * @regs:	what was interrupted
  *
- * Only counters that overflowed are paused meanwhile, and only those that have an overflow
- * point, or would wrap again unseen. Counters shared with counting
- * events keep running, so that those miss nothing. One batch stops and starts the counters at
- * the end. A counter that overflowed without an overflow point (its sampling event was removed,
- * its counting events remain) costs nothing and does not interrupt again. One that overflowed
- * early, since it was written for another event, is started for the remaining distance.
- * Starting a counter clears its overflow flag only while no interrupt is pending (OpenSBI 1.6).
- * If another counter's interrupt arrives in between, this one is found here again, has not
- * reached its overflow point, and is restarted.
+ * Only counters that overflowed are paused meanwhile, and one batch stops and starts them at the
+ * end. One that overflowed before its event's overflow point, since it was written for another
+ * event, is started for the rest of the distance.
  *
- * Context: hard interrupt.
+ * Starting a counter clears its overflow flag only while no interrupt is pending (OpenSBI 1.6). If
+ * another counter's interrupt arrives in between, this one is found here again before its overflow
+ * point, and is restarted.
+ *
+ * Context: hard interrupt or NMI.
  */
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs)
@@ -208,11 +207,9 @@ static __always_inline void irq_handle(struct riscv_pmu *pmu, struct riscv_pmu_h
 /**
  * riscv_pmu_handle_irq() - handle an overflow interrupt
  * @pmu:	the PMU
- * @hart:	this hart
+ * @hart:	this hart, not in an update
  * @regs:	what was interrupted
  * @began:	when the handler began, in ticks
- *
- * Context: hard interrupt or NMI; no update is in progress on this hart.
  */
 void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, struct pt_regs *regs,
 			  u32 began)
@@ -231,11 +228,9 @@ static irqreturn_t irq_handler(int irq, void *dev)
 /**
  * riscv_pmu_irq_enable() - enable the overflow interrupt on this hart
  * @pmu:	the PMU
- * @hart:	this hart, which comes up
+ * @hart:	this hart, which comes up; interrupts are off
  *
  * update_mask_irq() keeps its bit in sie clear until an event needs it.
- *
- * Context: CPU hotplug, interrupts off.
  */
 void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -253,9 +248,7 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 /**
  * riscv_pmu_irq_disable() - disable the overflow interrupt on this hart
  * @pmu:	the PMU
- * @hart:	this hart, which goes down; its counters are about to be stopped
- *
- * Context: interrupts off.
+ * @hart:	this hart, which goes down; interrupts are off
  */
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -294,8 +287,8 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 
 /**
  * riscv_pmu_irq_probe() - find and request the overflow interrupt
- * @pmu:	the PMU, its counters and &riscv_pmu.harts known; without the interrupt,
- *		irq_ctrs becomes 0 and no_irq_why says why
+ * @pmu:	the PMU, its counters and harts known; without the interrupt, irq_ctrs becomes 0
+ *		and no_irq_why says why
  */
 void __init riscv_pmu_irq_probe(struct riscv_pmu *pmu)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The overflow of one event: its sample, and its next overflow point.
+ * The overflow of one event: its sample, and its next overflow point. All of it runs in a hard
+ * interrupt, or in an NMI.
  */
 
 #include <linux/minmax.h>
@@ -18,10 +19,9 @@
 #include "user/user.h"
 
 /*
- * The registers for a sample. The interrupt of an overflow in user mode may arrive only after
- * the kernel was entered. An event that excludes the kernel must not show a kernel address, so
- * its sample shows where user mode was left. NULL: the hart runs a kernel thread by now, and
- * there is no such place.
+ * The registers for a sample. The interrupt of an overflow in user mode may arrive only after the
+ * kernel was entered. If the event excludes the kernel, the sample shows where user mode was left;
+ * NULL if the hart runs a kernel thread by now.
  */
 static struct pt_regs *sample_regs(const struct perf_event *event, struct pt_regs *regs)
 {
@@ -41,8 +41,8 @@ static noinline void sample_pause_split(struct riscv_pmu *pmu, struct riscv_pmu_
 
 /*
  * While the counter of a sampling event is stopped, the other members of its group must not count
- * either, or they would count this interrupt. The next apply starts all of them together. If the
- * counter of a sampling member does not run, it has overflowed, and this interrupt handles it, too.
+ * this interrupt. The next apply starts all of them together. A sampling member whose counter does
+ * not run has overflowed too, and this interrupt handles it.
  */
 static void sample_pause_member(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				struct perf_event *event)
@@ -87,10 +87,7 @@ static bool sample_pauses_group(const struct riscv_pmu_event *ev)
 
 #define SAMPLE_REGS	(PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER)
 
-/*
- * Latches the counts that the sample contains, so that its members have run equally long, and
- * completes the registers.
- */
+/* Latches the counts of the sample, as of one time, and completes the registers. */
 static void sample_prepare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev, struct pt_regs *regs)
 {
@@ -115,8 +112,6 @@ static void sample_prepare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * @hart:	this hart, in an update
  * @ev:	an event whose overflow point has passed, its counter up to date
  * @regs:	what was interrupted
- *
- * Context: hard interrupt.
  */
 void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				     struct riscv_pmu_event *ev, struct pt_regs *regs)
@@ -172,9 +167,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
  * riscv_pmu_event_pause_group() - pause the group of a sampling event that takes no sample now
  * @pmu:	the PMU
  * @hart:	this hart, in an update
- * @ev:	an event whose counter overflowed early, or for another event; up to date
- *
- * Context: hard interrupt.
+ * @ev:		an event whose counter overflowed before its overflow point, or for another event
  */
 void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				 struct riscv_pmu_event *ev)

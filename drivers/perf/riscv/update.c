@@ -2,6 +2,8 @@
 /*
  * Updates: what changes between riscv_pmu_begin_update() and riscv_pmu_commit_update() is applied
  * as a whole. And the count and the period of one event.
+ *
+ * All but riscv_pmu_event_new() runs on the hart that it is about, with interrupts off.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
@@ -39,7 +41,6 @@ static u64 update_find_ctrs(const struct riscv_pmu_event *ev)
  * riscv_pmu_event_find_group_ctrs() - the counters of an event's group
  * @event:	an event that has been added on this hart
  *
- * Context: interrupts off.
  * Return: those of its active members of this PMU.
  */
 u64 riscv_pmu_event_find_group_ctrs(const struct perf_event *event)
@@ -60,8 +61,6 @@ u64 riscv_pmu_event_find_group_ctrs(const struct perf_event *event)
 /**
  * riscv_pmu_event_update() - bring an event's count up to date
  * @event:	an event that has been added on this hart
- *
- * Context: interrupts off.
  */
 void riscv_pmu_event_update(struct perf_event *event)
 {
@@ -81,7 +80,7 @@ void riscv_pmu_event_update(struct perf_event *event)
  * @req:	its config and constraint
  *
  * Context: process, may sleep.
- * Return: the event, or NULL if there is no memory.
+ * Return: NULL if there is no memory.
  */
 struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
 					    const struct riscv_pmu_request *req)
@@ -108,9 +107,8 @@ struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * The counters run on, but the first event that is stopped latches the counts of all,
- * so that all events stop at the same time. All events that are started start in
- * riscv_pmu_commit_update().
+ * The counters run on. The first event that is stopped latches the counts of all, so that all
+ * events stop at one time. Events that are started start in riscv_pmu_commit_update().
  */
 void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -125,7 +123,7 @@ void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  *
  * Rate-limited, because perf retries a refused event on another hart or later.
  *
- * Context: interrupts off; the run queue's lock may be held.
+ * Context: the run queue's lock may be held.
  */
 void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg)
 {
@@ -153,11 +151,8 @@ static DEFINE_PER_CPU(struct irq_work, update_resched_work) = IRQ_WORK_INIT_HARD
  * @hart:	this hart
  * @ctrs:	the counters
  *
- * perf considers these events running: the config was refused in pmu_enable(), for one. An
- * irq_work has perf reschedule them. Each retry excludes one more counter, so the number of
- * retries is bounded.
- *
- * Context: interrupts off.
+ * perf considers these events running, so an irq_work has it reschedule them. Each retry excludes
+ * one more counter, so their number is bounded.
  */
 noinline void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					  u64 ctrs)
@@ -206,10 +201,10 @@ static noinline void update_apply_last(struct riscv_pmu *pmu, struct riscv_pmu_h
  * @hart:	this hart
  * @ev:		the event
  *
- * Each refusal leaves one counter less to try. If none is left, print a message: which raw events
+ * Each refusal leaves one counter less to try. If none is left, a message says so: which raw events
  * exist may not be known.
  *
- * Context: interrupts off, during an update.
+ * Context: during an update.
  * Return: 0; -EAGAIN if no counter is free; or the errno of the last refusal.
  */
 int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -297,8 +292,6 @@ void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 /**
  * riscv_pmu_disable() - perf's callback: changes follow
  * @p:	the PMU
- *
- * Context: interrupts off.
  */
 void riscv_pmu_disable(struct pmu *p)
 {
@@ -310,8 +303,6 @@ void riscv_pmu_disable(struct pmu *p)
 /**
  * riscv_pmu_enable() - perf's callback: apply the changes
  * @p:	the PMU
- *
- * Context: interrupts off.
  */
 void riscv_pmu_enable(struct pmu *p)
 {

@@ -37,8 +37,6 @@ static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event
  * @event:	an event that has been added on this hart
  *
  * If all counters in use are direct, they are latched together, without a search for the group.
- *
- * Context: interrupts off.
  */
 static inline void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					 const struct perf_event *event)
@@ -90,9 +88,7 @@ static inline u64 riscv_pmu_event_period_left(const struct riscv_pmu_event *ev)
  * riscv_pmu_event_is_at_overflow_point() - whether an event was stopped when its period had ended
  * @ev:		a stopped sampling event
  *
- * If so, a period_left of 0 is not perf's request for a new period.
- *
- * Return: true if the event had reached its overflow point.
+ * Return: true if so; a period_left of 0 is not perf's request for a new period then.
  */
 static inline bool riscv_pmu_event_is_at_overflow_point(const struct riscv_pmu_event *ev)
 {
@@ -105,7 +101,6 @@ static inline bool riscv_pmu_event_is_at_overflow_point(const struct riscv_pmu_e
  * @hart:	this hart
  * @event:	an event that has been added here
  *
- * Context: interrupts off.
  * Return: the delta that was added; without that of the second part of a split event.
  */
 static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
@@ -131,9 +126,7 @@ static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
  * riscv_pmu_event_period() - an event's sampling period
  * @event:	a sampling event
  *
- * A KVM guest may request up to 2^64 - 1; perf's core limits the periods of users only.
- *
- * Return: at most S64_MAX.
+ * Return: at most S64_MAX; perf's core limits the periods of users, but not those of KVM's guests.
  */
 static inline u64 riscv_pmu_event_period(const struct perf_event *event)
 {
@@ -144,10 +137,9 @@ static inline u64 riscv_pmu_event_period(const struct perf_event *event)
  * riscv_pmu_event_set_period() - if a sampling event's period has ended, begin the next one
  * @ev:		the event, its count up to date
  *
- * What was counted beyond the end of the last period belongs to the next one. If several
- * periods have ended, one sample stands for all of them. If perf has changed the length of a
- * period, the sample stands for all events that were counted in it. last_period is that
- * number, so that the periods of all samples add up to the count.
+ * What was counted beyond the end of the last period belongs to the next one. One sample stands for
+ * all periods that have ended, and for all events that were counted if perf has changed the period:
+ * last_period is their number, so that the periods of all samples add up to the count.
  *
  * Return: whether a period had ended.
  */
