@@ -13,6 +13,7 @@
 #include "assign.h"
 #include "batch.h"
 #include "counter.h"
+#include "user/user.h"
 
 /* A pending event counts from its counter's present count on. */
 static __always_inline void apply_activate_event(const struct riscv_pmu_counter *counter,
@@ -38,7 +39,7 @@ static __always_inline u64 apply_activate(struct riscv_pmu_counter *counter)
 
 	list_for_each_entry(ev, &counter->events, node) {
 		apply_activate_event(counter, ev);
-		/* 0 - 1 is the greatest u64. */
+		/* 0 (no event yet) wraps to U64_MAX, so that min() takes the first distance. */
 		if (ev->state != RISCV_PMU_EVENT_STOPPED)
 			left = min(left - 1, riscv_pmu_event_distance(counter, ev) - 1) + 1;
 	}
@@ -73,9 +74,10 @@ static u64 apply_overflow_value(const struct riscv_pmu_counter *counter, u64 lef
 
 /*
  * The value from which a counter without an overflow point starts, and whether @raw is close enough
- * to it. An interrupt should be far away, but a narrow counter has to overflow within half of its
- * range, since its interrupt may be late by the other half. So has a wide one: QEMU 10.0.2 computes
- * a time in the past for the other half, and loops forever with two of them and -icount.
+ * to it. A counter that does not interrupt starts at 0. A narrow one starts at half of its range:
+ * then its interrupt may be late by the other half. A 64-bit one starts at three quarters. It must
+ * not be in the lower half, for which QEMU 10.0.2 computes an overflow in the past, and hangs if
+ * there are two of them (-icount).
  */
 static bool apply_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 raw, u64 *start)
 {
@@ -121,8 +123,9 @@ static void apply_plan_config(struct riscv_pmu_hart *hart, unsigned int ctr)
 }
 
 /*
- * Notes for which event a counter is written. If two tasks take turns, each switch would write it:
- * the event searches when it is added next, if a counter for it is neither used nor armed.
+ * Notes for which event a counter is written. If events of two tasks take turns on a counter, each
+ * switch writes it. So if another counter for this event is neither used nor armed, the event
+ * searches when it is added next.
  */
 static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
@@ -138,6 +141,19 @@ static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
 		ev->gen = RISCV_PMU_GEN_NONE;
 }
 
+/* Whether user space may read a counter: its value must not depend on other tasks. */
+static bool apply_is_shown(const struct riscv_pmu_counter *counter)
+{
+	const struct riscv_pmu_event *ev;
+
+	list_for_each_entry(ev, &counter->events, node) {
+		if (riscv_pmu_event_is_shown(ev))
+			return true;
+	}
+
+	return false;
+}
+
 /* Adds the start of a counter without an overflow point to the batch. */
 static void apply_plan_free_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				  unsigned int ctr)
@@ -148,10 +164,10 @@ static void apply_plan_free_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 
 	if (apply_has_room(pmu, ctr, counter->raw, &start) && loaded)
 		return;
-	if (!(pmu->fixed_ctrs & ~pmu->irq_ctrs & bit) || pmu->loads)
+	if (!(pmu->fixed_ctrs & ~pmu->irq_ctrs & bit) || (pmu->loads && apply_is_shown(counter)))
 		return apply_plan_load(pmu, hart, ctr, start);
 
-	/* It may run, and cannot be written. One that is programmed is read by apply_commit(). */
+	/* It may run, which refuses a write. One that is programmed is read by apply_commit(). */
 	if (!loaded && !(hart->batch.program & bit))
 		counter->raw = riscv_pmu_counter_read(pmu, ctr);
 	hart->hw.loaded |= bit;
@@ -259,14 +275,14 @@ int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_hart_reload() - write a running counter without stopping it
+ * riscv_pmu_hart_reload() - write a running counter, which stops only for the write
  * @pmu:	the PMU, which has &riscv_pmu_ops.reload
  * @hart:	this hart, in an update
  * @ctr:	the counter; &riscv_pmu_counter.raw is up to date
  * @value:	its new value, masked with &riscv_pmu_counter.mask
  *
- * Return: 0, or -EIO if the hardware has refused: the counter's events are stopped, it is excluded
- * for them, and riscv_pmu_hart_stop_refused() has to be called.
+ * Return: 0, or a negative errno if the hardware has refused: the counter's events are stopped, it
+ * is excluded for them, and riscv_pmu_hart_stop_refused() has to be called.
  */
 int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
 			  u64 value)
@@ -291,9 +307,22 @@ int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, un
 	return err;
 }
 
+static __always_inline bool apply_has_pending_sampler(const struct riscv_pmu_counter *counter)
+{
+	const struct riscv_pmu_event *ev;
+
+	list_for_each_entry(ev, &counter->events, node) {
+		if (riscv_pmu_event_needs_irq(ev) && ev->state == RISCV_PMU_EVENT_PENDING)
+			return true;
+	}
+
+	return false;
+}
+
 /*
- * Reads those of @ready with an overflow point, and adds them to @timed. Returns those that must be
- * written for it; mostly none, since an event that returns finds its counter as it was.
+ * Reads those of @ready whose pending events have an overflow point, and adds them to @timed.
+ * Returns those that must be written for it; mostly none, since an event that returns finds its
+ * counter as it was. An active event needs no write, and may have overflowed: it keeps its flag.
  */
 static __always_inline u64 apply_find_unsuited(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					       u64 ready, u64 *timed)
@@ -303,7 +332,7 @@ static __always_inline u64 apply_find_unsuited(struct riscv_pmu *pmu, struct ris
 	for_each_ctr(ctr, ready) {
 		struct riscv_pmu_counter *counter = &hart->counter[ctr];
 
-		if (!riscv_pmu_counter_has_overflow_point(counter))
+		if (!apply_has_pending_sampler(counter))
 			continue;
 		*timed |= BIT_ULL(ctr);
 		riscv_pmu_counter_update(pmu, counter, ctr);
@@ -357,7 +386,7 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	joined &= ~unready;
 	used = unready & hart->wanted.sched.used;
 	apply_stop_unused(pmu, hart, used);
-	/* Of the others, an event was stopped at its overflow, and removed. */
+	/* A counter of @unready that is not used had an event that stopped at its overflow. */
 	hart->hw.armed &= ~unready;
 	for_each_ctr(ctr, used)
 		apply_plan(pmu, hart, ctr);

@@ -150,6 +150,12 @@ static void assign_move_event(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 	ev->state = RISCV_PMU_EVENT_PENDING;
 }
 
+/* For the events of a counter in use: they can return to it if it holds their config. */
+static u64 assign_gen(const struct riscv_pmu_hart *hart, unsigned int ctr)
+{
+	return hart->hw.holds & BIT_ULL(ctr) ? hart->counter[ctr].gen : RISCV_PMU_GEN_NEXT;
+}
+
 /* Moves all events of a counter to another one, which is free or has the same config. */
 static void assign_move_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				unsigned int from, unsigned int to)
@@ -163,6 +169,10 @@ static void assign_move_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	riscv_pmu_assignment_move(&hart->wanted, from, to);
 	riscv_pmu_counter_note_unused(hart, from);
 	assign_check_holds(hart, to);
+	list_for_each_entry(ev, &hart->counter[to].events, node) {
+		if (ev->gen != RISCV_PMU_GEN_NONE)
+			ev->gen = assign_gen(hart, to);
+	}
 	hart->stats.moved++;
 	hart->changed |= BIT_ULL(to);
 }
@@ -401,7 +411,7 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	ev->counter = &hart->counter[ctr];
 	riscv_pmu_assignment_add(&hart->wanted, ctr, &req);
 	assign_check_holds(hart, ctr);
-	ev->gen = hart->hw.holds & BIT_ULL(ctr) ? ev->counter->gen : RISCV_PMU_GEN_NEXT;
+	ev->gen = assign_gen(hart, ctr);
 	riscv_pmu_event_attach(hart, ev);
 	return 0;
 }

@@ -70,7 +70,7 @@ static inline void riscv_pmu_counter_invalidate(struct riscv_pmu_hart *hart, uns
 static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
 {
 	hart->latched = 0;
-	/* Until here an NMI waits. */
+	/* Until here an NMI is deferred. */
 	barrier();
 	WRITE_ONCE(hart->latch_on_read, false);
 }
@@ -243,8 +243,10 @@ static inline void riscv_pmu_event_rearm(struct riscv_pmu_hart *hart,
 	ev->overflow_point = ev->prev_count + left;
 	/* If it is paused. */
 	ev->period_left = left;
-	if (riscv_pmu_event_needs_irq(ev))
+	if (riscv_pmu_event_needs_irq(ev)) {
 		hart->changed |= BIT_ULL(ev->ctr);
+		hart->hw.loaded &= ~BIT_ULL(ev->ctr);
+	}
 }
 
 /*
@@ -264,7 +266,7 @@ riscv_pmu_event_distance(const struct riscv_pmu_counter *counter, const struct r
 	return max(left, 1);
 }
 
-/* The least of them for the events of a counter. */
+/* The least riscv_pmu_event_distance() of a counter's events. */
 static __always_inline u64 riscv_pmu_counter_distance(const struct riscv_pmu_counter *counter)
 {
 	const struct riscv_pmu_event *ev;
@@ -289,8 +291,8 @@ riscv_pmu_counter_is_in_time(const struct riscv_pmu_counter *counter, u64 left)
 }
 
 /*
- * Whether it need not be written for an overflow point that is @left events away. If it overflows
- * before that, its interrupt writes it, which costs more than the call that is saved here. So
+ * Whether a counter need not be written for an overflow point that is @left events away. If the
+ * counter overflows earlier, its interrupt writes it, which costs more than the call saved here. So
  * accept only counters that overflow after at least half of the distance.
  */
 static __always_inline bool riscv_pmu_counter_suits(const struct riscv_pmu_counter *counter,

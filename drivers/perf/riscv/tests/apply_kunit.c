@@ -503,7 +503,29 @@ static void a_late_interrupt_loses_no_count(struct kunit *test)
 	switch_out(fake, &ev);
 }
 
+/* It has overflowed, and its interrupt is pending: the sample is not delayed. */
+static void counting_event_does_not_write_the_counter_of_a_sampler(struct kunit *test)
+{
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_event sampler, counting;
+	unsigned int batches;
+
+	init_sampling(&sampler, 1, C(3));
+	init_counting(&counting, 1, C(3));
+	switch_in(test, fake, &sampler, 1000);
+	fake_advance(fake, 1003);
+	batches = fake->nr_batches;
+	switch_in(test, fake, &counting, 0);
+	KUNIT_EXPECT_EQ(test, fake->nr_batches, batches);
+	KUNIT_EXPECT_TRUE(test, fake->ctr[3].overflowed);
+	KUNIT_EXPECT_EQ(test, handle_overflow(fake, &sampler, 1000), 1003);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &counting), 10);
+	KUNIT_EXPECT_EQ(test, switch_out(fake, &sampler), 10);
+}
+
 static struct kunit_case apply_cases[] = {
+	KUNIT_CASE(counting_event_does_not_write_the_counter_of_a_sampler),
 	KUNIT_CASE(a_read_returns_the_events_since_the_last_read),
 	KUNIT_CASE(event_counts_only_while_started),
 	KUNIT_CASE(modes_are_filtered),
