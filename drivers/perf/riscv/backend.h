@@ -66,8 +66,8 @@ struct riscv_pmu_ctr_setup {
  * @failed:	out: counters of @program or @start that have failed; they are stopped
  * @setup:	config and value per counter
  *
- * The masks are applied in this order. A counter of @program that holds another config is in
- * @release too.
+ * The masks are applied in the order stop, release, program, load, start. A counter of @program
+ * that holds another config is in @release too.
  */
 struct riscv_pmu_batch {
 	u64	stop;
@@ -135,7 +135,7 @@ struct riscv_pmu;
 /**
  * struct riscv_pmu_ops - one implementation of the PMU
  * @name:	its name on the kernel command line and in caps/backend
- * @event_init:	perf's callbacks, for an implementation that replaces the core's
+ * @event_init:	perf's callback, if this implementation replaces the one of core.c
  * @add:	see @event_init
  * @del:	see @event_init
  * @start:	see @event_init
@@ -166,15 +166,16 @@ struct riscv_pmu;
  * @reload:	restart a running hardware counter of this hart from another value; @was: out:
  *		its value when it stopped. The gap has to be short: events that share the counter
  *		do not count it. Interrupts off. 0, or a negative errno: the counter is then
- *		stopped and has no config. NULL: two batches of @apply are used
+ *		stopped and has no config. NULL: one batch of @apply stops, writes and starts it
  * @read_ctr:	read a counter of this hart that has no &riscv_pmu_ctr.read. Interrupts off
  * @overflowed:	which of the given counters of this hart have overflowed since they were
  *		started. Acknowledges the interrupt first, so that a later overflow raises it
  *		again. Interrupts off
  *
- * Every op is optional. If a vendor's op is NULL, the backend's is used; if that is NULL, the base
- * implementation's, which has no @reload and no @read_ctr. The hardware ops know nothing of perf:
- * they get counter numbers, masks and configs.
+ * Every op is optional. One that the CPU core's table (a "vendor") does not have is taken from the
+ * backend's, then from riscv_pmu_base_ops, which has no @reload and no @read_ctr, then from
+ * riscv_pmu_core_ops. The hardware ops know nothing of perf: they get counter numbers, masks and
+ * configs.
  */
 struct riscv_pmu_ops {
 	const char *name;

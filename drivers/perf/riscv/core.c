@@ -2,8 +2,9 @@
 /*
  * The PMU named "cpu": perf's callbacks.
  *
- * perf calls add, del, start and stop between pmu_disable and pmu_enable, on the event's hart
- * with interrupts off. They only change what is wanted; pmu_enable applies it.
+ * perf calls add, del, start and stop on the event's hart, with interrupts off. Between pmu_disable
+ * and pmu_enable, as add and del always are, they only change what is wanted; pmu_enable applies
+ * it. Outside, start and stop apply their change at once.
  */
 
 #include <linux/cpu.h>
@@ -213,7 +214,7 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * @event:	the event
  * @flags:	PERF_EF_START: start it, too
  *
- * At most context switches its last counter still holds its config, and no search is needed.
+ * In most context switches the event's last counter still holds its config: no search is needed.
  *
  * Context: interrupts off, between pmu_disable and pmu_enable.
  * Return: 0; -EAGAIN if no counter is free for it, all that could hold it have refused, or the

@@ -40,8 +40,8 @@ static __always_inline void irq_handle_paused(struct riscv_pmu *pmu, struct risc
 }
 
 /*
- * The counter keeps running. The sampling event is paused, so that it does not count its own
- * interrupt, unless another member of its group has paused it before.
+ * The counter keeps running. The sampling event is paused here, or was paused before as a member of
+ * another event's group, so that it does not count its own interrupt.
  */
 static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      struct riscv_pmu_event *ev, struct pt_regs *regs)
@@ -60,7 +60,7 @@ static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		riscv_pmu_event_pause_group(pmu, hart, ev);
 }
 
-/* The counter has to keep running for counting events, which miss nothing of the interrupt. */
+/* Counting events share the counter and count S-mode: it runs on, or they miss the interrupt. */
 static bool irq_is_shared(const struct riscv_pmu_counter *counter)
 {
 	const struct riscv_pmu_event *ev;
@@ -153,7 +153,7 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
 
 	/* With a vendor's interrupt the flags would keep it pending. */
 	if (!pmu->level_irq)
-		riscv_pmu_hart_resume_unused(hart);
+		riscv_pmu_hart_resume_idle(hart);
 }
 
 /**

@@ -18,7 +18,7 @@
 #include "event.h"
 #include "sched.h"
 
-/* What the SBI may number, perf may count: one bit each in a u64. */
+/* A mask of counters is a u64, with one bit for each number that the SBI can give to a counter. */
 static_assert(RISCV_PMU_SCHED_MAX == RISCV_MAX_COUNTERS);
 
 enum riscv_pmu_event_state {
@@ -41,18 +41,19 @@ enum riscv_pmu_event_flags {
 	RISCV_PMU_EV_INDIRECT		= BIT(2),
 	/* Its overflows cause event-based branches. */
 	RISCV_PMU_EV_EBB		= BIT(3),
+	/* Two counters sample it, one in each mode (split.c). */
 	RISCV_PMU_EV_SPLIT		= BIT(4),
-	/* Its samples have branch records: */
+	/* Its samples have branch records. */
 	RISCV_PMU_EV_BRANCH		= BIT(5),
-	/* of all exceptions, only those of system calls; */
+	/* Its branch records: of all exceptions, only system calls. */
 	RISCV_PMU_EV_BRANCH_ECALLS	= BIT(6),
-	/* they have to be checked one by one; */
+	/* Its branch records have to be checked one by one. */
 	RISCV_PMU_EV_BRANCH_CHECK	= BIT(7),
-	/* perf has to call riscv_pmu_branch_switch(). */
+	/* Its branch records: perf has to call riscv_pmu_branch_switch(). */
 	RISCV_PMU_EV_BRANCH_SWITCH	= BIT(8),
 	/* Some process has mapped it, so its page is kept up to date. */
 	RISCV_PMU_EV_MAPPED		= BIT(9),
-	/* It was mapped, and is counting or of a cgroup. */
+	/* It was mapped at some time, and does not sample or belongs to a cgroup. */
 	RISCV_PMU_EV_MAPPED_SLOW	= BIT(10),
 };
 
@@ -108,7 +109,8 @@ enum riscv_pmu_event_flags {
  *		perf event's pmu_private is the first part. Otherwise NULL
  * @split_base:	first part of a split event: sum of both @period_count after the last sample
  * @split_period: first part: what both parts have counted between the last two samples
- * @guest_write_failed: its counter did not take the value of its KVM guest, whose reads exit
+ * @guest_write_failed: the counter did not accept the value that its KVM guest wants in it, so the
+ *		guest's reads exit to the host
  * @branch_read_flags:	how its records are read, see branch/sample.c
  * @branch_ctl:	the value of sctrctl with which a hart records what it wants
  * @branch_node: on &riscv_pmu_hart_branch.events while the event is attached
@@ -355,7 +357,7 @@ struct riscv_pmu_hart_branch {
  * @gen:	source of &riscv_pmu_counter.gen
  * @latched:	counters whose counts are those of the time at which the first of them was read
  * @txn:	PERF_PMU_TXN_* of the transaction in progress
- * @updating:	changes are only noted; pmu_enable will apply them. NMIs wait
+ * @updating:	changes are only noted; pmu_enable will apply them. NMIs are deferred
  * @latch_on_read: an event that is read latches the counts of its group
  * @needs_start: the hart has slept: its counters are in an unknown state until hart_start
  * @shut_down:	the machine is being shut down: changes are not applied any more
@@ -402,7 +404,7 @@ struct riscv_pmu_hart {
 	struct perf_sample_data	sample;
 };
 
-/* While a hart is being updated, an NMI does not touch its state, but waits (nmi/nmi.c). */
+/* While a hart is being updated, an NMI leaves its state alone: an irq_work does the work later. */
 static __always_inline void riscv_pmu_set_updating(struct riscv_pmu_hart *hart, bool updating)
 {
 	if (!updating)

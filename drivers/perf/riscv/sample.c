@@ -31,7 +31,7 @@ static struct pt_regs *sample_regs(const struct perf_event *event, struct pt_reg
 	return current->flags & PF_KTHREAD ? NULL : task_pt_regs(current);
 }
 
-/* A call in sample_pause_member() would have it save registers for each member. */
+/* Out of line: otherwise sample_pause_member() would save more registers for every member. */
 static noinline void sample_pause_split(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					struct riscv_pmu_event *ev)
 {
@@ -151,7 +151,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (unlikely(has_branch_stack(event)))
 		riscv_pmu_branch_save_sample(hart, event, data);
 	regs = sample_regs(event, regs);
-	/* perf has the event stopped until it starts it again: throttled, or at its limit. */
+	/* If true, the event is throttled or at its limit: stop it. perf starts it again. */
 	stop = regs && perf_event_overflow(event, data, regs);
 	hart->latched = 0;
 	/* The next sample stands for the one that cannot be shown. */

@@ -16,8 +16,8 @@
  * @hart:	this hart
  * @ctrs:	counters that run
  *
- * The hardware runs on until the apply: the other members of its group would count a call that
- * stops it. What it counts until then is discarded, since the apply writes it before it goes on.
+ * The hardware runs on until the apply, because the other members of a group would count the call
+ * that stops a counter. The apply writes these counters, so what they count until then is lost.
  */
 void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
@@ -34,13 +34,13 @@ void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 }
 
 /**
- * riscv_pmu_hart_resume_unused() - let paused counters without active events run on
+ * riscv_pmu_hart_resume_idle() - let paused counters run on whose events are all stopped
  * @hart:	this hart
  *
  * This saves the call that would stop them. Their overflow flags stay set, so that they do not
  * interrupt; the next event has them written.
  */
-void riscv_pmu_hart_resume_unused(struct riscv_pmu_hart *hart)
+void riscv_pmu_hart_resume_idle(struct riscv_pmu_hart *hart)
 {
 	for_each_ctr(ctr, hart->batch.stop) {
 		const struct riscv_pmu_event *ev;

@@ -27,9 +27,10 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
 
 /*
  * An interrupt is too early if the last one ended less than N/8 of an average interrupt ago. N = 3
- * with one firmware call per counter, 4 with one per batch, 6 with none; twice that in kernel mode,
- * which can be the softirqs at the end of the last interrupt. The interrupted context keeps at
- * least a twentieth of the hart: entry and exit take two, three and four eighths (Linux 7.2).
+ * with one firmware call per counter, 4 with one per batch, 6 with none. Entry and exit take 2/8,
+ * 3/8 and 4/8 of an interrupt in these cases (Linux 7.2), so the interrupted context keeps at least
+ * a twentieth of the hart. In kernel mode N is doubled: the softirqs at the end of the last
+ * interrupt may be what was interrupted.
  *
  * With NMIs, the limit is what entry and exit were measured to take on this hart, since that
  * depends on the firmware, and an eighth of the handler's average duration; twice that in

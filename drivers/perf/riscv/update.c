@@ -205,7 +205,7 @@ static noinline void update_apply_last(struct riscv_pmu *pmu, struct riscv_pmu_h
  * exist may not be known.
  *
  * Context: during an update.
- * Return: 0; -EAGAIN if no counter is free; or the errno of the last refusal.
+ * Return: 0; -EAGAIN if no counter is free, or all that could hold the config have refused it.
  */
 int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_event *ev)

@@ -39,7 +39,7 @@ void riscv_pmu_guest_exit(void)
 }
 EXPORT_SYMBOL_GPL(riscv_pmu_guest_exit);
 
-/* A counter that overflows later than this is not written on QEMU: see apply_start_value(). */
+/* On QEMU, a counter whose overflow is farther away is not written: see apply_overflow_value(). */
 #define GUEST_QEMU_DISTANCE	((u64)S64_MAX / 2 + 1)
 
 static bool guest_may_write(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev,

@@ -43,7 +43,7 @@ static DEFINE_MUTEX(access_maps_lock);
 
 /*
  * User space extends the sign, so a narrow counter must not wrap without an interrupt that writes
- * it: apply_start_value() and apply_has_room() keep it in the negative half of its range.
+ * it: apply_overflow_value() and apply_has_room() keep it in the negative half of its range.
  */
 static bool access_can_read_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
 {
