@@ -125,7 +125,7 @@ struct riscv_pmu_branch_caps {
 	bool				has_misprediction;
 	bool				has_types;
 	u64				ctl;
-	struct perf_branch_stack * __percpu *stack;
+	struct perf_branch_stack __percpu *stack;
 };
 #endif
 

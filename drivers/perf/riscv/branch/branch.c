@@ -281,7 +281,7 @@ void riscv_pmu_branch_hart_start(struct riscv_pmu_hart *hart)
 			       smp_processor_id(), caps->depth);
 		return;
 	}
-	hart->branch.stack = *this_cpu_ptr(caps->stack);
+	hart->branch.stack = this_cpu_ptr(caps->stack);
 }
 
 /* This hart goes down: what runs on it next must not see its records. */

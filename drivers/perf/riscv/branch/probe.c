@@ -85,39 +85,15 @@ static struct kmem_cache *__init branch_task_cache(unsigned int depth)
 }
 
 /* Memory for the records of a sample, on each hart, and a cache for the call stacks of tasks */
-static int __init branch_alloc(struct riscv_pmu *pmu, unsigned int depth)
+static bool __init branch_alloc(struct riscv_pmu *pmu, unsigned int depth)
 {
 	size_t size = struct_size((struct perf_branch_stack *)NULL, entries, depth);
-	unsigned int cpu;
 
 	if (!riscv_pmu_should_fail())
-		pmu->branch.stack = alloc_percpu(struct perf_branch_stack *);
-	if (!pmu->branch.stack)
-		return -ENOMEM;
-
-	for_each_cpu(cpu, &pmu->cpus) {
-		struct perf_branch_stack *stack = kzalloc_node(size, GFP_KERNEL, cpu_to_node(cpu));
-
-		if (!stack)
-			return -ENOMEM;
-		stack->hw_idx = -1ULL;
-		*per_cpu_ptr(pmu->branch.stack, cpu) = stack;
-	}
-
-	pmu->pmu.task_ctx_cache = branch_task_cache(depth);
-	return pmu->pmu.task_ctx_cache ? 0 : -ENOMEM;
-}
-
-static void __init branch_free(struct riscv_pmu *pmu)
-{
-	unsigned int cpu;
-
-	if (pmu->branch.stack) {
-		for_each_cpu(cpu, &pmu->cpus)
-			kfree(*per_cpu_ptr(pmu->branch.stack, cpu));
-	}
-	free_percpu(pmu->branch.stack);
-	pmu->branch = (struct riscv_pmu_branch_caps){};
+		pmu->branch.stack = __alloc_percpu(size, __alignof__(u64));
+	if (pmu->branch.stack)
+		pmu->pmu.task_ctx_cache = branch_task_cache(depth);
+	return pmu->pmu.task_ctx_cache;
 }
 
 static void __maybe_unused branch_sched_task(struct perf_event_pmu_context *pmu_ctx,
@@ -154,8 +130,9 @@ static const char *__init branch_find(struct riscv_pmu *pmu)
 		return branch_why_trapped(cpu, args.trap);
 
 	pmu->branch = args.caps;
-	if (branch_alloc(pmu, args.caps.depth)) {
-		branch_free(pmu);
+	if (!branch_alloc(pmu, args.caps.depth)) {
+		free_percpu(pmu->branch.stack);
+		pmu->branch = (struct riscv_pmu_branch_caps){};
 		return "out of memory";
 	}
 	pmu->pmu.sched_task = RISCV_PMU_SCHED_TASK(&pmu->pmu, riscv_pmu_branch_switch,

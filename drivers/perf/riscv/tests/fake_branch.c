@@ -513,24 +513,17 @@ void fake_branch_restart(struct fake_pmu *fake, u64 missing)
 
 static void file_free_stack(void *stack)
 {
-	free_percpu((struct perf_branch_stack * __percpu *)(uintptr_t)stack);
+	free_percpu((struct perf_branch_stack __percpu *)(uintptr_t)stack);
 }
 
 static void file_alloc_stack(struct kunit *test, struct riscv_pmu_branch_caps *caps)
 {
 	size_t size = struct_size((struct perf_branch_stack *)NULL, entries, BRANCH_DEPTH_MAX);
-	int cpu;
 
-	caps->stack = alloc_percpu(struct perf_branch_stack *);
+	caps->stack = __alloc_percpu(size, __alignof__(u64));
 	KUNIT_ASSERT_TRUE(test, !!caps->stack);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, file_free_stack,
 							(void *)(uintptr_t)caps->stack), 0);
-	for_each_possible_cpu(cpu) {
-		struct perf_branch_stack *stack = kunit_kzalloc(test, size, GFP_KERNEL);
-
-		KUNIT_ASSERT_NOT_NULL(test, stack);
-		*per_cpu_ptr(caps->stack, cpu) = stack;
-	}
 }
 
 int fake_branch_init(struct kunit *test)
