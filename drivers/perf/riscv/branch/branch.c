@@ -10,24 +10,14 @@
  * each context switch. Call stacks are saved before, and restored when their task runs again.
  */
 
-#include <linux/bits.h>
-#include <linux/errno.h>
-#include <linux/list.h>
-#include <linux/minmax.h>
-#include <linux/perf_event.h>
-#include <linux/preempt.h>
-#include <linux/sched.h>
-#include <linux/smp.h>
-
 #include <kunit/static_stub.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
 
-#include "branch.h"
 #include "../compat.h"
 #include "../print.h"
 #include "state.h"
 #include "../update.h"
-
-/* --- what is recorded --- */
 
 static u64 branch_union(const struct riscv_pmu_hart *hart)
 {
@@ -112,11 +102,11 @@ void riscv_pmu_branch_use_sched_task(struct pmu *pmu, bool watch)
 
 /*
  * Records for an event that has a counter. The first event on a hart clears the records, which may
- * be of another task. A further event need not clear them: they are of the running task, and its
- * samples show only what its filters select.
+ * be of another task. For a further event they are of the running task, and its samples show only
+ * what its filters select.
  *
  * Returns -EAGAIN if this hart cannot record what the event wants, or not together with what others
- * want: perf tries again when it rotates its events. Context: interrupts off, during an update.
+ * want: perf tries again when it rotates its events.
  */
 int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
@@ -158,8 +148,6 @@ void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *e
 		riscv_pmu_branch_use_sched_task(ev->event->pmu, false);
 }
 
-/* --- context switches --- */
-
 static void branch_save(const struct riscv_pmu *pmu, struct riscv_pmu_branch_ctx *ctx)
 {
 	unsigned long select = riscv_pmu_csr_branch_begin();
@@ -171,21 +159,13 @@ static void branch_save(const struct riscv_pmu *pmu, struct riscv_pmu_branch_ctx
 		record->source = riscv_pmu_csr_branch_source(n);
 		if (!(record->source & PMU_BRANCH_VALID))
 			break;
-		record->target = riscv_pmu_csr_branch_target();
-		record->data = riscv_pmu_csr_branch_data();
+		record->target = riscv_pmu_csr_branch_read(PMU_CSR_SIREG2);
+		record->data = riscv_pmu_csr_branch_read(PMU_CSR_SIREG3);
 	}
 	riscv_pmu_csr_branch_end(select);
 	ctx->nr = n;
 	ctx->status = riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_WRPTR;
 	ctx->switches = branch_count_switches();
-}
-
-static void branch_write(unsigned long n, const struct riscv_pmu_branch_record *record)
-{
-	riscv_pmu_csr_branch_write(CSR_SISELECT, PMU_ISELECT_BRANCH + n);
-	riscv_pmu_csr_branch_write(CSR_SIREG, record->source);
-	riscv_pmu_csr_branch_write(PMU_CSR_SIREG2, record->target);
-	riscv_pmu_csr_branch_write(PMU_CSR_SIREG3, record->data);
 }
 
 /*
@@ -200,19 +180,14 @@ static void branch_restore(struct riscv_pmu_hart *hart, const struct riscv_pmu_b
 	riscv_pmu_csr_branch_write_ctl(0);
 	branch_clear(hart);
 	riscv_pmu_csr_branch_write_status(ctx->status | frozen);
-	for (unsigned long n = 0; n < min_t(u64, ctx->nr, hart->pmu->branch.depth); n++)
-		branch_write(n, &ctx->records[n]);
+	for (unsigned long n = 0; n < min_t(u64, ctx->nr, hart->pmu->branch.depth); n++) {
+		riscv_pmu_csr_branch_write(CSR_SISELECT, PMU_ISELECT_BRANCH + n);
+		riscv_pmu_csr_branch_write(CSR_SIREG, ctx->records[n].source);
+		riscv_pmu_csr_branch_write(PMU_CSR_SIREG2, ctx->records[n].target);
+		riscv_pmu_csr_branch_write(PMU_CSR_SIREG3, ctx->records[n].data);
+	}
 	riscv_pmu_csr_branch_end(select);
 	riscv_pmu_csr_branch_write_ctl(hart->branch.ctl & hart->pmu->branch.ctl);
-}
-
-static void branch_switch_in(struct riscv_pmu_hart *hart, const struct riscv_pmu_branch_ctx *ctx)
-{
-	if (ctx && ctx->switches == branch_count_switches())
-		branch_restore(hart, ctx);
-	else
-		branch_clear(hart);
-	branch_set_task(hart);
 }
 
 /*
@@ -231,10 +206,17 @@ void riscv_pmu_branch_switch(struct perf_event_pmu_context *pmu_ctx, bool sched_
 		return;
 
 	ctx = hart->branch.ctl & PMU_SCTRCTL_RASEMU ? riscv_pmu_task_data(pmu_ctx) : NULL;
-	if (sched_in)
-		branch_switch_in(hart, ctx);
-	else if (ctx)
-		branch_save(pmu, ctx);
+	if (!sched_in) {
+		if (ctx)
+			branch_save(pmu, ctx);
+		return;
+	}
+
+	if (ctx && ctx->switches == branch_count_switches())
+		branch_restore(hart, ctx);
+	else
+		branch_clear(hart);
+	branch_set_task(hart);
 }
 
 /*
@@ -254,8 +236,6 @@ bool riscv_pmu_branch_check_current(struct riscv_pmu_hart *hart, const struct pe
 
 	return branch_check_task(hart);
 }
-
-/* --- harts --- */
 
 /* Whether this hart has the records and filters of the hart that was probed. */
 static bool branch_is_equal(const struct riscv_pmu_branch_caps *probed)

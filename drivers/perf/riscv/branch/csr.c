@@ -5,9 +5,6 @@
  */
 
 #include <kunit/static_stub.h>
-#include <linux/bits.h>
-#include <linux/errno.h>
-#include <linux/init.h>
 #include <linux/jump_label.h>
 #include <linux/log2.h>
 #include <linux/percpu.h>
@@ -30,17 +27,18 @@ static void csr_branch_ignore_guests(void)
 }
 
 /*
- * The functions below return 0, or the number of the CSR (RISCV_PMU_CSR_SCTRCLR) whose access
- * traps: M-mode may not let S-mode use CTR (mstateen0.CTR of Smstateen). Each CSR is tried, because
- * some may be allowed while others are not: siselect and sireg have a bit of their own in
- * mstateen0.
+ * Turns recording off, sets the depth, clears all records, and selects one of them.
+ *
+ * This and the next functions return 0, or the number of the CSR (RISCV_PMU_CSR_SCTRCLR) whose
+ * access traps: M-mode may not let S-mode use CTR (mstateen0.CTR of Smstateen). Each CSR is tried,
+ * because siselect and sireg have a bit of their own in mstateen0.
  */
-
-/* Turns recording off, sets the depth, clears all records, and selects one of them. */
-static unsigned int csr_branch_clear_all(unsigned int depth, unsigned int *found)
+static unsigned int csr_branch_clear_all(unsigned int depth, unsigned int *found,
+					 unsigned long *select)
 {
 	unsigned long code = ilog2(depth / PMU_SCTRDEPTH_MIN), value;
-	unsigned int trap = riscv_pmu_csr_try_write(CSR_SISELECT, PMU_ISELECT_BRANCH) ?:
+	unsigned int trap = riscv_pmu_csr_try_read(CSR_SISELECT, select) ?:
+			    riscv_pmu_csr_try_write(CSR_SISELECT, PMU_ISELECT_BRANCH) ?:
 			    riscv_pmu_csr_try_write(PMU_CSR_SCTRCTL, 0) ?:
 			    riscv_pmu_csr_try_write(PMU_CSR_SCTRDEPTH, code) ?:
 			    riscv_pmu_csr_try_read(PMU_CSR_SCTRSTATUS, &value) ?:
@@ -89,16 +87,12 @@ static unsigned int csr_branch_find_fields(struct riscv_pmu_branch_caps *caps)
 /* Finds out what this hart can record, all but the stack. Leaves recording off and no records. */
 unsigned int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsigned int depth)
 {
-	unsigned long select;
+	unsigned long select = 0;
 	unsigned int trap;
 
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_probe, caps, depth);
 
-	trap = riscv_pmu_csr_try_read(CSR_SISELECT, &select);
-	if (trap)
-		return trap;
-
-	trap = csr_branch_clear_all(depth, &caps->depth) ?: csr_branch_find_ctl(caps) ?:
+	trap = csr_branch_clear_all(depth, &caps->depth, &select) ?: csr_branch_find_ctl(caps) ?:
 	       csr_branch_find_fields(caps);
 	return riscv_pmu_csr_try_write(CSR_SISELECT, select) ?: trap;
 }
@@ -106,16 +100,12 @@ unsigned int riscv_pmu_csr_branch_probe(struct riscv_pmu_branch_caps *caps, unsi
 /* Leaves recording off and no records. -EINVAL: the hart has another number than was probed. */
 int riscv_pmu_csr_branch_reset(unsigned int depth)
 {
+	unsigned long select = 0;
 	unsigned int trap, found;
-	unsigned long select;
 
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_branch_reset, depth);
 
-	trap = riscv_pmu_csr_try_read(CSR_SISELECT, &select);
-	if (trap)
-		return trap;
-
-	trap = csr_branch_clear_all(depth, &found);
+	trap = csr_branch_clear_all(depth, &found, &select);
 	trap = riscv_pmu_csr_try_write(CSR_SISELECT, select) ?: trap;
 	if (trap)
 		return trap;
@@ -130,7 +120,7 @@ static DEFINE_PER_CPU(bool, csr_branch_clears_for_guests);
 /* sctrctl of the host, while a guest runs */
 static DEFINE_PER_CPU(unsigned long, csr_branch_host_ctl);
 
-/* Guests can access the records: called at boot, before riscv_pmu_csr_branch_clear_for_guests(). */
+/* Called at boot, before riscv_pmu_csr_branch_clear_for_guests(). */
 void __init riscv_pmu_csr_branch_note_guest_access(void)
 {
 	static_branch_enable(&csr_branch_guest_access);

@@ -3,13 +3,8 @@
 #ifndef _RISCV_PMU_CSR_BRANCH_H
 #define _RISCV_PMU_CSR_BRANCH_H
 
-#include <linux/bits.h>
-#include <linux/types.h>
-
-#include <asm/csr.h>
 #include <asm/pmu_csr.h>
 
-#include "../backend.h"
 #include "../csr.h"
 
 /* Traps and returns from traps: the only transfers that can change the privilege mode */
@@ -21,16 +16,11 @@
 #define RISCV_PMU_BRANCH_INH	(RISCV_PMU_BRANCH_TRAPS | PMU_SCTRCTL_TYPE(PMU_BRANCH_TAKEN) | \
 				 GENMASK_ULL(47, 40))
 
-/**
- * struct riscv_pmu_branch_record - one record, as the hardware has it
- * @source:	address of the branch, with PMU_BRANCH_VALID
- * @target:	address of its target, with PMU_BRANCH_MISPREDICTED
- * @data:	its type and its cycles
- */
+/* One record, as the hardware has it */
 struct riscv_pmu_branch_record {
-	u64	source;
-	u64	target;
-	u64	data;
+	u64	source;	/* address of the branch, with PMU_BRANCH_VALID */
+	u64	target;	/* address of its target, with PMU_BRANCH_MISPREDICTED */
+	u64	data;	/* its type and its cycles */
 };
 
 void riscv_pmu_csr_branch_hide(void);
@@ -59,7 +49,7 @@ static __always_inline void riscv_pmu_csr_branch_clear(void)
 }
 #endif
 
-/* Sets what this hart records: PMU_SCTRCTL_* bits; 0: nothing. */
+/* Sets what this hart records; 0: nothing. */
 static __always_inline void riscv_pmu_csr_branch_write_ctl(u64 ctl)
 {
 	riscv_pmu_csr_branch_write(PMU_CSR_SCTRCTL, ctl);
@@ -87,22 +77,11 @@ static __always_inline void riscv_pmu_csr_branch_end(unsigned long select)
 	riscv_pmu_csr_branch_write(CSR_SISELECT, select);
 }
 
-/* Selects record n, 0 is the newest, and reads its &riscv_pmu_branch_record.source; 0: no more. */
+/* Selects record n, 0 is the newest, and reads its source; 0: no more. */
 static __always_inline u64 riscv_pmu_csr_branch_source(unsigned long n)
 {
 	riscv_pmu_csr_branch_write(CSR_SISELECT, PMU_ISELECT_BRANCH + n);
 	return riscv_pmu_csr_branch_read(CSR_SIREG);
-}
-
-/* &riscv_pmu_branch_record.target and .data of the selected record */
-static __always_inline u64 riscv_pmu_csr_branch_target(void)
-{
-	return riscv_pmu_csr_branch_read(PMU_CSR_SIREG2);
-}
-
-static __always_inline u64 riscv_pmu_csr_branch_data(void)
-{
-	return riscv_pmu_csr_branch_read(PMU_CSR_SIREG3);
 }
 
 #endif /* _RISCV_PMU_CSR_BRANCH_H */

@@ -5,12 +5,8 @@
  * its event does not want.
  */
 
-#include <linux/array_size.h>
-#include <linux/errno.h>
 #include <linux/perf_event.h>
-#include <linux/types.h>
 
-#include "branch.h"
 #include "../ebb/ebb.h"
 #include "../group.h"
 #include "state.h"
@@ -30,14 +26,14 @@
 
 #define TYPE(type)	PMU_SCTRCTL_TYPE(PMU_BRANCH_##type)
 
-/* The types of transfers (PMU_SCTRCTL_TYPE() bits) that a filter of perf selects */
-struct branch_filter {
+/*
+ * The types of transfers that a filter of perf selects. A co-routine swap is a return and a call in
+ * one instruction (Smctr, "Transfer Types").
+ */
+static const struct {
 	u64 filter;
 	u64 types;
-};
-
-/* A co-routine swap is a return and a call in one instruction (Smctr, "Transfer Types"). */
-static const struct branch_filter branch_filters[] = {
+} branch_filters[] = {
 	{ PERF_SAMPLE_BRANCH_ANY,	 RISCV_PMU_BRANCH_INH },
 	{ PERF_SAMPLE_BRANCH_ANY_CALL,	 TYPE(IND_CALL) | TYPE(CALL) | TYPE(CORO_SWAP) |
 					 TYPE(EXCEPTION) },
@@ -51,10 +47,9 @@ static const struct branch_filter branch_filters[] = {
 };
 
 /*
- * The modes that perf's core sets in branch_sample_type if the user sets none. The driver cannot
- * tell who has set them. So if the modes are these, it ignores PERF_SAMPLE_BRANCH_HV (machine mode
- * is never recorded), and PERF_SAMPLE_BRANCH_KERNEL of a call stack; otherwise it refuses these
- * bits.
+ * The modes that perf's core sets in branch_sample_type if the user sets none. If the modes are
+ * these, the driver ignores PERF_SAMPLE_BRANCH_HV (machine mode is never recorded), and
+ * PERF_SAMPLE_BRANCH_KERNEL of a call stack; otherwise it refuses these bits.
  */
 static u64 branch_default_modes(const struct perf_event_attr *attr)
 {
@@ -68,6 +63,11 @@ static u64 branch_default_modes(const struct perf_event_attr *attr)
 		modes |= PERF_SAMPLE_BRANCH_HV;
 
 	return modes;
+}
+
+static bool branch_is_call_stack(const struct perf_event_attr *attr)
+{
+	return attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
 }
 
 /*
@@ -84,7 +84,7 @@ static u64 branch_modes(const struct perf_event_attr *attr)
 	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_USER && !attr->exclude_user)
 		modes |= PMU_SCTRCTL_U;
 	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_KERNEL && !attr->exclude_kernel &&
-	    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+	    !branch_is_call_stack(attr))
 		modes |= PMU_SCTRCTL_S;
 
 	return modes;
@@ -108,7 +108,7 @@ static bool branch_is_supported(const struct perf_event_attr *attr)
 
 	if (type & ~(u64)BRANCH_SUPPORTED)
 		return false;
-	if (type & PERF_SAMPLE_BRANCH_CALL_STACK)
+	if (branch_is_call_stack(attr))
 		refused |= PERF_SAMPLE_BRANCH_KERNEL;
 
 	return !(type & refused) ||
@@ -117,14 +117,13 @@ static bool branch_is_supported(const struct perf_event_attr *attr)
 
 static u64 branch_event_ctl(const struct perf_event_attr *attr)
 {
-	u64 modes = branch_modes(attr);
-	u64 types = branch_types(attr->branch_sample_type);
+	u64 modes = branch_modes(attr), types = branch_types(attr->branch_sample_type);
 	u64 ctl = modes | PMU_SCTRCTL_LCOFIFRZ;
 
 	/* Each trap, and each return from one, has an end outside user mode. */
 	if (modes == PMU_SCTRCTL_U)
 		types &= ~RISCV_PMU_BRANCH_TRAPS;
-	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+	if (branch_is_call_stack(attr))
 		ctl |= PMU_SCTRCTL_RASEMU;
 
 	return ctl | (RISCV_PMU_BRANCH_INH & ~types);
@@ -153,23 +152,10 @@ static u64 branch_unfiltered(const struct riscv_pmu_branch_caps *caps,
 	return ctl & PMU_SCTRCTL_S ? inhibits : inhibits & ~RISCV_PMU_BRANCH_TRAPS;
 }
 
-/* If records have no type (Smctr: it is optional), only the hardware can filter by type. */
-static bool branch_is_filtered(const struct riscv_pmu_branch_caps *caps,
-			       const struct perf_event_attr *attr)
-{
-	return caps->has_types || !(branch_wants_ecalls(attr) || branch_unfiltered(caps, attr));
-}
-
-static bool branch_is_call_stack(const struct perf_event *event)
-{
-	return event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
-}
-
 /**
  * riscv_pmu_branch_check() - check which branches an event wants recorded
  * @event:	an event; its attributes are user input
  *
- * Context: process.
  * Return: 0, also for an event without branch records; -EOPNOTSUPP if this machine cannot record
  * what the event wants; -EINVAL if the attributes contradict each other.
  */
@@ -182,15 +168,18 @@ int riscv_pmu_branch_check(struct perf_event *event)
 		return 0;
 	if (!caps->depth || !branch_is_supported(attr))
 		return -EOPNOTSUPP;
-	if (branch_is_call_stack(event) && !(caps->ctl & PMU_SCTRCTL_RASEMU))
+	if (branch_is_call_stack(attr) && !(caps->ctl & PMU_SCTRCTL_RASEMU))
 		return -EOPNOTSUPP;
 	/* The emulation of a call stack (RASEMU) ignores the filters of types. */
-	if (branch_is_call_stack(event) && attr->branch_sample_type & BRANCH_FILTERS)
+	if (branch_is_call_stack(attr) && attr->branch_sample_type & BRANCH_FILTERS)
 		return -EINVAL;
 	if (!branch_modes(attr) || !branch_types(attr->branch_sample_type))
 		return -EINVAL;
+	/* If records have no type (Smctr: it is optional), only the hardware can filter by type. */
+	if (!caps->has_types && (branch_wants_ecalls(attr) || branch_unfiltered(caps, attr)))
+		return -EOPNOTSUPP;
 
-	return branch_is_filtered(caps, attr) ? 0 : -EOPNOTSUPP;
+	return 0;
 }
 
 /*
@@ -228,30 +217,9 @@ static bool branch_fits_group(const struct perf_event *event)
 	return true;
 }
 
-/*
- * Whether the interrupt that samples the event, a timer's or a vendor's, leaves the records
- * unfrozen. Then the branches of its handler overwrite those of the kernel.
- */
-static bool branch_lacks_freeze(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
-{
-	return ev->flags & RISCV_PMU_EV_POLLED || pmu->hwirq != RV_IRQ_PMU ||
-	       !(pmu->branch.ctl & PMU_SCTRCTL_LCOFIFRZ);
-}
-
-/*
- * Whether perf has to call riscv_pmu_branch_switch() for an event. An event of a single task is
- * removed when that task is switched out, which clears the records as well, and takes half the
- * instructions. An inherited event may stay when a related task runs next.
- */
-static bool branch_needs_sched_task(const struct perf_event *event)
-{
-	return !(event->attach_state & PERF_ATTACH_TASK) || event->attr.inherit ||
-	       branch_is_call_stack(event);
-}
-
 /**
  * riscv_pmu_branch_init_event() - initialise the branch_* fields of an event
- * @event:	an event that has passed riscv_pmu_branch_check(), its &perf_event.pmu_private set
+ * @event:	an event that has passed riscv_pmu_branch_check(), its pmu_private set
  *
  * Return: 0; -EOPNOTSUPP if it has records of the kernel and nothing freezes the records for its
  * samples; -EINVAL if its group wants records that cannot be combined with its own.
@@ -265,7 +233,13 @@ int riscv_pmu_branch_init_event(struct perf_event *event)
 		return 0;
 
 	ev->branch_ctl = branch_event_ctl(&event->attr);
-	if (ev->branch_ctl & PMU_SCTRCTL_S && branch_lacks_freeze(pmu, ev))
+	/*
+	 * A timer's or a vendor's interrupt leaves the records unfrozen: the branches of its
+	 * handler overwrite those of the kernel.
+	 */
+	if (ev->branch_ctl & PMU_SCTRCTL_S &&
+	    (ev->flags & RISCV_PMU_EV_POLLED || pmu->hwirq != RV_IRQ_PMU ||
+	     !(pmu->branch.ctl & PMU_SCTRCTL_LCOFIFRZ)))
 		return -EOPNOTSUPP;
 	if (!branch_fits_group(event))
 		return -EINVAL;
@@ -276,9 +250,15 @@ int riscv_pmu_branch_init_event(struct perf_event *event)
 	if (branch_unfiltered(&pmu->branch, &event->attr))
 		ev->flags |= RISCV_PMU_EV_BRANCH_CHECK;
 	riscv_pmu_branch_set_read_flags(&pmu->branch, ev);
-	if (branch_needs_sched_task(event))
+	/*
+	 * An event of a single task is removed when that task is switched out, which clears the
+	 * records as well, and takes half the instructions. An inherited event may stay when a
+	 * related task runs next.
+	 */
+	if (!(event->attach_state & PERF_ATTACH_TASK) || event->attr.inherit ||
+	    branch_is_call_stack(&event->attr))
 		ev->flags |= RISCV_PMU_EV_BRANCH_SWITCH;
-	if (branch_is_call_stack(event))
+	if (branch_is_call_stack(&event->attr))
 		event->attach_state |= PERF_ATTACH_TASK_DATA;
 	return 0;
 }

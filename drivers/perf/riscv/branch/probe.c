@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Finds the branch records of the harts (Ssctr) at boot.
- */
+/* Finds the branch records of the harts (Ssctr) at boot. */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
-#include <linux/cpumask.h>
-#include <linux/init.h>
-#include <linux/irqflags.h>
 #include <linux/log2.h>
 #include <linux/moduleparam.h>
-#include <linux/percpu.h>
 #include <linux/perf_event.h>
-#include <linux/printk.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 
 #include <asm/cpufeature.h>
 
-#include "branch.h"
 #include "../compat.h"
 #include "../fault.h"
 #include "../platform/platform.h"
@@ -53,10 +44,8 @@ static unsigned int __init branch_wanted_depth(void)
 	return BRANCHES_DEFAULT;
 }
 
-/* What branch_probe_here() gets, and finds: the wanted number of records, the hart's, and a trap */
 struct branch_probe_args {
-	unsigned int depth;
-	struct riscv_pmu_branch_caps caps;
+	struct riscv_pmu_branch_caps caps;	/* with the wanted depth; found: the hart's */
 	unsigned int trap;
 };
 
@@ -64,7 +53,7 @@ static void __init branch_probe_here(void *data)
 {
 	struct branch_probe_args *args = data;
 
-	args->trap = riscv_pmu_csr_branch_probe(&args->caps, args->depth);
+	args->trap = riscv_pmu_csr_branch_probe(&args->caps, args->caps.depth);
 }
 
 /*
@@ -117,10 +106,10 @@ static const char *__init branch_why_trapped(unsigned int cpu, unsigned int trap
 
 static const char *__init branch_find(struct riscv_pmu *pmu)
 {
-	struct branch_probe_args args = { .depth = branch_wanted_depth() };
+	struct branch_probe_args args = { .caps.depth = branch_wanted_depth() };
 	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
 
-	if (!args.depth)
+	if (!args.caps.depth)
 		return "riscv_pmu.branches=0";
 	if (branch_count_harts(pmu) != cpumask_weight(&pmu->cpus))
 		return "not all harts of this PMU have ssctr and sscsrind in the devicetree";
@@ -144,9 +133,7 @@ static const char *__init branch_find(struct riscv_pmu *pmu)
  * riscv_pmu_branch_probe() - find the branch records of a PMU's harts
  * @pmu:	the PMU, its harts known; if none can be used, &riscv_pmu_branch_caps.depth stays 0
  *
- * A machine without Ssctr gets no message.
- *
- * Context: process, at boot, before riscv_pmu_hotplug_init().
+ * A machine without Ssctr gets no message. riscv_pmu_hotplug_init() is called later.
  */
 void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
 {
@@ -159,8 +146,7 @@ void __init riscv_pmu_branch_probe(struct riscv_pmu *pmu)
 	 * With Smstateen, each access by a guest traps, because KVM never sets hstateen0.CTR; but
 	 * QEMU 10.0.2 lets guests read records through siselect.
 	 */
-	if (pmu->guests &&
-	    (pmu->is_qemu || !riscv_isa_extension_available(NULL, SMSTATEEN)))
+	if (pmu->guests && (pmu->is_qemu || !riscv_isa_extension_available(NULL, SMSTATEEN)))
 		riscv_pmu_csr_branch_note_guest_access();
 	why = branch_find(pmu);
 	if (why)

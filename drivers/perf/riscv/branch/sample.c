@@ -5,13 +5,9 @@
  */
 
 #include <linux/bitfield.h>
-#include <linux/build_bug.h>
-#include <linux/kernel.h>
-#include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/uaccess.h>
 
-#include "branch.h"
 #include "state.h"
 #include "../update.h"
 
@@ -49,8 +45,6 @@ static bool sample_is_kernel(u64 address)
 	return (s64)address < 0;
 }
 
-/* --- exceptions --- */
-
 #define INFO_SYSCALL		FIELD_PREP(INFO_TYPE, PERF_BR_SYSCALL)
 #define INFO_UNKNOWN		FIELD_PREP(INFO_TYPE, PERF_BR_UNKNOWN)
 #define INFO_FAULT(type)	(FIELD_PREP(INFO_TYPE, PERF_BR_EXTEND_ABI) |	\
@@ -60,37 +54,31 @@ static bool sample_is_kernel(u64 address)
 /* An instruction of 32 bits has these bits set, and its opcode in bits 6:0. */
 #define INSN_IS_LONG		0x3
 #define INSN_OPCODE		GENMASK(6, 0)
-#define INSN_LOAD		0x03
-#define INSN_LOAD_FP		0x07
-#define INSN_STORE		0x23
-#define INSN_STORE_FP		0x27
-#define INSN_AMO		0x2f
-/*
- * A compressed instruction has its quadrant in bits 1:0, and a function in bits 15:13. Loads and
- * stores are all of quadrant 0 but function 0, and all of quadrant 2 but 0 and 4 (Unprivileged ISA,
- * "RVC Instruction Set Listings" and "Zc*").
- */
+/* A compressed instruction has its quadrant in bits 1:0, and a function in bits 15:13. */
 #define INSN_QUADRANT		GENMASK(1, 0)
 #define INSN_FUNCTION		GENMASK(15, 13)
 
-static bool sample_short_insn_is_data(u32 insn)
-{
-	u32 quadrant = FIELD_GET(INSN_QUADRANT, insn), function = FIELD_GET(INSN_FUNCTION, insn);
-
-	return (quadrant == 0 && function) || (quadrant == 2 && function & 3);
-}
-
+/*
+ * Loads and stores. Of the compressed ones, they are all of quadrant 0 but function 0, and all of
+ * quadrant 2 but 0 and 4 (Unprivileged ISA, "RVC Instruction Set Listings" and "Zc*").
+ */
 static bool sample_insn_is_data(u32 insn)
 {
-	if ((insn & INSN_IS_LONG) != INSN_IS_LONG)
-		return sample_short_insn_is_data(insn);
+	switch (insn & INSN_QUADRANT) {
+	case 0:
+		return FIELD_GET(INSN_FUNCTION, insn);
+	case 1:
+		return false;
+	case 2:
+		return FIELD_GET(INSN_FUNCTION, insn) & 3;
+	}
 
 	switch (insn & INSN_OPCODE) {
-	case INSN_LOAD:
-	case INSN_LOAD_FP:
-	case INSN_STORE:
-	case INSN_STORE_FP:
-	case INSN_AMO:
+	case 0x03: /* LOAD */
+	case 0x07: /* LOAD-FP */
+	case 0x23: /* STORE */
+	case 0x27: /* STORE-FP */
+	case 0x2f: /* AMO */
 		return true;
 	}
 
@@ -131,8 +119,6 @@ static u64 sample_exception_info(u64 address)
 
 	return sample_insn_is_data(insn) ? INFO_FAULT(DATA) : INFO_UNKNOWN;
 }
-
-/* --- records --- */
 
 /* How the records of an event are read: &riscv_pmu_event.branch_read_flags, and READ_CHECK */
 #define READ_TRAPS	BIT(0)	/* traps are recorded: skip records with an address of 0 */
@@ -180,9 +166,8 @@ static u64 sample_type_info(u64 from, u64 data)
 
 static u64 sample_priv_info(u64 to)
 {
-	unsigned int priv = sample_is_kernel(to) ? PERF_BR_PRIV_KERNEL : PERF_BR_PRIV_USER;
-
-	return FIELD_PREP(INFO_PRIV, priv);
+	return sample_is_kernel(to) ? FIELD_PREP(INFO_PRIV, PERF_BR_PRIV_KERNEL) :
+				      FIELD_PREP(INFO_PRIV, PERF_BR_PRIV_USER);
 }
 
 static u64 sample_mode_of(u64 address)
@@ -222,12 +207,12 @@ static __always_inline unsigned int sample_read(const struct riscv_pmu_event *ev
 
 		if (!(source & PMU_BRANCH_VALID))
 			break;
-		target = riscv_pmu_csr_branch_target();
+		target = riscv_pmu_csr_branch_read(PMU_CSR_SIREG2);
 		to = target & ~PMU_BRANCH_MISPREDICTED;
 		if (how & READ_TRAPS && (!from || !to))
 			continue;
 		if (how & (READ_CHECK | READ_CYCLES | READ_TYPES))
-			data = riscv_pmu_csr_branch_data();
+			data = riscv_pmu_csr_branch_read(PMU_CSR_SIREG3);
 		if (how & READ_CHECK && !sample_is_wanted(ev, from, to, data)) {
 			if (how & READ_CYCLES && (void *)entry > (void *)entries)
 				sample_add_cycles(&entry[-1][2], data);
@@ -316,22 +301,6 @@ void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,
 		ev->branch_read_flags |= READ_PRIVS;
 }
 
-/*
- * A timer's interrupt does not freeze the records. If they are of the kernel, too, for another
- * event, the branches of this function would overwrite them.
- */
-static unsigned int sample_read_polled(const struct riscv_pmu_event *ev, unsigned long depth,
-				       u64 ctl, struct perf_branch_entry *entries)
-{
-	unsigned long status = riscv_pmu_csr_branch_status();
-	unsigned int nr;
-
-	riscv_pmu_csr_branch_write_status(status | PMU_SCTRSTATUS_FROZEN);
-	nr = sample_read_records(ev, depth, ctl, entries);
-	riscv_pmu_csr_branch_write_status(status);
-	return nr;
-}
-
 /* Reads the records that an event wants, newest first; valid until the next call on this hart. */
 struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu_hart *hart,
 						const struct riscv_pmu_event *ev)
@@ -341,19 +310,28 @@ struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu_hart *hart,
 	u64 ctl = hart->branch.other_records ? 0 : hart->branch.ctl;
 	unsigned int depth = hart->pmu->branch.depth;
 
-	/*
-	 * Nothing freezes the records if the overflow does not trap: because another interrupt is
-	 * being handled (the AIA's handler reads stopi in a loop), or for an NMI that waited. Then
-	 * those of the kernel are of the handler, and change while they are read.
-	 */
-	if (unlikely(ev->flags & RISCV_PMU_EV_POLLED))
-		stack->nr = sample_read_polled(ev, depth, ctl, stack->entries);
-	else if (hart->branch.ctl & PMU_SCTRCTL_S &&
-		 unlikely(!(riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN)))
-		stack->nr = 0;
-	else
-		stack->nr = sample_read_records(ev, depth, ctl, stack->entries);
+	if (unlikely(ev->flags & RISCV_PMU_EV_POLLED)) {
+		unsigned long status = riscv_pmu_csr_branch_status();
 
+		/*
+		 * A timer's interrupt does not freeze the records. If they are of the kernel, too,
+		 * for another event, the branches of this function would overwrite them.
+		 */
+		riscv_pmu_csr_branch_write_status(status | PMU_SCTRSTATUS_FROZEN);
+		stack->nr = sample_read_records(ev, depth, ctl, stack->entries);
+		riscv_pmu_csr_branch_write_status(status);
+		return stack;
+	}
+
+	/*
+	 * Nothing freezes the records if the overflow does not trap: another interrupt is being
+	 * handled (the AIA's handler reads stopi in a loop), or an NMI has waited. Then those of
+	 * the kernel are of the handler, and change while they are read.
+	 */
+	stack->nr = 0;
+	if (!(hart->branch.ctl & PMU_SCTRCTL_S) ||
+	    likely(riscv_pmu_csr_branch_status() & PMU_SCTRSTATUS_FROZEN))
+		stack->nr = sample_read_records(ev, depth, ctl, stack->entries);
 	return stack;
 }
 
@@ -365,8 +343,6 @@ struct perf_branch_stack *riscv_pmu_branch_read(struct riscv_pmu_hart *hart,
  *
  * If there are none to show, the sample has an empty list: without a list, perf's core omits
  * hw_idx, and the perf tool, which expects it, cannot read the rest of the file.
- *
- * Context: hard interrupt or NMI.
  */
 void riscv_pmu_branch_save_sample(struct riscv_pmu_hart *hart, struct perf_event *event,
 				  struct perf_sample_data *data)

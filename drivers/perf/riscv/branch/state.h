@@ -3,23 +3,18 @@
 #ifndef _RISCV_PMU_BRANCH_STATE_H
 #define _RISCV_PMU_BRANCH_STATE_H
 
-#include "../pmu.h"
 #include "branch.h"
-#include "csr.h"
 
-/**
- * struct riscv_pmu_branch_ctx - the call stack of a task that is not running
- * @switches:	how often the task had been switched out when this was saved: if that has changed,
- *		the task has run without being recorded, and the call stack is stale
- * @status:	sctrstatus.WRPTR
- * @nr:		number of records
- * @records:	the records, the newest first
- */
+/* The call stack of a task that is not running */
 struct riscv_pmu_branch_ctx {
+	/*
+	 * How often the task had been switched out when this was saved: if that has changed, the
+	 * task has run without being recorded, and the call stack is stale.
+	 */
 	u64	switches;
-	u64	status;
-	u64	nr;
-	struct riscv_pmu_branch_record records[];
+	u64	status;		/* sctrstatus.WRPTR */
+	u64	nr;		/* number of records */
+	struct riscv_pmu_branch_record records[];	/* the newest first */
 };
 
 /*
