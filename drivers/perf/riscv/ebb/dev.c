@@ -4,20 +4,61 @@
  * handler by ioctl().
  */
 
-#include <linux/cleanup.h>
-#include <linux/fs.h>
-#include <linux/init.h>
-#include <linux/irqflags.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/refcount.h>
+#include <linux/pid.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <uapi/linux/riscv_ebb.h>
 
-#include "ebb.h"
+#include "../pmu.h"
 #include "task.h"
+
+/* The task exits, which wakes up its pidfds. The process may keep the page mapped for long. */
+static int ebb_task_exits(struct wait_queue_entry *exit, unsigned int mode, int sync, void *key)
+{
+	riscv_pmu_ebb_unpublish(container_of(exit, struct riscv_pmu_ebb, exit));
+	return 0;
+}
+
+/* Returns a page and the state of the current task, to be published or removed; or NULL. */
+struct riscv_pmu_ebb *riscv_pmu_ebb_new(void)
+{
+	struct riscv_pmu_ebb *ebb __free(kfree) = kzalloc(sizeof(*ebb), GFP_KERNEL_ACCOUNT);
+
+	if (ebb)
+		ebb->page = (struct riscv_ebb_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!ebb || !ebb->page)
+		return NULL;
+
+	ebb->page->version = RISCV_EBB_VERSION;
+	ebb->page->size = sizeof(*ebb->page);
+	ebb->pid = get_pid(task_pid(current));
+	ebb->mm = current->mm;
+	refcount_set(&ebb->maps, 1);
+	init_waitqueue_func_entry(&ebb->exit, ebb_task_exits);
+	add_wait_queue(&ebb->pid->wait_pidfd, &ebb->exit);
+	return_ptr(ebb);
+}
+
+static void ebb_free(struct rcu_head *rcu)
+{
+	struct riscv_pmu_ebb *ebb = container_of(rcu, struct riscv_pmu_ebb, rcu);
+
+	free_page((unsigned long)ebb->page);
+	put_pid(ebb->pid);
+	kfree(ebb);
+}
+
+/* Frees what no VMA maps any more, published or not, after interrupts that have found it. */
+void riscv_pmu_ebb_remove(struct riscv_pmu_ebb *ebb)
+{
+	remove_wait_queue(&ebb->pid->wait_pidfd, &ebb->exit);
+	riscv_pmu_ebb_unpublish(ebb);
+	call_rcu(&ebb->rcu, ebb_free);
+}
 
 static void ebb_vma_open(struct vm_area_struct *vma)
 {

@@ -14,6 +14,7 @@
 #include <linux/build_bug.h>
 #include <linux/cleanup.h>
 #include <linux/entry-common.h>
+#include <linux/hashtable.h>
 #include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/perf/riscv_ebb.h>
@@ -21,6 +22,7 @@
 #include <linux/rseq.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/thread_info.h>
 #include <linux/timex.h>
@@ -48,12 +50,57 @@ static_assert(sizeof(struct riscv_ebb_page) <= PAGE_SIZE);
 static_assert(sizeof(struct riscv_ebb_branch) == sizeof(struct perf_branch_entry));
 static_assert(offsetof(struct riscv_ebb_branch, to) == offsetof(struct perf_branch_entry, to));
 
+/* --- tasks --- */
+
+/* The key is the address of @pid, which users cannot choose, so the lists are short. */
+#define EBB_HASH_BITS	9
+static DEFINE_HASHTABLE(ebb_tasks, EBB_HASH_BITS);
+static DEFINE_SPINLOCK(ebb_lock);
+
+/* NULL if the task has no page, or has called exec since. Interrupts are off, or ebb_lock held. */
+struct riscv_pmu_ebb *riscv_pmu_ebb_of_current(void)
+{
+	const struct pid *pid = task_pid(current);
+	struct riscv_pmu_ebb *ebb;
+
+	hash_for_each_possible_rcu_notrace(ebb_tasks, ebb, node, (unsigned long)pid) {
+		/* After exec the task is another program, which has not registered a handler. */
+		if (ebb->pid == pid && ebb->mm == current->mm)
+			return ebb;
+	}
+
+	return NULL;
+}
+
+/* Lets the current task's overflows find its page; -EBUSY: the task has another one. */
+int riscv_pmu_ebb_publish(struct riscv_pmu_ebb *ebb)
+{
+	unsigned long flags;
+	bool is_new;
+
+	spin_lock_irqsave(&ebb_lock, flags);
+	is_new = !riscv_pmu_ebb_of_current();
+	if (is_new)
+		hash_add_rcu(ebb_tasks, &ebb->node, (unsigned long)ebb->pid);
+	spin_unlock_irqrestore(&ebb_lock, flags);
+	return is_new ? 0 : -EBUSY;
+}
+
+void riscv_pmu_ebb_unpublish(struct riscv_pmu_ebb *ebb)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ebb_lock, flags);
+	hash_del_rcu(&ebb->node);
+	spin_unlock_irqrestore(&ebb_lock, flags);
+}
+
+/* --- events --- */
+
 static unsigned int ebb_hpm(const struct perf_event *event)
 {
 	return __ffs64(event->attr.config2);
 }
-
-/* --- events --- */
 
 bool riscv_pmu_ebb_enabled __read_mostly = true;
 module_param_named(ebb, riscv_pmu_ebb_enabled, bool, 0444);
