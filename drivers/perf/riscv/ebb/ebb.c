@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event-based branches. A task has mapped a page and registered a handler (ebb/dev.c). When a
- * counter of one of its events overflows, the task's next return to user mode enters the handler.
+ * Event-based branches (EBBs). A task has mapped a page and registered a handler (ebb/dev.c). When
+ * a counter of one of its events overflows, the task's next return to user mode enters the handler.
  * The return address is kept in struct riscv_pmu_ebb; the page, which any thread of the process
  * can write, has a copy.
  *
@@ -10,28 +10,16 @@
  * at the overflow. While the handler runs, they are frozen, so that none is of the handler.
  */
 
-#include <linux/bits.h>
-#include <linux/build_bug.h>
-#include <linux/cleanup.h>
 #include <linux/entry-common.h>
 #include <linux/hashtable.h>
 #include <linux/moduleparam.h>
 #include <linux/perf_event.h>
-#include <linux/perf/riscv_ebb.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/rseq.h>
-#include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/spinlock.h>
-#include <linux/string.h>
-#include <linux/thread_info.h>
-#include <linux/timex.h>
-#include <linux/uaccess.h>
 #include <linux/uprobes.h>
 
-#include <asm/csr.h>
 #include <asm/delay.h>
-#include <asm/ptrace.h>
 #ifdef SR_ELP
 #include <asm/usercfi.h>
 #endif
@@ -40,7 +28,6 @@
 
 #include "../apply.h"
 #include "../branch/branch.h"
-#include "../counter.h"
 #include "ebb.h"
 #include "../group.h"
 #include "task.h"
@@ -176,7 +163,7 @@ static void ebb_revoke_period(struct perf_event *event)
 /*
  * Whether only events with EBBs are on this hart, to which another one is about to be added. perf's
  * core checks exclusive events against others of the same task, but not against pinned events of
- * the CPU. It does not add other events after an exclusive one.
+ * the CPU. It does not add others after an exclusive one.
  */
 bool riscv_pmu_ebb_is_alone(const struct riscv_pmu_hart *hart)
 {
@@ -223,11 +210,16 @@ static void ebb_stop(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 		ebb_note_overflow(ebb, event);
 }
 
-/* Stops the whole group, so that none of its events counts the handler. */
-static void ebb_pause(struct riscv_pmu_ebb *ebb, struct perf_event *event)
+/*
+ * An event's period has ended, and its next one has begun. Stops the whole group, so that none of
+ * its events counts the handler.
+ */
+static void ebb_overflow(struct riscv_pmu_ebb *ebb, struct perf_event *event, u32 now)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 
+	ebb_throttle(ebb, now);
+	ebb_note_overflow(ebb, event);
 	ebb_stop(ebb, leader);
 	for_each_sibling_event(sibling, leader) {
 		if (sibling->pmu == event->pmu)
@@ -236,37 +228,16 @@ static void ebb_pause(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 }
 
 /*
- * An event's period has ended, and its next one has begun: riscv_pmu_exit_to_user() branches on the
- * way to user mode. Returns false if the task has no page, so that the event counts on.
+ * Begins a new period, to which the events since the overflow belong. While periods are throttled,
+ * at least the throttled period is left.
  */
-static bool ebb_overflow(struct perf_event *event, u32 now)
-{
-	struct riscv_pmu_ebb *ebb = ebb_of_event(event);
-
-	if (!ebb) {
-		ebb_revoke_period(event);
-		return false;
-	}
-
-	ebb_throttle(ebb, now);
-	ebb_note_overflow(ebb, event);
-	ebb_pause(ebb, event);
-	return true;
-}
-
-/* Sets the distance to the next overflow: a new period, or what is left of the last one. */
 static void ebb_allow_again(struct riscv_pmu_ebb *ebb, struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;
-	s64 over = hwc->sample_period - local64_read(&hwc->period_left);
 	u64 bit = BIT_ULL(ebb_hpm(event));
+	s64 over = ebb->over & bit ? hwc->sample_period - local64_read(&hwc->period_left) : 0;
 
 	ebb_set_period(ebb, event);
-	/*
-	 * Events since the overflow belong to the new period. While periods are throttled, at least
-	 * the throttled period is left.
-	 */
-	over = ebb->over & bit ? over : 0;
 	local64_set(&hwc->period_left,
 		    max3((s64)hwc->sample_period - over, (s64)ebb->min_period, 1));
 	ebb->renew &= ~bit;
@@ -289,8 +260,7 @@ static void ebb_resume_records(struct riscv_pmu_ebb *ebb, struct riscv_pmu_hart 
 /*
  * An event with EBBs, of the task that runs here, is about to start. If it has no period, or a
  * handler has returned, takes the period from the task's page. If its period had ended when the
- * task was scheduled out, it overflows now. Returns false if it stays stopped until a handler
- * returns.
+ * task was scheduled out, it overflows now. Returns false if it stays stopped for a handler.
  */
 bool riscv_pmu_ebb_start(struct perf_event *event)
 {
@@ -314,7 +284,7 @@ bool riscv_pmu_ebb_start(struct perf_event *event)
 	if (ebb->renew & BIT_ULL(ebb_hpm(event)))
 		ebb_allow_again(ebb, event);
 	if (riscv_pmu_event_set_period(ev))
-		ebb_overflow(event, get_cycles());
+		ebb_overflow(ebb, event, get_cycles());
 
 	return !ebb->frozen;
 }
@@ -340,36 +310,38 @@ static const struct riscv_pmu_event *ebb_find_recording(const struct riscv_pmu_h
 	return ev && riscv_pmu_event_has_ebb(ev) ? ev : NULL;
 }
 
-/* Puts branch records into the current task's page, unless another thread has unmapped it. */
-static void ebb_save_branches(const struct perf_branch_stack *stack)
+/* Puts the branch records of a task's event into the task's page. */
+static void ebb_save_branches(struct riscv_pmu_ebb *ebb, const struct perf_branch_stack *stack)
 {
-	struct riscv_pmu_ebb *ebb = riscv_pmu_ebb_of_current();
 	u64 nr = min_t(u64, stack->nr, RISCV_EBB_MAX_BRANCHES);
-
-	if (!ebb)
-		return;
 
 	ebb->recorded = true;
 	memcpy(ebb->page->branches, stack->entries, nr * sizeof(*ebb->page->branches));
 	WRITE_ONCE(ebb->page->nr_branches, nr);
 }
 
-/* An event's next period has begun: have the task branch, instead of taking a sample. */
+/*
+ * An event's next period has begun. Instead of taking a sample, riscv_pmu_exit_to_user() branches
+ * on the way to user mode. If the task has no page, the event counts on.
+ */
 void riscv_pmu_ebb_handle_overflow(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
+	struct riscv_pmu_ebb *ebb = ebb_of_event(ev->event);
 	const struct riscv_pmu_event *recording;
 
 	hart->latched = 0;
-	if (!ebb_overflow(ev->event, hart->throttle.began)) {
+	if (!ebb) {
+		ebb_revoke_period(ev->event);
 		if (ev->state == RISCV_PMU_EVENT_ACTIVE)
 			riscv_pmu_event_rearm(hart, ev, riscv_pmu_event_period_left(ev));
 		return;
 	}
 
+	ebb_overflow(ebb, ev->event, hart->throttle.began);
 	hart->irq.ebb_taken = true;
 	recording = ebb_find_recording(hart);
 	if (recording)
-		ebb_save_branches(riscv_pmu_branch_read(hart, recording));
+		ebb_save_branches(ebb, riscv_pmu_branch_read(hart, recording));
 }
 
 /* None of the records is to be of the handler. */
@@ -435,19 +407,16 @@ static void ebb_restore_landing(const struct riscv_pmu_ebb *ebb, struct pt_regs 
 static unsigned long ebb_take(struct pt_regs *regs)
 {
 	struct riscv_ebb_page *page;
-	unsigned long handler;
 	struct riscv_pmu_ebb *ebb;
 
 	guard(irqsave)();
 	ebb = ebb_pending();
 	if (!ebb)
 		return 0;
+	if (ebb->handler & 1)
+		return ebb->handler;
 
 	page = ebb->page;
-	handler = ebb->handler;
-	if (handler & 1)
-		return handler;
-
 	ebb->pending = false;
 	ebb->inside = true;
 	ebb->pc = regs->epc;
@@ -459,8 +428,8 @@ static unsigned long ebb_take(struct pt_regs *regs)
 	WRITE_ONCE(page->pc, ebb->pc);
 	WRITE_ONCE(page->a7, ebb->a7);
 	/* The address need not be checked: user mode executes there. */
-	regs->epc = handler;
-	return handler;
+	regs->epc = ebb->handler;
+	return ebb->handler;
 }
 
 /*
