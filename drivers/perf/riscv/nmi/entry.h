@@ -11,59 +11,39 @@
 #ifndef __ASSEMBLER__
 
 #include <linux/irq_work.h>
-#include <linux/percpu.h>
 #include <linux/ptrace.h>
-#include <linux/sched.h>
 
-/**
- * struct riscv_pmu_nmi_frame - what the entry code saves
- * @regs:	the interrupted registers, except a6 and a7, which riscv_pmu_sse_read_regs() reads
- *		from the firmware
- * @scratch:	the interrupted sscratch: 0 in the kernel, except in parts of its entry and exit
- */
+/* What the entry code saves */
 struct riscv_pmu_nmi_frame {
+	/* The interrupted registers but a6 and a7: riscv_pmu_sse_read_regs() reads these. */
 	struct pt_regs	regs;
+	/* The interrupted sscratch: 0 in the kernel, except in parts of its entry and exit */
 	unsigned long	scratch;
 } __aligned(16);
 
-/**
- * struct riscv_pmu_nmi - a hart's state of NMIs
- * @stack:	where the entry code puts its frame
- * @sp:		the interrupted sp, while the entry code saves the registers
- * @guest:	the task whose KVM guest may be running, or NULL
- * @guest_overflow:	@work has to handle an overflow from the time when a guest ran
- * @noted:	an overflow came while @holds was not 0
- * @holds:	sections of riscv_pmu_nmi_hold() in progress
- * @work:	handles a deferred overflow as soon as interrupts are on
- * @to_measure:	number of injected NMIs that are still to be measured, and do nothing else
- * @exit_regs:	the registers for a sample of the kernel's exit code
- * @nmis:	NMIs since boot, except those that were measured
- * @deferred:	those of @nmis whose overflows were left to @work
- */
+/* A hart's state of NMIs */
 struct riscv_pmu_nmi {
-	struct riscv_pmu_nmi_frame	*stack;
-	unsigned long			sp;
-	struct task_struct		*guest;
-	bool				guest_overflow;
-	bool				noted;
-	unsigned int			holds;
-	struct irq_work			work;
-	unsigned int			to_measure;
-	struct pt_regs			exit_regs;
-	u64				nmis;
-	u64				deferred;
+	struct riscv_pmu_nmi_frame *stack;	/* where the entry code puts its frame */
+	unsigned long	sp;		/* the interrupted sp, while registers are being saved */
+	struct task_struct *guest;	/* the task whose KVM guest may be running, or NULL */
+	bool		guest_overflow;	/* @work has to handle one that came while a guest ran */
+	bool		noted;		/* an overflow came while @holds was not 0 */
+	unsigned int	holds;		/* sections of riscv_pmu_nmi_hold() in progress */
+	struct irq_work	work;		/* handles a deferred overflow once interrupts are on */
+	unsigned int	to_measure;	/* injected NMIs to be measured, which do nothing else */
+	struct pt_regs	exit_regs;	/* registers for a sample of the kernel's exit code */
+	u64		nmis;		/* since boot, except those that were measured */
+	u64		deferred;	/* those of @nmis whose overflows were left to @work */
 };
 
 DECLARE_PER_CPU(struct riscv_pmu_nmi, riscv_pmu_nmi_harts);
 
-/* Some PMU of this machine has NMIs. */
-extern bool riscv_pmu_nmi_in_use;
+struct riscv_pmu_hart;
+
+extern bool riscv_pmu_nmi_in_use;	/* some PMU of this machine has NMIs */
 /* The firmware does not clear mip.LCOFIP when it delivers an overflow: the handler has to. */
 extern bool riscv_pmu_nmi_stays_pending;
-/* The harts have the H extension: hstatus, htval and htinst. */
-extern bool riscv_pmu_nmi_has_h;
-
-struct riscv_pmu_hart;
+extern bool riscv_pmu_nmi_has_h;	/* the H extension: hstatus, htval and htinst */
 
 bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu_hart *hart,
 			       const struct pt_regs *regs);

@@ -6,18 +6,13 @@
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
 #include <linux/gfp.h>
-#include <linux/init.h>
-#include <linux/irq_work.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
-#include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
-#include <linux/printk.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 
 #include <asm/cpufeature.h>
-#include <asm/csr.h>
 #include <asm/delay.h>
 
 #include "../entries.h"
@@ -63,11 +58,18 @@ static u32 nmi_measure_overhead(void)
 	return max(best, 1U);
 }
 
-/* If the firmware refuses, this hart's overflows are ordinary interrupts. */
-static void nmi_hart_register(struct riscv_pmu_hart *hart)
+/*
+ * Lets the overflows of this hart, which comes up with its interrupt masked, interrupt any code. If
+ * the firmware refuses, they are ordinary interrupts.
+ */
+void riscv_pmu_nmi_hart_start(struct riscv_pmu_hart *hart)
 {
-	int err = riscv_pmu_sse_start(riscv_pmu_nmi_entry, this_cpu_ptr(&riscv_pmu_nmi_harts));
+	int err;
 
+	if (!hart->pmu->nmi)
+		return;
+
+	err = riscv_pmu_sse_start(riscv_pmu_nmi_entry, this_cpu_ptr(&riscv_pmu_nmi_harts));
 	/* Only when the hart comes up first: later, an event may be counting. */
 	if (!err && !hart->throttle.nmi_overhead)
 		hart->throttle.nmi_overhead = nmi_measure_overhead();
@@ -76,13 +78,6 @@ static void nmi_hart_register(struct riscv_pmu_hart *hart)
 	if (err)
 		riscv_pmu_warn("hart %u: the firmware does not deliver overflows as NMIs (error %d): code with interrupts off is not sampled on it, and the detector of hard lockups does not see that code hang\n",
 			       smp_processor_id(), err);
-}
-
-/* Lets the overflows of this hart, which comes up with its interrupt masked, interrupt any code. */
-void riscv_pmu_nmi_hart_start(struct riscv_pmu_hart *hart)
-{
-	if (hart->pmu->nmi)
-		nmi_hart_register(hart);
 }
 
 /* This hart goes down: overflows raise the interrupt again. */
@@ -104,9 +99,8 @@ void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart)
 
 /*
  * Delivers overflows again, before the update that follows an idle state, in which the firmware may
- * have lost the registration. After a resume from disk, the SSE event is registered with the
- * handler of the kernel that loaded the image; that kernel is gone. So the event is registered
- * again in both cases.
+ * have lost the registration. After a resume from disk, the registered handler is that of the
+ * kernel that has loaded the image.
  */
 void riscv_pmu_nmi_hart_resume(struct riscv_pmu_hart *hart)
 {
@@ -115,16 +109,15 @@ void riscv_pmu_nmi_hart_resume(struct riscv_pmu_hart *hart)
 
 	/* sie is clear: if the firmware refuses, the update that follows enables the interrupt. */
 	hart->irq.masked = true;
-	nmi_hart_register(hart);
+	riscv_pmu_nmi_hart_start(hart);
 }
 
 /**
  * riscv_pmu_crash_stop() - deliver no more NMIs to this hart, because the kernel has crashed
  *
  * Otherwise an overflow would enter this kernel's handler while the crash kernel runs, or as soon
- * as that unmasks the hart for SSE events of its own. The counters keep running.
- *
- * Context: any, also the handler of an NMI; interrupts off.
+ * as that unmasks the hart for SSE events of its own. The counters keep running. Interrupts are
+ * off; the handler of an NMI may have crashed.
  */
 void riscv_pmu_crash_stop(void)
 {

@@ -13,13 +13,9 @@
  */
 
 #include <linux/entry-common.h>
-#include <linux/irq_work.h>
 #include <linux/kprobes.h>
-#include <linux/linkage.h>
-#include <linux/percpu.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/perf_event.h>
-#include <linux/pgtable.h>
 #include <linux/sched/task_stack.h>
 
 #include <asm/irq_regs.h>
@@ -42,8 +38,6 @@ static_assert(offsetof(struct riscv_pmu_nmi, stack) == NMI_STACK * sizeof(long))
 static_assert(offsetof(struct riscv_pmu_nmi, sp) == NMI_SP * sizeof(long));
 static_assert(offsetof(struct riscv_pmu_nmi, guest) == NMI_GUEST * sizeof(long));
 static_assert(offsetof(struct riscv_pmu_nmi_frame, scratch) == sizeof(struct pt_regs));
-
-/* --- the handler --- */
 
 /* What a page fault in the handler, wherever user memory is read, would overwrite */
 struct nmi_saved {
@@ -98,8 +92,7 @@ static __always_inline void nmi_restore(const struct nmi_saved *saved)
  * The firmware (OpenSBI 1.6 to 1.9) sets SPV if the NMI has interrupted a guest, never clears it,
  * and returns to a guest if it is set. But KVM's code before and after a guest runs with SPV set.
  *
- * SPV is clear while a guest runs. If it was set before the NMI, KVM's own code was interrupted:
- * clear it.
+ * SPV is clear while a guest runs. If it was set before the NMI, KVM's own code was interrupted.
  */
 static void nmi_return_to_host(struct nmi_saved *saved)
 {
@@ -117,16 +110,6 @@ static bool nmi_can_read_user(void)
 	const struct mm_struct *mm = current->mm;
 
 	return !mm || (csr_read(CSR_SATP) & SATP_PPN) == PFN_DOWN(__pa(mm->pgd));
-}
-
-/*
- * The kernel's entry code has not saved user mode's registers yet: task_pt_regs() is stale, and sp
- * may be user mode's.
- */
-static bool nmi_is_entry(const struct pt_regs *regs)
-{
-	return regs->epc >= (unsigned long)handle_exception &&
-	       regs->epc < (unsigned long)ret_from_exception;
 }
 
 /* Whether the interrupted code may be changing what the handler uses: the irq_work has to do it. */
@@ -148,8 +131,15 @@ bool riscv_pmu_nmi_has_to_wait(struct riscv_pmu_nmi *nmi, const struct riscv_pmu
 	/* A page fault here would be taken for one of the instruction that is stepped. */
 	if (kprobe_running())
 		return true;
+	if (user_mode(regs))
+		return false;
 
-	return !user_mode(regs) && (nmi_is_entry(regs) || !nmi_can_read_user());
+	/*
+	 * The kernel's entry code has not saved user mode's registers yet: task_pt_regs() is stale,
+	 * and sp may be user mode's.
+	 */
+	return (regs->epc >= (unsigned long)handle_exception &&
+		regs->epc < (unsigned long)ret_from_exception) || !nmi_can_read_user();
 }
 
 /*
@@ -178,20 +168,6 @@ static struct pt_regs *nmi_regs(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_
 	nmi->exit_regs.sp = (unsigned long)task_pt_regs(current);
 	nmi->exit_regs.s0 = 0;
 	return &nmi->exit_regs;
-}
-
-/* Overflows wait for riscv_pmu_nmi_release() if NMIs are held. */
-static __always_inline bool nmi_postpone(struct riscv_pmu_nmi *nmi)
-{
-	if (likely(!nmi->holds))
-		return false;
-
-	nmi->nmis++;
-	nmi->deferred++;
-	nmi->noted = true;
-	if (riscv_pmu_nmi_stays_pending)
-		riscv_pmu_sse_clear_pending();
-	return true;
 }
 
 static void nmi_handle(struct riscv_pmu_nmi *nmi, struct riscv_pmu_nmi_frame *frame)
@@ -232,8 +208,15 @@ asmlinkage noinstr void riscv_pmu_nmi_handle(struct riscv_pmu_nmi *nmi,
 	struct nmi_saved saved;
 	irqentry_state_t state;
 
-	if (unlikely(nmi_postpone(nmi)))
+	/* NMIs are held: the overflow waits for riscv_pmu_nmi_release(). */
+	if (unlikely(nmi->holds)) {
+		nmi->nmis++;
+		nmi->deferred++;
+		nmi->noted = true;
+		if (riscv_pmu_nmi_stays_pending)
+			riscv_pmu_sse_clear_pending();
 		return;
+	}
 
 	nmi_save(&saved);
 	state = irqentry_nmi_enter(&frame->regs);
@@ -271,8 +254,6 @@ void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
 	*nmis = READ_ONCE(per_cpu(riscv_pmu_nmi_harts.nmis, cpu));
 	*deferred = READ_ONCE(per_cpu(riscv_pmu_nmi_harts.deferred, cpu));
 }
-
-/* --- text patching and kprobes --- */
 
 /*
  * Until riscv_pmu_nmi_release(), NMIs execute nothing that can be patched or probed.

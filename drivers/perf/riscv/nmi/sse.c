@@ -5,13 +5,8 @@
  * disabled its interrupts.
  */
 
-#include <linux/bits.h>
-#include <linux/cleanup.h>
-#include <linux/compiler.h>
-#include <linux/errno.h>
 #include <linux/io.h>
 #include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/ptrace.h>
 
 #include <asm/sbi.h>

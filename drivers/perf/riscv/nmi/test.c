@@ -8,14 +8,9 @@
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
-#include <linux/errno.h>
-#include <linux/init.h>
-#include <linux/irqflags.h>
 #include <linux/random.h>
-#include <linux/sched.h>
 #include <linux/sched/signal.h>
 
-#include "../entries.h"
 #include "entry.h"
 #include "nmi.h"
 #include "sse.h"
@@ -36,14 +31,11 @@ static noinline void riscv_pmu_spin(unsigned long turns)
 
 static int spin_set(void *data, u64 turns)
 {
-	unsigned long flags;
-
 	if (!turns || turns > SPIN_MAX)
 		return -EINVAL;
 
-	local_irq_save(flags);
+	guard(irqsave)();
 	riscv_pmu_spin(turns);
-	local_irq_restore(flags);
 	return 0;
 }
 DEFINE_DEBUGFS_ATTRIBUTE(spin_fops, NULL, spin_set, "%llu\n");

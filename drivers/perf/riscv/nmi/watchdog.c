@@ -5,9 +5,7 @@
  */
 
 #include <linux/cpufreq.h>
-#include <linux/init.h>
 #include <linux/nmi.h>
-#include <linux/smp.h>
 #include <linux/string.h>
 
 #include "../entries.h"
