@@ -69,7 +69,7 @@ void riscv_pmu_event_update(struct perf_event *event)
 
 	/*
 	 * User space adds the counter to the offset in the mapped page, which perf may publish
-	 * after this: keep it the same. Other callers call riscv_pmu_user_show() or hide().
+	 * after this: keep it the same. Other callers call riscv_pmu_user_show() or stop().
 	 */
 	local64_add(delta, &event->hw.prev_count);
 }

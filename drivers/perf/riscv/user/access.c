@@ -10,45 +10,24 @@
  */
 
 #include <linux/bitfield.h>
-#include <linux/bitops.h>
 #include <linux/compat.h>
 #include <linux/cpu.h>
-#include <linux/init.h>
-#include <linux/math64.h>
-#include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/pid.h>
-#include <linux/sched.h>
-#include <linux/rcupdate.h>
 #include <linux/sched_clock.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
 #include <linux/xarray.h>
 
-#include <asm/pmu_csr.h>
-#include <asm/ptrace.h>
-
-#include "../counter.h"
 #include "../group.h"
 #include "../nmi/block.h"
 #include "page.h"
-#include "../split.h"
 
 /* The number depends on users, so the memory is charged to their memory cgroups. */
 static DEFINE_XARRAY_FLAGS(access_tasks, XA_FLAGS_ACCOUNT);
 static DEFINE_MUTEX(access_maps_lock);
-
-/*
- * User space extends the sign, so a narrow counter must not wrap without an interrupt that writes
- * it: apply_overflow_value() and apply_has_room() keep it in the negative half of its range.
- */
-static bool access_can_read_ctr(const struct riscv_pmu *pmu, unsigned int ctr)
-{
-	return pmu->ctr[ctr].read && (pmu->ctr[ctr].width == 64 || pmu->irq_ctrs & BIT_ULL(ctr));
-}
 
 /* An event of one task that is not inherited, and whose count is in one counter. */
 static bool access_is_for_task(const struct perf_event *event)
@@ -69,6 +48,7 @@ static bool access_is_for_task(const struct perf_event *event)
 /* Finds the counters whose index the page of a new event may show. */
 void riscv_pmu_user_open(struct perf_event *event)
 {
+	const struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	/* That of an inherited event is its parent's, whose file descriptor can read it. */
@@ -79,8 +59,13 @@ void riscv_pmu_user_open(struct perf_event *event)
 	if (!access_is_for_task(event))
 		return;
 
+	/*
+	 * User space extends the sign, so a narrow counter must not wrap without an interrupt that
+	 * writes it: apply_overflow_value() and apply_has_room() keep it negative.
+	 */
 	for_each_ctr(ctr, ev->req.ctrs) {
-		if (access_can_read_ctr(to_riscv_pmu(event->pmu), ctr))
+		if (pmu->ctr[ctr].read &&
+		    (pmu->ctr[ctr].width == 64 || pmu->irq_ctrs & BIT_ULL(ctr)))
 			ev->user_ctrs |= BIT_ULL(ctr);
 	}
 }
@@ -103,7 +88,7 @@ static void access_review(void *data)
 	if (ev->user)
 		perf_event_update_userpage(event);
 	else
-		riscv_pmu_user_hide(event);
+		riscv_pmu_user_stop(event, false);
 	riscv_pmu_user_restart(hart, ev);
 	riscv_pmu_commit_update(pmu, hart);
 }
@@ -270,18 +255,6 @@ static u32 access_known_ctrs(void)
 	return own && READ_ONCE(own->mm) == current->mm ? READ_ONCE(own->ctrs) : 0;
 }
 
-static bool access_fetch(struct pt_regs *regs, u32 *insn)
-{
-	const u16 __user *pc = (const u16 __user *)instruction_pointer(regs);
-	u16 low, high;
-
-	if (get_user(low, pc) || get_user(high, pc + 1))
-		return false;
-
-	*insn = low | (u32)high << 16;
-	return true;
-}
-
 /*
  * Emulates the read of a counter that was just hidden: the task has the index from its mapped page,
  * which has changed since, so that it discards the value and reads again. Returns false for other
@@ -289,9 +262,15 @@ static bool access_fetch(struct pt_regs *regs, u32 *insn)
  */
 bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 {
+	const u16 __user *pc = (const u16 __user *)instruction_pointer(regs);
 	u32 insn, known = access_known_ctrs();
+	u16 low, high;
 
-	if (!known || !access_fetch(regs, &insn) || !(known & access_counter_read(insn)))
+	if (!known || get_user(low, pc) || get_user(high, pc + 1))
+		return false;
+
+	insn = low | (u32)high << 16;
+	if (!(known & access_counter_read(insn)))
 		return false;
 
 	if (FIELD_GET(USER_CSRR_RD, insn))

@@ -7,21 +7,14 @@
  * counter starts from a value that does not depend on them.
  */
 
-#include <linux/atomic.h>
-#include <linux/bitops.h>
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
-#include <linux/sched.h>
-
-#include <asm/pmu_csr.h>
 
 /* struct perf_buffer, for the page of a mapping. */
 #include "../../../../kernel/events/internal.h"
 
 #include "../compat.h"
-#include "../counter.h"
-#include "../csr.h"
 #include "page.h"
 
 int riscv_pmu_user_access = USER_ACCESS_MMAP;
@@ -81,14 +74,6 @@ static struct page_samplers page_find_samplers(const struct riscv_pmu_counter *c
 	}
 
 	return samplers;
-}
-
-/* The value reveals the distance to the overflow point of another process. */
-static bool page_is_disturbed(const struct riscv_pmu_event *ev,
-			      const struct page_samplers *samplers)
-{
-	return samplers->many ||
-	       (samplers->opener && samplers->opener != task_tgid(ev->event->hw.target));
 }
 
 static u8 page_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
@@ -213,11 +198,15 @@ void riscv_pmu_user_restart(struct riscv_pmu_hart *hart, struct riscv_pmu_event 
 	hart->changed |= BIT_ULL(ev->ctr) & ~hart->hw.loaded;
 }
 
-/* A counter written for another process's overflow point is written again before it is shown. */
+/*
+ * A counter written for another process's overflow point reveals the distance to it: it is written
+ * again before it is shown.
+ */
 static void page_check_value(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev,
 			     const struct page_samplers *samplers)
 {
-	if (page_is_disturbed(ev, samplers))
+	if (samplers->many ||
+	    (samplers->opener && samplers->opener != task_tgid(ev->event->hw.target)))
 		ev->own_value = false;
 	else if (!ev->own_value)
 		riscv_pmu_user_restart(hart, ev);
@@ -280,20 +269,18 @@ bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	return hart->changed && !hart->shut_down;
 }
 
-/* Updates the page of a mapped event that stops, or that is switched out (@removed). */
+/*
+ * Updates the page of a mapped event that stops, is hidden, or is switched out (@removed): its
+ * index becomes 0. riscv_pmu_user_show() updates scounteren.
+ */
 void riscv_pmu_user_stop(struct perf_event *event, bool removed)
 {
-	if (!removed || riscv_pmu_event_is_shown(to_riscv_pmu_event(event)) ||
-	    riscv_pmu_user_is_of_cgroup(event))
-		riscv_pmu_user_hide(event);
-	else
-		riscv_pmu_user_switch_out(event);
-}
-
-/* An event stops, or is hidden: its index becomes 0. riscv_pmu_user_show() updates scounteren. */
-void riscv_pmu_user_hide(struct perf_event *event)
-{
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (removed && !riscv_pmu_event_is_shown(ev) && !riscv_pmu_user_is_of_cgroup(event)) {
+		riscv_pmu_user_switch_out(event);
+		return;
+	}
 
 	ev->user_idx = 0;
 	perf_event_update_userpage(event);

@@ -3,8 +3,6 @@
 #ifndef _RISCV_PMU_USER_PAGE_H
 #define _RISCV_PMU_USER_PAGE_H
 
-#include <linux/rcupdate.h>
-
 #include "../update.h"
 #include "user.h"
 
@@ -15,21 +13,15 @@ enum riscv_pmu_user_access {
 	USER_ACCESS_LEGACY,	/* cycle and instret, for everybody */
 };
 
-/* enum riscv_pmu_user_access; the sysctl writes it at any time */
-extern int riscv_pmu_user_access;
+extern int riscv_pmu_user_access;	/* the sysctl writes it at any time */
 
-/**
- * struct riscv_pmu_task - a task with mapped events, which hold references to it
- * @mm:		the address space of the mappings; after an exec the task has another
- * @events:	how many there are
- * @ctrs:	counters whose index a mapped page has ever shown: PMU_SCOUNTEREN_* bits
- * @rcu:	readers are traps of the task, and its hart with interrupts off
- */
+/* A task with mapped events, which hold references to it */
 struct riscv_pmu_task {
-	const struct mm_struct *mm;
-	unsigned int events;
-	u32 ctrs;
-	struct rcu_head rcu;
+	const struct mm_struct *mm;	/* of the mappings; after an exec the task has another */
+	unsigned int	events;		/* how many there are */
+	/* Counters whose index a mapped page has ever shown: PMU_SCOUNTEREN_* bits */
+	u32		ctrs;
+	struct rcu_head	rcu;		/* readers: traps of the task; its hart, interrupts off */
 };
 
 /*

@@ -85,7 +85,6 @@ void riscv_pmu_user_stop(struct perf_event *event, bool removed);
 void riscv_pmu_user_switch_out(struct perf_event *event);
 void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev);
 bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_user_hide(struct perf_event *event);
 
 /*
  * Whether an event, not of a cgroup, is not multiplexed: it has run as long as it was enabled.
