@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Functions that KVM calls before and after each run of a guest.
- */
+/* Functions that KVM calls before and after each run of a guest. */
 
-#include <asm/csr.h>
-#include <linux/bitfield.h>
-#include <linux/export.h>
-#include <linux/list.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/sched.h>
 
 #include "../apply.h"
 #include "../branch/branch.h"
-#include "../counter.h"
-#include "../event.h"
 #include "../group.h"
 #include "../nmi/nmi.h"
 #include "../update.h"
@@ -31,7 +23,6 @@ void riscv_pmu_guest_enter(void)
 }
 EXPORT_SYMBOL_GPL(riscv_pmu_guest_enter);
 
-/* Ends what riscv_pmu_guest_enter() has begun. */
 void riscv_pmu_guest_exit(void)
 {
 	riscv_pmu_csr_branch_show();
@@ -77,20 +68,12 @@ static bool guest_write(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return !ev->guest_write_failed;
 }
 
-/* Whether the counter, with this value, overflows in time for the event's overflow point. */
-static bool guest_overflows_in_time(const struct riscv_pmu_event *ev, u64 value)
-{
-	s64 left = ev->overflow_point - ev->counter->count;
-
-	return !riscv_pmu_event_needs_irq(ev) ||
-	       (left > 0 && (-value & ev->counter->mask) <= (u64)left);
-}
-
 static bool guest_prepare_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct riscv_pmu_event *ev, u64 base, unsigned int width)
 {
 	struct riscv_pmu_counter *counter = ev->counter;
 	u64 value;
+	s64 left;
 
 	if (ev->hart != hart || ev->state != RISCV_PMU_EVENT_ACTIVE ||
 	    pmu->ctr[ev->ctr].width != width ||
@@ -100,7 +83,9 @@ static bool guest_prepare_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 
 	value = base + local64_read(&ev->event->count) - ev->prev_count +
 		riscv_pmu_counter_update(pmu, counter, ev->ctr);
-	if (!guest_overflows_in_time(ev, value))
+	/* With this value, the counter has to overflow in time for the event's overflow point. */
+	left = ev->overflow_point - counter->count;
+	if (riscv_pmu_event_needs_irq(ev) && (left <= 0 || (-value & counter->mask) > (u64)left))
 		return false;
 
 	return !((value ^ counter->raw) & counter->mask) || guest_write(pmu, hart, ev, value);
@@ -114,9 +99,8 @@ static bool guest_prepare_read(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
  *
  * The guest may read a counter only while it counts for this event alone and has the value that
  * the guest expects; if it has another value, it is written here. The event excludes the host, so
- * the value does not change before the guest runs.
+ * the value does not change before the guest runs, with interrupts off.
  *
- * Context: interrupts off, until the guest runs.
  * Return: whether the counter that the event prefers (RISCV_PMU_CONFIG1_GUEST_HPM) can be read.
  */
 bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base, unsigned int width)
