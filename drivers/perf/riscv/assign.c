@@ -140,7 +140,7 @@ static void assign_move_event(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 {
 	ev->ctr = to;
 	ev->counter = &hart->counter[to];
-	ev->polled_ns = 0;
+	riscv_pmu_event_restart_rate(ev);
 	riscv_pmu_user_note_move(hart, ev);
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
 		return;

@@ -10,6 +10,7 @@
 #include <linux/minmax.h>
 
 #include "pmu.h"
+#include "poll_sample.h"
 
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
@@ -198,7 +199,7 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
 
 	ev->period_left = left;
 	if (ev->flags & RISCV_PMU_EV_POLLED) {
-		ev->polled_ns = 0;
+		riscv_pmu_event_restart_rate(ev);
 		hart->poll.events++;
 	} else {
 		hart->irq.events++;

@@ -36,7 +36,7 @@ enum riscv_pmu_event_flags {
 	/* It has an overflow point. */
 	RISCV_PMU_EV_SAMPLING		= BIT(0),
 	/* No counter can interrupt for it, so a timer checks the overflow point. */
-	RISCV_PMU_EV_POLLED		= BIT(1),
+	RISCV_PMU_EV_POLLED		= IS_ENABLED(CONFIG_RISCV_PMU_POLL) ? BIT(1) : 0,
 	/* A read takes a firmware call or an exit of a guest; latched only for its own group. */
 	RISCV_PMU_EV_INDIRECT		= BIT(2),
 	/* Its overflows cause event-based branches. */
@@ -137,15 +137,17 @@ struct riscv_pmu_event {
 	local64_t		*left;
 	u32			min_period;
 	u32			last_sample;
-	u32			rate;
-	u64			polled_ns;
-	u64			polled_count;
 	struct riscv_pmu_request req;
 	u64			accepted;
 	u64			candidates;
 	unsigned long		retry;
 	struct perf_event	*event;
 	local64_t		own_left;
+#ifdef CONFIG_RISCV_PMU_POLL
+	u32			rate;
+	u64			polled_ns;
+	u64			polled_count;
+#endif
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
 	bool			page_outdated;
 	bool			own_value;
@@ -280,11 +282,11 @@ struct riscv_pmu_hart_irq {
 };
 
 /**
- * struct riscv_pmu_hart_poll - the polling timer of a hart (poll_timer.c, poll.c)
+ * struct riscv_pmu_hart_poll - the polling timer of a hart (update.c, poll.c)
  * @timer:	the timer
  * @due:	when it will expire, in ns of sched_clock(); 0 while it is off
  * @events:	number of active or pending events whose overflow points it checks
- * @active:	its handler runs, which sets the next expiry itself
+ * @active:	its handler samples, and sets the next expiry itself
  */
 struct riscv_pmu_hart_poll {
 	struct hrtimer	timer;

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Polling of counters that cannot interrupt: a timer reads them to detect the wraps of narrow
- * ones and the ends of sampling periods. It runs only on harts that need it, and while they do.
- *
- * The timer is set for the time at which a period should end according to the event's recent
- * rate, and the first poll after the end takes the sample. Periods and counts are as exact as
- * with an interrupt; only the instruction pointer of the sample is late, by 4 ms at most.
+ * The polling timer: it reads narrow counters that cannot interrupt, so that no wrap is lost, and
+ * checks the polled events (poll_sample.c). It runs only on harts that need it, and while they do.
  */
 
 #include <linux/hrtimer.h>
@@ -18,8 +14,7 @@
 #include "compat.h"
 #include "counter.h"
 #include "entries.h"
-#include "poll_timer.h"
-#include "sample.h"
+#include "poll_sample.h"
 #include "throttle.h"
 #include "update.h"
 
@@ -32,25 +27,6 @@
 
 /* Counters of fewer than 25 bits exist in tests only: limit the interval to 1 ms. */
 #define POLL_MIN_NS		NSEC_PER_MSEC
-
-static void poll_counter(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
-			 u64 now, struct pt_regs *regs)
-{
-	struct riscv_pmu_event *ev, *next;
-	bool is_read = false;
-	u64 count = 0;
-
-	list_for_each_entry_safe(ev, next, &hart->counter[ctr].events, node) {
-		if (!riscv_pmu_event_is_polled(ev))
-			continue;
-		if (!is_read)
-			count = riscv_pmu_counter_count(pmu, hart, ctr);
-		is_read = true;
-		riscv_pmu_event_measure_rate(ev, count, now);
-		if (riscv_pmu_event_has_overflowed(ev, count))
-			riscv_pmu_event_handle_overflow(pmu, hart, ev, regs);
-	}
-}
 
 /**
  * riscv_pmu_hart_poll() - read all counters that have to be polled
@@ -69,20 +45,15 @@ u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 
 
 	riscv_pmu_set_updating(hart, true);
 	hart->stats.polls++;
-	hart->poll.active = true;
 	riscv_pmu_hart_update_counts(pmu, hart, riscv_pmu_poll_narrow_ctrs(pmu, hart));
-	if (hart->poll.events) {
-		for_each_ctr(ctr, hart->wanted.sched.used)
-			poll_counter(pmu, hart, ctr, now, regs);
-		riscv_pmu_commit_update(pmu, hart);
-	} else {
+	if (riscv_pmu_hart_has_polled(hart))
+		riscv_pmu_poll_sample(pmu, hart, now, regs);
+	else
 		riscv_pmu_set_updating(hart, false);
-	}
-	hart->poll.active = false;
 
 	wait = riscv_pmu_poll_wait(pmu, hart, now);
-	hart->poll.due = wait == RISCV_PMU_POLL_NEVER ? 0 : now + wait;
-	return wait == RISCV_PMU_POLL_NEVER ? 0 : wait;
+	hart->poll.due = wait ? now + wait : 0;
+	return wait;
 }
 
 static enum hrtimer_restart poll_expired(struct hrtimer *timer)

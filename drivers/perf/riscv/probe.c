@@ -29,6 +29,7 @@
 #include "fault.h"
 #include "nmi/nmi.h"
 #include "platform/platform.h"
+#include "poll_sample.h"
 #include "throttle.h"
 #include "update.h"
 #include "user/user.h"
@@ -40,10 +41,6 @@ MODULE_PARM_DESC(backend, "auto (default), ssccfg, sbi or legacy");
 static unsigned int width_param;
 module_param_named(width, width_param, uint, 0444);
 MODULE_PARM_DESC(width, "for tests: use only 16 to 63 bits of hardware counters; 0 (default): all");
-
-static bool polled_sampling_param = true;
-module_param_named(polled_sampling, polled_sampling_param, bool, 0444);
-MODULE_PARM_DESC(polled_sampling, "sample by timer if no counter interrupts: 1 (default) or 0");
 
 static bool stop_unused_param;
 module_param_named(stop_unused, stop_unused_param, bool, 0444);
@@ -353,7 +350,7 @@ static int __init probe_start_pmus(void)
 			riscv_pmu_hart_reset(pmu, per_cpu_ptr(harts, cpu));
 		riscv_pmu_irq_probe(pmu);
 		riscv_pmu_nmi_probe(pmu);
-		pmu->polled_sampling = polled_sampling_param;
+		pmu->polled_sampling = riscv_pmu_poll_is_wanted();
 		pmu->stop_unused = stop_unused_param;
 		pmu->direct_ctrs = pmu->in_guest ? 0 : pmu->ctrs & ~pmu->fw_ctrs;
 		riscv_pmu_poll_probe(pmu);

@@ -8,19 +8,23 @@
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
+#include <kunit/static_stub.h>
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/ratelimit.h>
+#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/timekeeping.h>
 
 #include "apply.h"
 #include "assign.h"
 #include "counter.h"
 #include "csr.h"
-#include "poll_timer.h"
+#include "poll_sample.h"
 #include "print.h"
 #include "update.h"
 #include "user/user.h"
@@ -169,6 +173,48 @@ noinline void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pm
 		}
 	}
 	irq_work_queue(this_cpu_ptr(&update_resched_work));
+}
+
+/* The time in ns of sched_clock(). Without a time CSR, this traps to the firmware. */
+u64 riscv_pmu_poll_clock(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_poll_clock);
+	return local_clock();
+}
+
+/* Time until the next poll in ns, at most poll_ns; 0 if nothing has to be polled */
+u64 riscv_pmu_poll_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now)
+{
+	u64 wait = 0;
+
+	if (riscv_pmu_hart_has_polled(hart))
+		wait = riscv_pmu_poll_sample_wait(pmu, hart, now);
+	if (!wait && riscv_pmu_poll_narrow_ctrs(pmu, hart))
+		wait = pmu->poll_ns;
+
+	return wait;
+}
+
+/* Sets the polling timer, if that is necessary. Its handler ends it when nothing is to poll. */
+void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 now, wait;
+
+	/* While a system resumes no timer can be set; the next apply sets it. */
+	if (hart->poll.active || timekeeping_suspended)
+		return;
+	/* A timer that is set already is soon enough for narrow counters. */
+	if (!riscv_pmu_hart_has_polled(hart) &&
+	    (hart->poll.due || !riscv_pmu_poll_narrow_ctrs(pmu, hart)))
+		return;
+
+	now = riscv_pmu_poll_clock();
+	wait = riscv_pmu_poll_wait(pmu, hart, now);
+	if (!wait || (hart->poll.due && hart->poll.due <= now + wait))
+		return;
+
+	hart->poll.due = now + wait;
+	hrtimer_start(&hart->poll.timer, ns_to_ktime(wait), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 static __always_inline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)

@@ -22,8 +22,19 @@ void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg);
 int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_event *ev);
 
+u64 riscv_pmu_poll_clock(void);
+u64 riscv_pmu_poll_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now);
+void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+
 struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
 					    const struct riscv_pmu_request *req);
+
+/* Counters in use whose wraps only a poll detects */
+static inline u64 riscv_pmu_poll_narrow_ctrs(const struct riscv_pmu *pmu,
+					     const struct riscv_pmu_hart *hart)
+{
+	return pmu->poll_ctrs & hart->hw.running & hart->wanted.sched.used;
+}
 
 static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event *event)
 {

@@ -171,12 +171,15 @@ static const struct open_row open_rows[] = {
 	{ "call stack and call", BR(USER) | BR(CALL_STACK) | BR(CALL), .err = -EINVAL },
 	{ "call stack and cond", BR(USER) | BR(CALL_STACK) | BR(COND), .err = -EINVAL },
 	{ "call stack and ind_jump", BR(USER) | BR(CALL_STACK) | BR(IND_JUMP), .err = -EINVAL },
+#ifdef CONFIG_RISCV_PMU_POLL
 	/* Nothing freezes the records of the kernel before they are read. */
 	{ "polled, user", BR(USER) | BR(ANY), .polled = true },
 	{ "polled, kernel", BR(KERNEL) | BR(ANY), .polled = true, .err = -EOPNOTSUPP },
 	{ "polled, both", BR_BOTH | BR(ANY), .polled = true, .err = -EOPNOTSUPP },
 	{ "polled, both, no kernel", BR_BOTH | BR(ANY), EX_KERNEL, .polled = true },
 	{ "polled, call stack", BR(USER) | BR(CALL_STACK), .polled = true },
+	{ "counting, polled", BR_BOTH | BR(ANY), .polled = true, .counting = true },
+#endif
 	{ "no LCOFIFRZ, user", BR(USER) | BR(ANY), .missing = LCOFIFRZ },
 	{ "no LCOFIFRZ, both", BR_BOTH | BR(ANY), .missing = LCOFIFRZ, .err = -EOPNOTSUPP },
 	{ "vendor's interrupt, user", BR(USER) | BR(ANY), .vendor_irq = true },
@@ -201,7 +204,6 @@ static const struct open_row open_rows[] = {
 	  .no_types = true },
 	{ "no types, no filters, returns", BR_BOTH | BR(ANY_RETURN), .missing = ALL,
 	  .no_types = true, .err = -EOPNOTSUPP },
-	{ "counting, polled", BR_BOTH | BR(ANY), .polled = true, .counting = true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(open, open_rows, name);

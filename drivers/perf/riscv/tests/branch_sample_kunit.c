@@ -192,6 +192,7 @@ static void records_of_another_task_are_not_shown(struct kunit *test)
 	sched_out(test, s);
 }
 
+#ifdef CONFIG_RISCV_PMU_POLL
 /* The timer's interrupt does not freeze the records, and another event records the kernel. */
 static void polled_event_freezes_what_it_reads(struct kunit *test)
 {
@@ -210,6 +211,7 @@ static void polled_event_freezes_what_it_reads(struct kunit *test)
 	sched_out(test, s);
 	sched_out(test, any);
 }
+#endif
 
 struct depth_row {
 	const char	*name;
@@ -1102,7 +1104,9 @@ static struct kunit_case branch_sample_cases[] = {
 	KUNIT_CASE(overflow_without_a_trap_shows_no_records_of_the_kernel),
 	KUNIT_CASE(other_events_get_no_records),
 	KUNIT_CASE(records_of_another_task_are_not_shown),
+#ifdef CONFIG_RISCV_PMU_POLL
 	KUNIT_CASE(polled_event_freezes_what_it_reads),
+#endif
 	KUNIT_CASE_PARAM(sample_has_as_many_records_as_the_hart, depth_gen_params),
 	KUNIT_CASE_PARAM(hw_index_is_that_of_the_newest_record, index_gen_params),
 	KUNIT_CASE_PARAM(type_is_translated, type_gen_params),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of throttle.c, poll.c and poll_timer.c: minimum periods, and events without interrupts. */
+/* Tests of throttle.c, poll.c and poll_*.c: minimum periods, and events without interrupts. */
 
 #include <asm/delay.h>
 #include <kunit/static_stub.h>
 
 #include "event_fixture.h"
-#include "../poll_timer.h"
 #include "../throttle.h"
+#include "../update.h"
 
 /* --- throttling -------------------------------------------------------------- */
 
@@ -318,6 +318,67 @@ static void lose_interrupt(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, stop_polling, fake), 0);
 }
 
+static u64 poll(struct fake_pmu *fake, u64 now)
+{
+	guard(irqsave)();
+
+	return riscv_pmu_hart_poll(&fake->pmu, this_hart(fake), now, task_pt_regs(current));
+}
+
+static unsigned int clock_reads;
+
+static u64 counted_clock(void)
+{
+	clock_reads++;
+	return NSEC_PER_SEC;
+}
+
+static void count_clock_reads(struct kunit *test)
+{
+	clock_reads = 0;
+	kunit_activate_static_stub(test, riscv_pmu_poll_clock, counted_clock);
+}
+
+/*
+ * On many harts, reading the time traps to the firmware. A context switch reads it only to set the
+ * timer.
+ */
+static void switches_read_the_time_only_to_set_the_timer(struct kunit *test)
+{
+	struct state_event *wide = new_event(test, 1, C(3), 0);
+	struct state_event *narrow = new_event(test, 2, C(4), 0);
+	struct fake_pmu *fake = test->priv;
+	u64 due;
+
+	fake_set_width(fake, C(4), 24);
+	lose_interrupt(test);
+	count_clock_reads(test);
+	for (int i = 0; i < 3; i++) {
+		sched_in(test, wide);
+		sched_out(test, wide);
+	}
+	KUNIT_EXPECT_EQ(test, clock_reads, 0);
+
+	/* The timer stays set after the event was switched out. */
+	for (int i = 0; i < 3; i++) {
+		sched_in(test, narrow);
+		due = this_hart(fake)->poll.due;
+		KUNIT_EXPECT_EQ(test, due, NSEC_PER_SEC + fake->pmu.poll_ns);
+		sched_out(test, narrow);
+	}
+	KUNIT_EXPECT_EQ(test, clock_reads, 1);
+
+	/* The expiry finds nothing to poll. */
+	KUNIT_EXPECT_EQ(test, poll(fake, due), 0);
+	sched_in(test, narrow);
+	KUNIT_EXPECT_EQ(test, clock_reads, 2);
+	sched_out(test, narrow);
+	KUNIT_EXPECT_EQ(test, poll(fake, due), 0);
+	KUNIT_EXPECT_EQ(test, clock_reads, 2);
+}
+
+#ifdef CONFIG_RISCV_PMU_POLL
+
 /* Creates an event that is polled. */
 static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs, u64 period)
 {
@@ -329,13 +390,6 @@ static struct state_event *new_polled(struct kunit *test, u64 selector, u64 ctrs
 	if (fake->pmu.irq_ctrs)
 		lose_interrupt(test);
 	return s;
-}
-
-static u64 poll(struct fake_pmu *fake, u64 now)
-{
-	guard(irqsave)();
-
-	return riscv_pmu_hart_poll(&fake->pmu, this_hart(fake), now, task_pt_regs(current));
 }
 
 /* A poll only reads the counter, so no count is lost. */
@@ -563,61 +617,39 @@ static void polled_event_stopped_by_perf_stays_stopped(struct kunit *test)
 	sched_out(test, s);
 }
 
-static unsigned int clock_reads;
-
-static u64 counted_clock(void)
+/* A timer that was set for samples expires soon enough for the wraps of narrow counters. */
+static void timer_for_samples_is_soon_enough_for_narrow_counters(struct kunit *test)
 {
-	clock_reads++;
-	return NSEC_PER_SEC;
-}
-
-/*
- * On many harts, reading the time traps to the firmware. A context switch reads it only to set the
- * timer.
- */
-static void switches_read_the_time_only_to_set_the_timer(struct kunit *test)
-{
-	struct state_event *wide = new_event(test, 1, C(3), 0);
-	struct state_event *narrow = new_event(test, 2, C(4), 0);
 	struct state_event *polled = new_event(test, 1, C(3), 100);
 	struct fake_pmu *fake = test->priv;
-	u64 due;
 
 	fake_set_width(fake, C(4), 24);
 	lose_interrupt(test);
 	polled->ev.flags |= RISCV_PMU_EV_POLLED;
-	clock_reads = 0;
-	kunit_activate_static_stub(test, riscv_pmu_poll_clock, counted_clock);
-	for (int i = 0; i < 3; i++) {
-		sched_in(test, wide);
-		sched_out(test, wide);
-	}
-	KUNIT_EXPECT_EQ(test, clock_reads, 0);
-
-	/* The timer stays set after the event was switched out. */
-	for (int i = 0; i < 3; i++) {
-		sched_in(test, narrow);
-		due = this_hart(fake)->poll.due;
-		KUNIT_EXPECT_EQ(test, due, NSEC_PER_SEC + fake->pmu.poll_ns);
-		sched_out(test, narrow);
-	}
-	KUNIT_EXPECT_EQ(test, clock_reads, 1);
-
-	/* The expiry finds nothing to poll. */
-	KUNIT_EXPECT_EQ(test, poll(fake, due), 0);
-	sched_in(test, narrow);
-	KUNIT_EXPECT_EQ(test, clock_reads, 2);
-	sched_out(test, narrow);
-	KUNIT_EXPECT_EQ(test, poll(fake, due), 0);
-
-	/* A timer that was set for samples expires soon enough for the wraps. */
+	count_clock_reads(test);
 	sched_in(test, polled);
-	KUNIT_EXPECT_EQ(test, clock_reads, 3);
+	KUNIT_EXPECT_EQ(test, clock_reads, 1);
 	polled->ev.rate = U32_MAX;
 	KUNIT_EXPECT_LE(test, poll(fake, NSEC_PER_SEC), fake->pmu.poll_ns);
 	sched_out(test, polled);
-	KUNIT_EXPECT_EQ(test, clock_reads, 3);
+	KUNIT_EXPECT_EQ(test, clock_reads, 1);
 }
+
+#define SAMPLE_CASES									\
+	KUNIT_CASE(polled_event_is_sampled_at_the_first_poll_after_its_period),		\
+	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, poll_gen_params),	\
+	KUNIT_CASE(rate_is_not_measured_over_a_short_time),				\
+	KUNIT_CASE(poll_interval_grows_while_no_events_occur),				\
+	KUNIT_CASE(polled_sample_is_taken_after_the_event_was_switched_out),		\
+	KUNIT_CASE(polled_and_interrupting_events_can_be_mixed),			\
+	KUNIT_CASE(polled_event_is_sampled_after_a_move),				\
+	KUNIT_CASE(timer_is_not_set_while_its_handler_runs),				\
+	KUNIT_CASE(timer_for_samples_is_soon_enough_for_narrow_counters),		\
+	KUNIT_CASE(polled_event_stopped_by_perf_stays_stopped),
+
+#else
+#define SAMPLE_CASES
+#endif
 
 #define POLL_CASES									\
 	KUNIT_CASE(shared_counting_event_counts_during_the_interrupt),			\
@@ -629,16 +661,8 @@ static void switches_read_the_time_only_to_set_the_timer(struct kunit *test)
 	KUNIT_CASE(periods_that_end_together_are_not_extended),				\
 	KUNIT_CASE(periods_of_many_events_are_extended),				\
 	KUNIT_CASE(long_periods_that_end_in_a_row_are_not_extended),			\
-	KUNIT_CASE(polled_event_is_sampled_at_the_first_poll_after_its_period),		\
-	KUNIT_CASE_PARAM(timer_is_set_for_the_end_of_the_period, poll_gen_params),	\
-	KUNIT_CASE(rate_is_not_measured_over_a_short_time),				\
-	KUNIT_CASE(poll_interval_grows_while_no_events_occur),				\
-	KUNIT_CASE(polled_sample_is_taken_after_the_event_was_switched_out),		\
-	KUNIT_CASE(polled_and_interrupting_events_can_be_mixed),			\
-	KUNIT_CASE(polled_event_is_sampled_after_a_move),				\
-	KUNIT_CASE(timer_is_not_set_while_its_handler_runs),				\
-	KUNIT_CASE(switches_read_the_time_only_to_set_the_timer),			\
-	KUNIT_CASE(polled_event_stopped_by_perf_stays_stopped)
+	SAMPLE_CASES									\
+	KUNIT_CASE(switches_read_the_time_only_to_set_the_timer)
 
 static struct kunit_case poll_cases[] = {
 	POLL_CASES,
