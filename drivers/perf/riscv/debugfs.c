@@ -45,7 +45,7 @@ static int debugfs_hart_show(struct seq_file *m, void *unused)
 	unsigned int cpu = (uintptr_t)m->private;
 	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
 	const struct riscv_pmu_hart *hart;
-	u64 nmis, deferred;
+	u64 nmis = 0, deferred = 0;
 
 	if (!pmu)
 		return 0;

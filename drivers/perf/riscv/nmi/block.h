@@ -14,46 +14,31 @@
 /* How many sections are in progress on a hart */
 DECLARE_PER_CPU(unsigned int, riscv_pmu_nmi_blocks);
 
-/* Defers the overflows of NMIs until riscv_pmu_unblock_nmi(). Interrupts are off. */
-static inline void riscv_pmu_block_nmi(void)
-{
-#ifdef CONFIG_RISCV_PMU_NMI
-	__this_cpu_inc(riscv_pmu_nmi_blocks);
-	barrier();
-#endif
-}
-
-static inline void riscv_pmu_unblock_nmi(void)
-{
-#ifdef CONFIG_RISCV_PMU_NMI
-	barrier();
-	__this_cpu_dec(riscv_pmu_nmi_blocks);
-#endif
-}
-
-/* Whether a section of riscv_pmu_block_nmi() is in progress here, or there are no NMIs */
+/* Whether a section is in progress here, or there are no NMIs */
 static inline bool riscv_pmu_nmi_is_blocked(void)
 {
-#ifdef CONFIG_RISCV_PMU_NMI
-	return this_cpu_read(riscv_pmu_nmi_blocks);
-#else
-	return true;
-#endif
+	return !IS_ENABLED(CONFIG_RISCV_PMU_NMI) || this_cpu_read(riscv_pmu_nmi_blocks);
 }
 
-/* Disables interrupts, and defers the overflows of NMIs. Returns flags for the next function. */
+/* Disables interrupts, and begins a section. Returns flags for the next function. */
 static inline unsigned long riscv_pmu_irq_save(void)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	riscv_pmu_block_nmi();
+	if (IS_ENABLED(CONFIG_RISCV_PMU_NMI)) {
+		__this_cpu_inc(riscv_pmu_nmi_blocks);
+		barrier();
+	}
 	return flags;
 }
 
 static inline void riscv_pmu_irq_restore(unsigned long flags)
 {
-	riscv_pmu_unblock_nmi();
+	if (IS_ENABLED(CONFIG_RISCV_PMU_NMI)) {
+		barrier();
+		__this_cpu_dec(riscv_pmu_nmi_blocks);
+	}
 	local_irq_restore(flags);
 }
 

@@ -45,12 +45,7 @@ static inline void riscv_pmu_nmi_hart_stop(struct riscv_pmu_hart *hart) { }
 static inline void riscv_pmu_nmi_hart_suspend(const struct riscv_pmu_hart *hart) { }
 static inline void riscv_pmu_nmi_hart_resume(struct riscv_pmu_hart *hart) { }
 static inline void riscv_pmu_nmi_read_regs(struct pt_regs *regs) { }
-
-static inline void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred)
-{
-	*nmis = 0;
-	*deferred = 0;
-}
+static inline void riscv_pmu_nmi_count(unsigned int cpu, u64 *nmis, u64 *deferred) { }
 
 #endif /* CONFIG_RISCV_PMU_NMI */
 

@@ -52,6 +52,27 @@ static inline void riscv_pmu_user_note_move(struct riscv_pmu_hart *hart,
 	hart->user.shown = true;
 }
 
+/*
+ * Whether an event, not of a cgroup, is not multiplexed: it has run as long as it was enabled. Then
+ * most of perf_event_update_userpage() is not needed, which takes 330 instructions, as many as all
+ * else of a switch out and in: the times do not change while the event is switched out; they are
+ * equal, so programs neither scale nor need time_offset; and perf has just read the clock.
+ */
+static inline bool riscv_pmu_user_has_same_times(const struct perf_event *event)
+{
+	return event->total_time_enabled == event->total_time_running;
+}
+
+/* Whether an event's times are those of a cgroup, not those of its context. */
+static inline bool riscv_pmu_user_is_of_cgroup(const struct perf_event *event)
+{
+#ifdef CONFIG_CGROUP_PERF
+	return event->cgrp;
+#else
+	return false;
+#endif
+}
+
 static inline void riscv_pmu_user_init_callbacks(struct pmu *pmu)
 {
 	pmu->event_idx = riscv_pmu_user_idx;
@@ -71,6 +92,7 @@ static inline int riscv_pmu_user_init(void) { return 0; }
 static inline bool riscv_pmu_event_is_mapped(const struct riscv_pmu_event *ev) { return false; }
 static inline bool riscv_pmu_event_is_shown(const struct riscv_pmu_event *ev) { return false; }
 static inline bool riscv_pmu_user_is_shown(const struct riscv_pmu_hart *hart) { return false; }
+static inline bool riscv_pmu_user_has_same_times(const struct perf_event *event) { return true; }
 static inline void riscv_pmu_user_open(struct perf_event *event) { }
 static inline void riscv_pmu_user_forget(struct perf_event *event) { }
 static inline void riscv_pmu_user_init_callbacks(struct pmu *pmu) { }
@@ -85,29 +107,5 @@ void riscv_pmu_user_stop(struct perf_event *event, bool removed);
 void riscv_pmu_user_switch_out(struct perf_event *event);
 void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev);
 bool riscv_pmu_user_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-
-/*
- * Whether an event, not of a cgroup, is not multiplexed: it has run as long as it was enabled.
- *
- * perf_event_update_userpage() takes 330 instructions, as many as all else of an event that is
- * switched out and in. For an event that is not multiplexed, most of that is not needed:
- * - Its times do not change while it is switched out.
- * - Both times are equal, so programs neither scale nor need time_offset.
- * - When it is switched out, perf has just read the clock.
- */
-static inline bool riscv_pmu_user_has_same_times(const struct perf_event *event)
-{
-	return event->total_time_enabled == event->total_time_running;
-}
-
-/* Whether an event's times are those of a cgroup, not those of its context. */
-static inline bool riscv_pmu_user_is_of_cgroup(const struct perf_event *event)
-{
-#ifdef CONFIG_CGROUP_PERF
-	return event->cgrp;
-#else
-	return false;
-#endif
-}
 
 #endif /* _RISCV_PMU_USER_H */
