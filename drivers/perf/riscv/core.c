@@ -2,43 +2,33 @@
 /*
  * The PMU named "cpu": perf's callbacks.
  *
- * perf calls add, del, start and stop on the event's hart, with interrupts off. Between pmu_disable
- * and pmu_enable, as add and del always are, they only change what is wanted; pmu_enable applies
- * it. Outside, start and stop apply their change at once.
+ * perf calls add, del, start, stop and read on the event's hart, with interrupts off. Between
+ * pmu_disable and pmu_enable, as add and del always are, they only change what is wanted;
+ * pmu_enable applies it. Outside, start and stop apply their change at once.
  */
 
 #include <linux/cpu.h>
-#include <linux/init.h>
-#include <linux/perf_event.h>
 #include <linux/slab.h>
 
 #include "apply.h"
 #include "branch/branch.h"
-#include "counter.h"
 #include "ebb/ebb.h"
 #include "entries.h"
-#include "event.h"
-#include "group.h"
 #include "nmi/block.h"
 #include "throttle.h"
-#include "unused.h"
 #include "update.h"
 #include "user/user.h"
 
 /* perf disables all PMUs of a task's events, on whatever hart it runs. */
 static void core_disable_type(struct pmu *p)
 {
-	struct riscv_pmu *pmu = to_riscv_pmu(p);
-
-	if (riscv_pmu_this_hart(pmu)->pmu == pmu)
+	if (riscv_pmu_this_hart(to_riscv_pmu(p))->pmu == to_riscv_pmu(p))
 		riscv_pmu_disable(p);
 }
 
 static void core_enable_type(struct pmu *p)
 {
-	struct riscv_pmu *pmu = to_riscv_pmu(p);
-
-	if (riscv_pmu_this_hart(pmu)->pmu == pmu)
+	if (riscv_pmu_this_hart(to_riscv_pmu(p))->pmu == to_riscv_pmu(p))
 		riscv_pmu_enable(p);
 }
 
@@ -88,8 +78,6 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
  * riscv_pmu_start() - start an event
  * @event:	an event that has been added on this hart
  * @flags:	PERF_EF_RELOAD: begin a new period if perf has ended the last one
- *
- * Context: interrupts off.
  */
 void riscv_pmu_start(struct perf_event *event, int flags)
 {
@@ -122,7 +110,6 @@ static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_ha
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
-
 	riscv_pmu_hart_update_event(pmu, hart, event);
 	riscv_pmu_event_stop(hart, to_riscv_pmu_event(event));
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -134,8 +121,6 @@ static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_ha
  * riscv_pmu_stop() - stop an event
  * @event:	an event that has been added on this hart
  * @flags:	ignored: the count is always brought up to date
- *
- * Context: interrupts off.
  */
 void riscv_pmu_stop(struct perf_event *event, int flags)
 {
@@ -149,21 +134,15 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 		riscv_pmu_commit_update(pmu, hart);
 }
 
-/* A new event, or its last counter holds another config: validate its config first. */
-static noinline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-				struct perf_event *event)
+/* A new event, or one whose last counter holds another config, needs a counter that accepts it. */
+static __always_inline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				       struct riscv_pmu_event *ev)
 {
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-	int err;
+	if (!riscv_pmu_event_can_return(hart, ev))
+		return riscv_pmu_event_find_ctr(pmu, hart, ev);
 
-	if (hart->shut_down)
-		return -EAGAIN;
-
-	riscv_pmu_hart_init_counters(pmu, hart);
-	err = riscv_pmu_event_find_ctr(pmu, hart, ev);
-	if (!err)
-		event->hw.idx = ev->ctr;
-	return err;
+	riscv_pmu_event_attach(hart, ev);
+	return 0;
 }
 
 /* Attaches what an event may need besides its counter: a second counter, branch records. */
@@ -171,7 +150,7 @@ static int core_attach_rest(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev)
 {
 	struct riscv_pmu_event *part = riscv_pmu_event_part(ev);
-	int err = part ? riscv_pmu_split_attach(pmu, hart, part) : 0;
+	int err = part ? core_attach(pmu, hart, part) : 0;
 
 	if (err || !riscv_pmu_event_has_branches(ev))
 		return err;
@@ -186,14 +165,12 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct perf_event *event, int flags)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-	int err = 0;
+	int err;
 
 	if (riscv_pmu_event_has_ebb(ev) && !riscv_pmu_ebb_is_alone(hart))
 		return -EAGAIN;
-	if (riscv_pmu_event_can_return(hart, ev))
-		riscv_pmu_event_attach(hart, ev);
-	else
-		err = core_attach(pmu, hart, event);
+
+	err = core_attach(pmu, hart, ev);
 	if (err)
 		return err;
 	if (unlikely(ev->flags & RISCV_PMU_EV_SLOW_ADD))
@@ -215,8 +192,6 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * @flags:	PERF_EF_START: start it, too
  *
  * In most context switches the event's last counter still holds its config: no search is needed.
- *
- * Context: interrupts off, between pmu_disable and pmu_enable.
  * Return: 0; -EAGAIN if no counter is free for it, all that could hold it have refused, or the
  * machine is being shut down. perf tries again later.
  */
@@ -272,8 +247,6 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * @flags:	none are defined
  *
  * Of several events that are removed together, mostly the first one latches all counts.
- *
- * Context: interrupts off, between pmu_disable and pmu_enable.
  */
 void riscv_pmu_del(struct perf_event *event, int flags)
 {
@@ -296,8 +269,6 @@ void riscv_pmu_del(struct perf_event *event, int flags)
 /**
  * riscv_pmu_read() - bring an event's count up to date
  * @event:	an event that has been added on this hart
- *
- * Context: interrupts off.
  */
 void riscv_pmu_read(struct perf_event *event)
 {
@@ -322,7 +293,6 @@ void riscv_pmu_read(struct perf_event *event)
  *
  * No period is too short: one sample stands for all that end before it can be taken. Distances to
  * overflow points are signed, so S64_MAX is the longest.
- *
  * Return: 0 or -EINVAL.
  */
 int riscv_pmu_check_period(struct perf_event *event, u64 value)
@@ -357,14 +327,6 @@ static bool core_filter(struct pmu *p, int cpu)
 	return riscv_pmu_of(cpu) != to_riscv_pmu(p);
 }
 
-/* Releases those of @ctrs on this hart that no event uses. */
-static void core_release_unused(struct riscv_pmu *pmu, u64 ctrs)
-{
-	guard(riscv_pmu_irqsave)();
-	riscv_pmu_hart_init_counters(pmu, riscv_pmu_this_hart(pmu));
-	riscv_pmu_hart_release_unused(pmu, riscv_pmu_this_hart(pmu), ctrs);
-}
-
 struct core_resolve_args {
 	const struct perf_event *event;
 	struct riscv_pmu_request *req;
@@ -395,17 +357,32 @@ static long core_resolve_here(void *data)
 	if (!untried)
 		return err;
 
-	core_release_unused(pmu, untried);
+	scoped_guard(riscv_pmu_irqsave) {
+		riscv_pmu_hart_init_counters(pmu, riscv_pmu_this_hart(pmu));
+		riscv_pmu_hart_release_unused(pmu, riscv_pmu_this_hart(pmu), untried);
+	}
 	return riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, args->req);
 }
 
-/* Resolves on the current CPU if it belongs to the PMU, else on another CPU of the PMU. */
+/*
+ * A child event has the config and the constraint of its parent. Another is resolved on the current
+ * CPU if that belongs to the PMU, else on another CPU of the PMU.
+ */
 static int core_resolve(const struct perf_event *event, struct riscv_pmu_request *req)
 {
 	const struct cpumask *cpus = &to_riscv_pmu(event->pmu)->cpus;
 	struct core_resolve_args args = { .event = event, .req = req };
+	const struct perf_event *parent = event->parent;
 	unsigned int cpu;
 
+	if (parent && parent->pmu == event->pmu) {
+		const struct riscv_pmu_event *ev = to_riscv_pmu_event(parent);
+
+		req[0] = ev->req;
+		if (riscv_pmu_event_part(ev))
+			req[1] = riscv_pmu_event_part(ev)->req;
+		return 0;
+	}
 	scoped_guard(migrate) {
 		if (cpumask_test_cpu(smp_processor_id(), cpus))
 			return core_resolve_here(&args);
@@ -415,26 +392,9 @@ static int core_resolve(const struct perf_event *event, struct riscv_pmu_request
 	return cpu < nr_cpu_ids ? work_on_cpu(cpu, core_resolve_here, &args) : -ENXIO;
 }
 
-/* A child event has the config and the constraint of its parent. */
-static int core_inherit(const struct perf_event *event, struct riscv_pmu_request *req)
-{
-	const struct perf_event *parent = event->parent;
-	const struct riscv_pmu_event *part;
-
-	if (!parent || parent->pmu != event->pmu)
-		return core_resolve(event, req);
-
-	req[0] = to_riscv_pmu_event(parent)->req;
-	part = riscv_pmu_event_part(to_riscv_pmu_event(parent));
-	if (part)
-		req[1] = part->req;
-	return 0;
-}
-
 /**
  * riscv_pmu_event_init() - initialise an event
  * @event:	the event; its attributes are user input
- *
  * Context: process, may sleep.
  * Return: 0, or the errno that event.c's head explains; -ENOMEM.
  */
@@ -449,7 +409,7 @@ int riscv_pmu_event_init(struct perf_event *event)
 	if (!core_is_ours(event))
 		return -ENOENT;
 
-	err = riscv_pmu_branch_check(event) ?: core_inherit(event, req);
+	err = riscv_pmu_branch_check(event) ?: core_resolve(event, req);
 	if (err)
 		return err;
 
@@ -461,7 +421,6 @@ int riscv_pmu_event_init(struct perf_event *event)
 		ev->flags |= RISCV_PMU_EV_POLLED;
 	if (!(ev->req.ctrs & pmu->direct_ctrs))
 		ev->flags |= RISCV_PMU_EV_INDIRECT;
-	event->hw.idx = -1;
 	/*
 	 * Firmware calls of the first add() have a tracepoint, whose sample may read this event:
 	 * perf has marked it as active, but it has no hart. riscv_pmu_read() ignores stopped ones.
@@ -502,18 +461,9 @@ const struct riscv_pmu_ops riscv_pmu_core_ops = {
 	.read		= riscv_pmu_read,
 };
 
-/* Every possible CPU has this PMU, and is online, so that riscv_pmu_confirm() removes none. */
-static bool __init core_covers_all_cpus(const struct riscv_pmu *pmu)
-{
-	return cpumask_equal(&pmu->cpus, cpu_possible_mask) &&
-	       cpumask_equal(&pmu->cpus, cpu_online_mask);
-}
-
 /**
- * riscv_pmu_core_init() - set perf's callbacks of a PMU
+ * riscv_pmu_core_init() - set perf's callbacks of a PMU before it is registered
  * @pmu:	the PMU, its &riscv_pmu.ops complete and its harts known
- *
- * Context: process, before the PMU is registered.
  */
 void __init riscv_pmu_core_init(struct riscv_pmu *pmu)
 {
@@ -532,7 +482,9 @@ void __init riscv_pmu_core_init(struct riscv_pmu *pmu)
 	pmu->pmu.stop = pmu->ops.stop;
 	pmu->pmu.read = pmu->ops.read;
 
-	if (!core_covers_all_cpus(pmu)) {
+	/* Some CPU has another PMU or none, or hotplug_confirm() may find that when it starts. */
+	if (!cpumask_equal(&pmu->cpus, cpu_possible_mask) ||
+	    !cpumask_equal(&pmu->cpus, cpu_online_mask)) {
 		pmu->pmu.pmu_enable = core_enable_type;
 		pmu->pmu.pmu_disable = core_disable_type;
 		pmu->pmu.filter = core_filter;

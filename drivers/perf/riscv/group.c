@@ -1,47 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups of events. A group that can never be scheduled is refused when it is opened. The
- * members of a group start and stop together, and are read as of one instant.
+ * Groups of events. A group that can never be scheduled is refused when it is opened. The members
+ * of a group start and stop together, and are read as of one instant. perf begins and ends
+ * transactions with interrupts off.
  */
 
 #include <linux/errno.h>
-#include <linux/perf_event.h>
 #include <linux/slab.h>
 
 #include "assign.h"
-#include "counter.h"
-#include "group.h"
 #include "sched.h"
 #include "update.h"
-
-/* Finds a counter with the same config. */
-static int group_find_same(const struct riscv_pmu_assignment *assign,
-			   const struct riscv_pmu_request *req)
-{
-	for_each_ctr(ctr, assign->sched.used & req->ctrs) {
-		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &req->cfg))
-			return ctr;
-	}
-
-	return -ENOENT;
-}
 
 /* Assigns a request to a counter of a hypothetical hart without other events. */
 static int group_place_request(struct riscv_pmu_assignment *assign, u64 prefer,
 			       const struct riscv_pmu_request *req)
 {
 	struct riscv_pmu_sched_path path;
-	int ctr = group_find_same(assign, req);
 
-	if (ctr < 0) {
-		if (!riscv_pmu_sched_find(&assign->sched, req->ctrs, &prefer, 1, &path))
-			return -EINVAL;
-		for (unsigned int i = path.len - 1; i; i--)
-			riscv_pmu_assignment_move(assign, path.ctr[i - 1], path.ctr[i]);
-		ctr = path.ctr[0];
+	for_each_ctr(ctr, assign->sched.used & req->ctrs) {
+		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &req->cfg)) {
+			riscv_pmu_assignment_add(assign, ctr, req);
+			return 0;
+		}
 	}
+	if (!riscv_pmu_sched_find(&assign->sched, req->ctrs, &prefer, 1, &path))
+		return -EINVAL;
 
-	riscv_pmu_assignment_add(assign, ctr, req);
+	for (unsigned int i = path.len - 1; i; i--)
+		riscv_pmu_assignment_move(assign, path.ctr[i - 1], path.ctr[i]);
+	riscv_pmu_assignment_add(assign, path.ctr[0], req);
 	return 0;
 }
 
@@ -66,20 +54,9 @@ static bool group_is_identical(const struct perf_event *a, const struct perf_eve
 							     &to_riscv_pmu_event(b)->req.cfg);
 }
 
-/*
- * perf clones a group member by member for a child task, without members that have lost their
- * owner. So the child's group is a part of one that was validated, unless the clone got another PMU
- * than its parent.
- */
-static bool group_is_inherited(const struct perf_event *event)
-{
-	return event->parent && event->parent->pmu == event->pmu;
-}
-
 /**
  * riscv_pmu_group_validate() - whether an event's group fits on an idle hart
  * @event:	the event that is being opened
- *
  * Context: process; if there is a group, the mutex of the leader's context is held.
  * Return: 0; -EINVAL if the group can never be scheduled (perf then splits a weak group);
  * -ENOMEM.
@@ -91,7 +68,12 @@ int riscv_pmu_group_validate(struct perf_event *event)
 	unsigned int nr = 1;
 	int err;
 
-	if (leader == event || group_is_inherited(event))
+	/*
+	 * perf clones a group member by member for a child task, without members that have lost
+	 * their owner. So the child's group is a part of one that was validated, unless the clone
+	 * got another PMU than its parent.
+	 */
+	if (leader == event || (event->parent && event->parent->pmu == event->pmu))
 		return 0;
 
 	assign = kzalloc(sizeof(*assign), GFP_KERNEL);
@@ -118,8 +100,6 @@ int riscv_pmu_group_validate(struct perf_event *event)
  *
  * Each add finds a counter for its event, and moves other events if that is necessary. If one
  * add fails, perf deletes the events that were added before it.
- *
- * Context: interrupts off.
  */
 void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
@@ -136,14 +116,7 @@ void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 		hart->latch_on_read = true;
 }
 
-/**
- * riscv_pmu_cancel_txn() - end a transaction that has failed, or any other
- * @pmu:	the PMU
- *
- * If it has failed, perf has already deleted the events that it had added.
- *
- * Context: interrupts off.
- */
+/* Ends a transaction. If it has failed, perf has already deleted the events that it had added. */
 void riscv_pmu_cancel_txn(struct pmu *pmu)
 {
 	struct riscv_pmu_hart *hart = riscv_pmu_this_hart(to_riscv_pmu(pmu));
@@ -160,13 +133,6 @@ void riscv_pmu_cancel_txn(struct pmu *pmu)
 		riscv_pmu_hart_unlatch(hart);
 }
 
-/**
- * riscv_pmu_commit_txn() - end a successful transaction
- * @pmu:	the PMU
- *
- * Context: interrupts off.
- * Return: 0.
- */
 int riscv_pmu_commit_txn(struct pmu *pmu)
 {
 	riscv_pmu_cancel_txn(pmu);

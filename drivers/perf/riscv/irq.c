@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The overflow interrupt: its handler, and how it is found and requested.
- */
-
-#define pr_fmt(fmt) "riscv_pmu: " fmt
+/* The overflow interrupt: its handler, and how it is found and requested. */
 
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdomain.h>
-#include <linux/perf_event.h>
-#include <linux/printk.h>
 #include <linux/timex.h>
 
 #include <asm/irq_regs.h>
 
 #include "apply.h"
 #include "branch/branch.h"
-#include "counter.h"
 #include "csr.h"
 #include "ebb/ebb.h"
 #include "entries.h"
 #include "fault.h"
-#include "sample.h"
 #include "throttle.h"
 #include "trace.h"
 #include "update.h"
@@ -169,8 +161,6 @@ static noinline void irq_without_sample(struct riscv_pmu *pmu, struct riscv_pmu_
  * Starting a counter clears its overflow flag only while no interrupt is pending (OpenSBI 1.6). If
  * another counter's interrupt arrives in between, this one is found here again before its overflow
  * point, and is restarted.
- *
- * Context: hard interrupt or NMI.
  */
 void riscv_pmu_hart_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			       struct pt_regs *regs)
@@ -204,13 +194,7 @@ static __always_inline void irq_handle(struct riscv_pmu *pmu, struct riscv_pmu_h
 	perf_sample_event_took(riscv_pmu_throttle_end_irq(hart, get_cycles()));
 }
 
-/**
- * riscv_pmu_handle_irq() - handle an overflow interrupt
- * @pmu:	the PMU
- * @hart:	this hart, not in an update
- * @regs:	what was interrupted
- * @began:	when the handler began, in ticks
- */
+/* For an NMI, at once or later: the handler began at @began, in ticks. */
 void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, struct pt_regs *regs,
 			  u32 began)
 {
@@ -225,13 +209,7 @@ static irqreturn_t irq_handler(int irq, void *dev)
 	return IRQ_HANDLED;
 }
 
-/**
- * riscv_pmu_irq_enable() - enable the overflow interrupt on this hart
- * @pmu:	the PMU
- * @hart:	this hart, which comes up; interrupts are off
- *
- * update_mask_irq() keeps its bit in sie clear until an event needs it.
- */
+/* For a hart that comes up. update_mask_irq() keeps its bit in sie clear until an event needs it. */
 void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	hart->irq.masked = true;
@@ -245,11 +223,7 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	riscv_pmu_csr_mask_irqs(hart->irq.mask);
 }
 
-/**
- * riscv_pmu_irq_disable() - disable the overflow interrupt on this hart
- * @pmu:	the PMU
- * @hart:	this hart, which goes down; interrupts are off
- */
+/* For a hart that goes down */
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	hart->irq.mask = 0;
@@ -285,11 +259,7 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 	return NULL;
 }
 
-/**
- * riscv_pmu_irq_probe() - find and request the overflow interrupt
- * @pmu:	the PMU, its counters and harts known; without the interrupt, irq_ctrs becomes 0
- *		and no_irq_why says why
- */
+/* Finds and requests it. Otherwise irq_ctrs becomes 0, and no_irq_why says why. */
 void __init riscv_pmu_irq_probe(struct riscv_pmu *pmu)
 {
 	pmu->no_irq_why = irq_find(pmu);

@@ -5,12 +5,9 @@
  * interrupt; only the instruction pointer of the sample is late, by 4 ms at most.
  */
 
-#include <linux/init.h>
 #include <linux/moduleparam.h>
 
-#include "counter.h"
 #include "poll_sample.h"
-#include "sample.h"
 #include "update.h"
 
 static bool polled_sampling_param = true;

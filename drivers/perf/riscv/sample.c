@@ -4,16 +4,11 @@
  * interrupt, or in an NMI.
  */
 
-#include <linux/minmax.h>
-#include <linux/perf_event.h>
-#include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
 #include "branch/branch.h"
-#include "counter.h"
 #include "ebb/ebb.h"
 #include "nmi/nmi.h"
-#include "sample.h"
 #include "throttle.h"
 #include "update.h"
 #include "user/user.h"
@@ -174,9 +169,8 @@ void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 {
 	if (unlikely(riscv_pmu_event_part(ev)))
 		riscv_pmu_split_pause(pmu, hart, riscv_pmu_event_part(ev));
-	if (!sample_pauses_group(ev))
-		return;
-
-	sample_pause_group(pmu, hart, ev->event);
-	hart->latched = 0;
+	if (sample_pauses_group(ev)) {
+		sample_pause_group(pmu, hart, ev->event);
+		hart->latched = 0;
+	}
 }

@@ -28,21 +28,6 @@ int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_re
 	return 0;
 }
 
-/* Attaches the second part of a split event. Returns what riscv_pmu_event_find_ctr() does. */
-int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_event *part)
-{
-	if (riscv_pmu_event_can_return(hart, part)) {
-		riscv_pmu_event_attach(hart, part);
-		return 0;
-	}
-	if (hart->shut_down)
-		return -EAGAIN;
-
-	riscv_pmu_hart_init_counters(pmu, hart);
-	return riscv_pmu_event_find_ctr(pmu, hart, part);
-}
-
 /* @renew: begin a new period. perf asks for it by the period_left of the first part only. */
 void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part, bool renew)
 {

@@ -34,8 +34,6 @@ static inline int riscv_pmu_split_create(struct riscv_pmu_event *ev,
 #endif
 
 /* Called only for the parts that riscv_pmu_event_part() returns. */
-int riscv_pmu_split_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_event *part);
 void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part, bool renew);
 void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			   struct riscv_pmu_event *ev);

@@ -10,9 +10,7 @@
 #include <linux/workqueue.h>
 
 #include "apply.h"
-#include "counter.h"
 #include "nmi/block.h"
-#include "unused.h"
 #include "update.h"
 
 /* Delay between the close of the last event and the stop of the counters. */
@@ -37,29 +35,21 @@ static bool unused_exist(int cpu, void *unused)
 	return pmu && riscv_pmu_hart_unused(pmu, per_cpu_ptr(pmu->harts, cpu));
 }
 
-static void unused_work_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(unused_work, unused_work_fn);
-
-static bool unused_in_guest(void)
-{
-	const struct riscv_pmu *pmu = riscv_pmu_of(raw_smp_processor_id());
-
-	return pmu && pmu->in_guest;
-}
-
 static void unused_work_fn(struct work_struct *work)
 {
-	bool used = atomic_read(&unused_nr_events), in_guest = unused_in_guest();
+	bool used = atomic_read(&unused_nr_events);
 
-	if (!used || in_guest)
+	if (!used || riscv_pmu_types[0].in_guest)
 		on_each_cpu_cond(unused_exist, unused_stop, NULL, 1);
-	if (used && in_guest)
-		schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
+	if (used && riscv_pmu_types[0].in_guest)
+		schedule_delayed_work(to_delayed_work(work), UNUSED_JIFFIES);
 }
+
+static DECLARE_DELAYED_WORK(unused_work, unused_work_fn);
 
 void riscv_pmu_event_opened(void)
 {
-	if (atomic_inc_return(&unused_nr_events) == 1 && unused_in_guest())
+	if (atomic_inc_return(&unused_nr_events) == 1 && riscv_pmu_types[0].in_guest)
 		schedule_delayed_work(&unused_work, UNUSED_JIFFIES);
 }
 

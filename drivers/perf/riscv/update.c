@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Updates: what changes between riscv_pmu_begin_update() and riscv_pmu_commit_update() is applied
- * as a whole. And the count and the period of one event.
- *
- * All but riscv_pmu_event_new() runs on the hart that it is about, with interrupts off.
+ * as a whole. All but riscv_pmu_event_new() runs on the hart that it is about, with interrupts off.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
 #include <kunit/static_stub.h>
-#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
-#include <linux/percpu.h>
-#include <linux/perf_event.h>
-#include <linux/preempt.h>
 #include <linux/ratelimit.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
@@ -22,7 +16,6 @@
 
 #include "apply.h"
 #include "assign.h"
-#include "counter.h"
 #include "csr.h"
 #include "poll_sample.h"
 #include "print.h"
@@ -41,19 +34,14 @@ static u64 update_find_ctrs(const struct riscv_pmu_event *ev)
 	return ctrs;
 }
 
-/**
- * riscv_pmu_event_find_group_ctrs() - the counters of an event's group
- * @event:	an event that has been added on this hart
- *
- * Return: those of its active members of this PMU.
- */
+/* The counters of those members of an event's group that are active, and of its PMU */
 u64 riscv_pmu_event_find_group_ctrs(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
 	u64 ctrs = 0;
 
 	if (leader->pmu == event->pmu)
-		ctrs |= update_find_ctrs(to_riscv_pmu_event(leader));
+		ctrs = update_find_ctrs(to_riscv_pmu_event(leader));
 	for_each_sibling_event(sibling, leader) {
 		if (sibling->pmu == event->pmu)
 			ctrs |= update_find_ctrs(to_riscv_pmu_event(sibling));
@@ -82,7 +70,6 @@ void riscv_pmu_event_update(struct perf_event *event)
  * riscv_pmu_event_new() - allocate what the driver knows of an event, or of a part of it
  * @event:	the event
  * @req:	its config and constraint
- *
  * Context: process, may sleep.
  * Return: NULL if there is no memory.
  */
@@ -107,12 +94,12 @@ struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
 }
 
 /**
- * riscv_pmu_begin_update() - note changes, but do not apply them yet
+ * riscv_pmu_begin_update() - note changes, but do not apply them yet: the counters run on
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * The counters run on. The first event that is stopped latches the counts of all, so that all
- * events stop at one time. Events that are started start in riscv_pmu_commit_update().
+ * The first event that is stopped latches the counts of all, so that all events stop at one time.
+ * Events that are started start in riscv_pmu_commit_update().
  */
 void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -120,16 +107,8 @@ void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->latch_on_read = true;
 }
 
-/**
- * riscv_pmu_warn_refused() - print that counters have refused a config
- * @ctrs:	the counters of this hart
- * @cfg:	the config
- *
- * Rate-limited, because perf retries a refused event on another hart or later.
- *
- * Context: the run queue's lock may be held.
- */
-void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg)
+/* Rate-limited, because perf retries a refused event on another hart or later. */
+static void update_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
 
@@ -164,7 +143,7 @@ noinline void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pm
 	for_each_ctr(ctr, ctrs) {
 		struct riscv_pmu_event *ev;
 
-		riscv_pmu_warn_refused(BIT_ULL(ctr), &hart->wanted.cfg[ctr]);
+		update_warn_refused(BIT_ULL(ctr), &hart->wanted.cfg[ctr]);
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 			riscv_pmu_hart_update_event(pmu, hart, ev->event);
 			ev->event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -185,10 +164,8 @@ u64 riscv_pmu_poll_clock(void)
 /* Time until the next poll in ns, at most poll_ns; 0 if nothing has to be polled */
 u64 riscv_pmu_poll_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now)
 {
-	u64 wait = 0;
+	u64 wait = riscv_pmu_hart_has_polled(hart) ? riscv_pmu_poll_sample_wait(pmu, hart, now) : 0;
 
-	if (riscv_pmu_hart_has_polled(hart))
-		wait = riscv_pmu_poll_sample_wait(pmu, hart, now);
 	if (!wait && riscv_pmu_poll_narrow_ctrs(pmu, hart))
 		wait = pmu->poll_ns;
 
@@ -234,7 +211,7 @@ static __always_inline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu
 		riscv_pmu_poll_start(pmu, hart);
 }
 
-/* The end of an update; a tail call saves a stack frame. */
+/* A tail call of this saves a stack frame. */
 static noinline void update_apply_last(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	update_apply(pmu, hart);
@@ -244,20 +221,23 @@ static noinline void update_apply_last(struct riscv_pmu *pmu, struct riscv_pmu_h
 /**
  * riscv_pmu_event_find_ctr() - find a counter that accepts an event's config, and attach the event
  * @pmu:	the PMU
- * @hart:	this hart
+ * @hart:	this hart, in an update
  * @ev:		the event
  *
  * Each refusal leaves one counter less to try. If none is left, a message says so: which raw events
  * exist may not be known.
- *
- * Context: during an update.
- * Return: 0; -EAGAIN if no counter is free, or all that could hold the config have refused it.
+ * Return: 0; -EAGAIN if no counter is free, all that could hold the config have refused it, or the
+ * machine is being shut down.
  */
 int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_event *ev)
 {
 	int err;
 
+	if (hart->shut_down)
+		return -EAGAIN;
+
+	riscv_pmu_hart_init_counters(pmu, hart);
 	for (;;) {
 		err = riscv_pmu_event_assign(pmu, hart, ev);
 		if (err || !riscv_pmu_hart_validate(pmu, hart, ev))
@@ -270,8 +250,7 @@ int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 		hart->changed &= ~BIT_ULL(ev->ctr);
 	}
 	if (unlikely(err && !ev->candidates))
-		riscv_pmu_warn_refused(ev->req.ctrs, &ev->req.cfg);
-
+		update_warn_refused(ev->req.ctrs, &ev->req.cfg);
 	return err;
 }
 
@@ -325,20 +304,13 @@ static __always_inline void update_commit(struct riscv_pmu *pmu, struct riscv_pm
 		riscv_pmu_set_updating(hart, false);
 }
 
-/**
- * riscv_pmu_commit_update() - carry out all changes since riscv_pmu_begin_update()
- * @pmu:	the PMU
- * @hart:	this hart
- */
+/* Carries out all changes since riscv_pmu_begin_update(). */
 void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	update_commit(pmu, hart);
 }
 
-/**
- * riscv_pmu_disable() - perf's callback: changes follow
- * @p:	the PMU
- */
+/* perf's callbacks: changes follow, and they are to be applied. */
 void riscv_pmu_disable(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);
@@ -346,10 +318,6 @@ void riscv_pmu_disable(struct pmu *p)
 	riscv_pmu_begin_update(pmu, riscv_pmu_this_hart(pmu));
 }
 
-/**
- * riscv_pmu_enable() - perf's callback: apply the changes
- * @p:	the PMU
- */
 void riscv_pmu_enable(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Updates, and the count and the period of one event. */
+/* Updates; groups; the count, the period and the overflow of one event; whether any is open. */
 #ifndef _RISCV_PMU_UPDATE_H
 #define _RISCV_PMU_UPDATE_H
 
@@ -11,6 +11,7 @@
 #include "pmu.h"
 #include "split.h"
 
+/* update.c */
 void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_disable(struct pmu *p);
@@ -18,16 +19,40 @@ void riscv_pmu_enable(struct pmu *p);
 u64 riscv_pmu_event_find_group_ctrs(const struct perf_event *event);
 void riscv_pmu_event_update(struct perf_event *event);
 void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-void riscv_pmu_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg);
 int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			     struct riscv_pmu_event *ev);
-
+struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
+					    const struct riscv_pmu_request *req);
 u64 riscv_pmu_poll_clock(void);
 u64 riscv_pmu_poll_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now);
 void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 
-struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
-					    const struct riscv_pmu_request *req);
+/* sample.c */
+void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				     struct riscv_pmu_event *ev, struct pt_regs *regs);
+void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				 struct riscv_pmu_event *ev);
+
+/* group.c */
+void riscv_pmu_start_txn(struct pmu *pmu, unsigned int flags);
+int riscv_pmu_commit_txn(struct pmu *pmu);
+void riscv_pmu_cancel_txn(struct pmu *pmu);
+int riscv_pmu_group_validate(struct perf_event *event);
+
+/* unused.c */
+void riscv_pmu_event_opened(void);
+void riscv_pmu_event_closed(void);
+
+static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event *event)
+{
+	return event->pmu_private;
+}
+
+/* Whether an event of any PMU is of one of the driver's core PMUs */
+static inline bool riscv_pmu_owns(const struct perf_event *event)
+{
+	return event->pmu->start_txn == riscv_pmu_start_txn;
+}
 
 /* Counters in use whose wraps only a poll detects */
 static inline u64 riscv_pmu_poll_narrow_ctrs(const struct riscv_pmu *pmu,
@@ -36,18 +61,9 @@ static inline u64 riscv_pmu_poll_narrow_ctrs(const struct riscv_pmu *pmu,
 	return pmu->poll_ctrs & hart->hw.running & hart->wanted.sched.used;
 }
 
-static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event *event)
-{
-	return event->pmu_private;
-}
-
-/**
- * riscv_pmu_event_latch() - latch the counts of an event's group
- * @pmu:	the PMU
- * @hart:	this hart
- * @event:	an event that has been added on this hart
- *
- * If all counters in use are direct, they are latched together, without a search for the group.
+/*
+ * Latches the counts of an event's group. If all counters in use are direct, they are latched
+ * together, without a search for the group.
  */
 static inline void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					 const struct perf_event *event)
@@ -72,47 +88,31 @@ static inline void __riscv_pmu_event_add_delta(struct perf_event *event,
 	ev->period_count += delta;
 }
 
-/**
- * riscv_pmu_event_add_delta() - add to an event's count
- * @event:	the event
- * @ev:		what the driver knows of it; of a split event, the part that has counted
- * @delta:	what @ev has counted since the last time
- */
+/* Adds what @ev has counted since the last time; of a split event, the part that has counted. */
 static inline void riscv_pmu_event_add_delta(struct perf_event *event, struct riscv_pmu_event *ev,
 					     u64 delta)
 {
 	__riscv_pmu_event_add_delta(event, ev, ev->left, delta);
 }
 
-/**
- * riscv_pmu_event_period_left() - events until a sampling event's next overflow point
- * @ev:		the event, its count up to date
- *
- * Return: at least the minimum period; 0 if there is none and the overflow point is reached.
+/*
+ * Events until a sampling event's next overflow point, its count being up to date: at least the
+ * minimum period; 0 if there is none and the overflow point is reached.
  */
 static inline u64 riscv_pmu_event_period_left(const struct riscv_pmu_event *ev)
 {
 	return max3((s64)local64_read(ev->left), (s64)ev->min_period, 0LL);
 }
 
-/**
- * riscv_pmu_event_is_at_overflow_point() - whether an event was stopped when its period had ended
- * @ev:		a stopped sampling event
- *
- * Return: true if so; a period_left of 0 is not perf's request for a new period then.
- */
+/* Whether a stopped event's period had ended: a period_left of 0 is no request for a new one. */
 static inline bool riscv_pmu_event_is_at_overflow_point(const struct riscv_pmu_event *ev)
 {
 	return (s64)(ev->prev_count - ev->overflow_point) >= 0;
 }
 
-/**
- * riscv_pmu_hart_update_event() - bring an event's count up to date
- * @pmu:	the PMU
- * @hart:	this hart
- * @event:	an event that has been added here
- *
- * Return: the delta that was added; without that of the second part of a split event.
+/*
+ * Brings the count of an attached event up to date. Returns the delta that was added, without that
+ * of the second part of a split event.
  */
 static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
 						       struct riscv_pmu_hart *hart,
@@ -133,26 +133,18 @@ static __always_inline u64 riscv_pmu_hart_update_event(struct riscv_pmu *pmu,
 	return delta;
 }
 
-/**
- * riscv_pmu_event_period() - an event's sampling period
- * @event:	a sampling event
- *
- * Return: at most S64_MAX; perf's core limits the periods of users, but not those of KVM's guests.
- */
+/* At most S64_MAX: perf's core limits the periods of users, but not those of KVM's guests. */
 static inline u64 riscv_pmu_event_period(const struct perf_event *event)
 {
 	return min_t(u64, event->hw.sample_period, S64_MAX);
 }
 
-/**
- * riscv_pmu_event_set_period() - if a sampling event's period has ended, begin the next one
- * @ev:		the event, its count up to date
- *
- * What was counted beyond the end of the last period belongs to the next one. One sample stands for
- * all periods that have ended, and for all events that were counted if perf has changed the period:
- * last_period is their number, so that the periods of all samples add up to the count.
- *
- * Return: whether a period had ended.
+/*
+ * If a sampling event's period has ended, its count being up to date, begins the next one, and
+ * returns true. What was counted beyond the end of the last period belongs to the next one. One
+ * sample stands for all periods that have ended, and for all events that were counted if perf has
+ * changed the period: last_period is their number, so that the periods of all samples add up to the
+ * count.
  */
 static inline bool riscv_pmu_event_set_period(struct riscv_pmu_event *ev)
 {

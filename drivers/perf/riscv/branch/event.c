@@ -8,7 +8,6 @@
 #include <linux/perf_event.h>
 
 #include "../ebb/ebb.h"
-#include "../group.h"
 #include "state.h"
 #include "../update.h"
 

@@ -29,7 +29,6 @@
 #include "../apply.h"
 #include "../branch/branch.h"
 #include "ebb.h"
-#include "../group.h"
 #include "task.h"
 #include "../update.h"
 

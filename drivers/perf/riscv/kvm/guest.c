@@ -6,7 +6,6 @@
 
 #include "../apply.h"
 #include "../branch/branch.h"
-#include "../group.h"
 #include "../nmi/nmi.h"
 #include "../update.h"
 

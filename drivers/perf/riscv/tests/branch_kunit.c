@@ -11,7 +11,6 @@
 #include <linux/version.h>
 
 #include "fake_branch.h"
-#include "../group.h"
 
 #define U		BIT_ULL(0)
 #define S		BIT_ULL(1)

@@ -10,7 +10,6 @@
 #include "../assign.h"
 #include "../compat.h"
 #include "event_fixture.h"
-#include "../group.h"
 #include "../user/user.h"
 
 static void add_without_start_leaves_the_event_stopped(struct kunit *test)
@@ -22,7 +21,7 @@ static void add_without_start_leaves_the_event_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(s, 0), 0);
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, s->event.hw.state, STOPPED);
-	KUNIT_EXPECT_EQ(test, s->event.hw.idx, 3);
+	KUNIT_EXPECT_EQ(test, s->ev.ctr, 3);
 	KUNIT_EXPECT_EQ(test, fake_running(fake), 0);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, count_of(s), 0);
@@ -499,7 +498,7 @@ static void add_fails_if_no_counter_is_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(b, PERF_EF_START), -EAGAIN);
 	finish(fake);
 	KUNIT_EXPECT_EQ(test, b->event.hw.state, STOPPED);
-	KUNIT_EXPECT_EQ(test, b->event.hw.idx, -1);
+	KUNIT_EXPECT_EQ(test, b->ev.ctr, -1);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, count_of(a), 50);
 	sched_out(test, a);
@@ -549,7 +548,7 @@ static void add_tries_all_counters(struct kunit *test)
 
 	fake->fail_config = C(3) | C(4);
 	sched_in(test, s);
-	KUNIT_EXPECT_EQ(test, s->event.hw.idx, 33);
+	KUNIT_EXPECT_EQ(test, s->ev.ctr, 33);
 	fake_advance(fake, 10);
 	KUNIT_EXPECT_EQ(test, count_of(s), 50);
 	sched_out(test, s);

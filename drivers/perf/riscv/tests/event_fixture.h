@@ -141,7 +141,6 @@ static inline struct state_event *new_event(struct kunit *test, u64 selector, u6
 	s->event.attr.sample_period = period;
 	s->event.hw.sample_period = period;
 	s->event.hw.last_period = period;
-	s->event.hw.idx = -1;
 	s->event.hw.state = STOPPED;
 	local64_set(&s->event.hw.period_left, period);
 	s->event.overflow_handler = state_overflow;

@@ -5,7 +5,6 @@
 
 #include "../assign.h"
 #include "event_fixture.h"
-#include "../group.h"
 
 /* The list of siblings is protected by the mutex of the leader's context. */
 static struct state_event *new_leader(struct kunit *test, u64 selector, u64 ctrs)

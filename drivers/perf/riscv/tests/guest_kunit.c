@@ -4,7 +4,6 @@
 #include <linux/perf/riscv_pmu.h>
 
 #include "event_fixture.h"
-#include "../group.h"
 
 #define GUEST_CTR	5
 #define BASE		1000

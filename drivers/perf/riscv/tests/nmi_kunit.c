@@ -9,7 +9,6 @@
 
 #include "event_fixture.h"
 
-#include "../group.h"
 #include "../nmi/block.h"
 #include "../nmi/entry.h"
 #include "../nmi/nmi.h"

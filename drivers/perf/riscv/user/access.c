@@ -21,7 +21,6 @@
 #include <linux/uaccess.h>
 #include <linux/xarray.h>
 
-#include "../group.h"
 #include "../nmi/block.h"
 #include "page.h"
 
