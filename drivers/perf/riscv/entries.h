@@ -28,7 +28,6 @@ void riscv_pmu_handle_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 /* poll.c */
 void riscv_pmu_poll_probe(struct riscv_pmu *pmu);
 void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart);
-void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart);
 u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now,
 			struct pt_regs *regs);
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * CPU hotplug, idle states that lose the counters, and shutdown.
- */
+/* CPU hotplug, idle states that lose the counters, and shutdown. */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
 #include <linux/cpu_pm.h>
 #include <linux/cpuhotplug.h>
-#include <linux/cpumask.h>
-#include <linux/init.h>
-#include <linux/notifier.h>
 #include <linux/reboot.h>
 #include <linux/smp.h>
 
@@ -17,7 +12,6 @@
 
 #include "apply.h"
 #include "branch/branch.h"
-#include "counter.h"
 #include "csr.h"
 #include "entries.h"
 #include "nmi/nmi.h"
@@ -36,7 +30,6 @@ static struct cpumask hotplug_checked;
  * This finds whatever would trap on this hart, or count something else: code that uses a counter
  * does not check it again. Branch records and NMIs are not needed: riscv_pmu_branch_hart_start()
  * and riscv_pmu_nmi_hart_start() do without them.
- *
  * Context: interrupts off; no counter is in use.
  * Return: NULL, or what differs.
  */
@@ -84,32 +77,26 @@ static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 	return NULL;
 }
 
-/*
- * On a hart without a PMU, the firmware may have enabled user access to the counters: disable it,
- * except for the time CSR, which the vDSO reads.
- */
-static void hotplug_hide_ctrs(void)
-{
-	riscv_pmu_csr_set_user_mask(PMU_SCOUNTEREN_TM);
-}
-
 static int hotplug_start_hart(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = hotplug_confirm(cpu);
+	struct riscv_pmu_hart *hart;
 
 	if (!pmu) {
 		riscv_pmu_csr_branch_clear_for_guests();
-		hotplug_hide_ctrs();
+		/* The firmware may have enabled user access; the vDSO reads the time CSR. */
+		riscv_pmu_csr_set_user_mask(PMU_SCOUNTEREN_TM);
 		return 0;
 	}
 
-	riscv_pmu_hart_reset(pmu, riscv_pmu_this_hart(pmu));
-	riscv_pmu_poll_hart_start(riscv_pmu_this_hart(pmu));
+	hart = riscv_pmu_this_hart(pmu);
+	riscv_pmu_hart_reset(pmu, hart);
+	riscv_pmu_poll_hart_start(hart);
 	pmu->ops.hart_start(pmu);
-	riscv_pmu_branch_hart_start(riscv_pmu_this_hart(pmu));
-	riscv_pmu_irq_enable(pmu, riscv_pmu_this_hart(pmu));
-	riscv_pmu_nmi_hart_start(riscv_pmu_this_hart(pmu));
-	riscv_pmu_user_hart_start(riscv_pmu_this_hart(pmu));
+	riscv_pmu_branch_hart_start(hart);
+	riscv_pmu_irq_enable(pmu, hart);
+	riscv_pmu_nmi_hart_start(hart);
+	riscv_pmu_user_hart_start(hart);
 	return 0;
 }
 
@@ -121,14 +108,17 @@ static int hotplug_start_hart(unsigned int cpu)
 static int hotplug_stop_hart(unsigned int cpu)
 {
 	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+	struct riscv_pmu_hart *hart;
 
 	if (!pmu)
 		return 0;
 
-	riscv_pmu_poll_hart_stop(riscv_pmu_this_hart(pmu));
-	riscv_pmu_nmi_hart_stop(riscv_pmu_this_hart(pmu));
-	riscv_pmu_irq_disable(pmu, riscv_pmu_this_hart(pmu));
-	riscv_pmu_branch_hart_stop(riscv_pmu_this_hart(pmu));
+	hart = riscv_pmu_this_hart(pmu);
+	/* If the timer's handler runs on another hart, it returns at once: this hardly waits. */
+	hrtimer_cancel(&hart->poll.timer);
+	riscv_pmu_nmi_hart_stop(hart);
+	riscv_pmu_irq_disable(pmu, hart);
+	riscv_pmu_branch_hart_stop(hart);
 	pmu->ops.hart_stop(pmu);
 	return 0;
 }
@@ -143,7 +133,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 	struct riscv_pmu_hart *hart;
 
 	if (!pmu) {
-		hotplug_hide_ctrs();
+		riscv_pmu_csr_set_user_mask(PMU_SCOUNTEREN_TM);
 		return NOTIFY_OK;
 	}
 
@@ -209,21 +199,11 @@ static struct notifier_block hotplug_reboot_nb = {
 	.notifier_call = hotplug_reboot_notify,
 };
 
-/**
- * riscv_pmu_hotplug_init() - bring the counters of every hart to a known state
- *
- * Harts that come online later are initialised then.
- *
- * Return: 0 or a negative errno.
- */
+/* Brings the counters of every hart to a known state; of one that is offline, when it starts. */
 int __init riscv_pmu_hotplug_init(void)
 {
-	int err = cpuhp_setup_state(CPUHP_AP_PERF_RISCV_STARTING, "perf/riscv/pmu:starting",
-				    hotplug_start_hart, hotplug_stop_hart);
-
-	if (err)
-		return err;
-
-	return register_reboot_notifier(&hotplug_reboot_nb) ?:
+	return cpuhp_setup_state(CPUHP_AP_PERF_RISCV_STARTING, "perf/riscv/pmu:starting",
+				 hotplug_start_hart, hotplug_stop_hart) ?:
+	       register_reboot_notifier(&hotplug_reboot_nb) ?:
 	       cpu_pm_register_notifier(&hotplug_pm_nb);
 }

@@ -4,15 +4,12 @@
  * checks the polled events (poll_sample.c). It runs only on harts that need it, and while they do.
  */
 
-#include <linux/hrtimer.h>
-#include <linux/minmax.h>
 #include <linux/time64.h>
 #include <linux/timex.h>
 
 #include <asm/irq_regs.h>
 
 #include "compat.h"
-#include "counter.h"
 #include "entries.h"
 #include "poll_sample.h"
 #include "throttle.h"
@@ -29,13 +26,11 @@
 #define POLL_MIN_NS		NSEC_PER_MSEC
 
 /**
- * riscv_pmu_hart_poll() - read all counters that have to be polled
+ * riscv_pmu_hart_poll() - read all counters that have to be polled, in a hard interrupt
  * @pmu:	the PMU
  * @hart:	this hart
  * @now:	the time, in ns of sched_clock()
  * @regs:	what was interrupted
- *
- * Context: hard interrupt.
  * Return: ns until the next poll, or 0 if none is necessary.
  */
 u64 riscv_pmu_hart_poll(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 now,
@@ -83,15 +78,6 @@ void riscv_pmu_poll_hart_start(struct riscv_pmu_hart *hart)
 {
 	hrtimer_setup(&hart->poll.timer, poll_expired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_PINNED_HARD);
-}
-
-/*
- * Cancels the polling timer of a hart that goes down, with interrupts off. If the handler runs on
- * another hart, it returns at once, so this hardly waits.
- */
-void riscv_pmu_poll_hart_stop(struct riscv_pmu_hart *hart)
-{
-	hrtimer_cancel(&hart->poll.timer);
 }
 
 /* Finds the counters that have to be polled, and how often. */

@@ -5,7 +5,6 @@
  */
 
 #include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/time64.h>
 
 #include "poll_sample.h"
@@ -76,8 +75,9 @@ u64 riscv_pmu_poll_sample_wait(const struct riscv_pmu *pmu, struct riscv_pmu_har
 {
 	/* riscv_pmu_poll_start() relies on a timer that expires in at most poll_ns. */
 	u64 most = min_t(u64, pmu->poll_ns, POLL_INTERVAL_MAX_NS);
-	u64 least = clamp(8 * riscv_pmu_throttle_irq_cost_ns(hart), (u64)POLL_INTERVAL_MIN_NS,
-			  most);
+	/* The average cost of an interrupt is in eighths of a tick. */
+	u64 least = clamp(riscv_pmu_throttle_ticks_to_ns(hart->throttle.cost),
+			  (u64)POLL_INTERVAL_MIN_NS, most);
 	u64 wait = U64_MAX;
 
 	for_each_ctr(ctr, hart->wanted.sched.used)

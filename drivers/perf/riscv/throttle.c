@@ -6,9 +6,7 @@
  * interrupt arrives before any other code has run.
  */
 
-#include <linux/init.h>
 #include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/time64.h>
 #include <linux/timex.h>
 
@@ -42,11 +40,9 @@ static bool throttle_is_needed(const struct riscv_pmu_hart *hart, u32 gap)
 {
 	const struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
 
-	if (throttle->too_early <= THROTTLE_MAX_TOO_EARLY ||
-	    gap >= riscv_timebase / THROTTLE_MIN_HZ)
-		return false;
-
-	return gap < 2 * throttle->cost || gap <= throttle->began - throttle->too_early_since;
+	return throttle->too_early > THROTTLE_MAX_TOO_EARLY &&
+	       gap < riscv_timebase / THROTTLE_MIN_HZ &&
+	       (gap < 2 * throttle->cost || gap <= throttle->began - throttle->too_early_since);
 }
 
 /**
@@ -71,10 +67,7 @@ void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 
 /**
  * riscv_pmu_throttle_restart() - apply the minimum period to an event that starts
- * @ev:		a sampling event
- *
- * 4 ms or more after its last sample it has no minimum period any more.
- *
+ * @ev:		a sampling event; 4 ms or more after its last sample it has none any more
  * Return: events until its overflow point, at least 0.
  */
 u64 riscv_pmu_throttle_restart(struct riscv_pmu_event *ev)
@@ -87,9 +80,7 @@ u64 riscv_pmu_throttle_restart(struct riscv_pmu_event *ev)
 	return riscv_pmu_event_period_left(ev);
 }
 
-/**
- * riscv_pmu_throttle_init() - compute the constants that depend on the harts' timer
- */
+/* Computes the constants that depend on the harts' timer. */
 void __init riscv_pmu_throttle_init(void)
 {
 	riscv_pmu_throttle_max_gap = riscv_timebase / THROTTLE_MAX_IRQ_HZ;

@@ -7,12 +7,11 @@
 
 #include "pmu.h"
 
-#define THROTTLE_TICK_NS_SHIFT	10
-
-/* Consecutive interrupts that may be too early before events are throttled. */
+/* Consecutive interrupts that may be too early before events are throttled */
 #define THROTTLE_MAX_TOO_EARLY	3
 
 /* A tick of the harts' timer in 1 / 2^10 ns, and 50 us in ticks: a division is slow here. */
+#define THROTTLE_TICK_NS_SHIFT	10
 extern u32 riscv_pmu_throttle_tick_ns;
 extern u32 riscv_pmu_throttle_max_gap;
 
@@ -50,14 +49,9 @@ static inline u32 riscv_pmu_throttle_gap(const struct riscv_pmu *pmu,
 	return gap >> (in_user ? 3 : 2);
 }
 
-/**
- * riscv_pmu_throttle_begin_irq() - an interrupt that may take samples begins
- * @pmu:	the PMU
- * @hart:	this hart
- * @now:	its timer, in ticks
- * @in_user:	user mode was interrupted
- *
- * It is not too early 50 us or more after the last one, which may have been very long.
+/*
+ * An interrupt that may take samples begins, @now in ticks. It is not too early 50 us or more after
+ * the last one, which may have been very long.
  */
 static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 						struct riscv_pmu_hart *hart, u32 now, bool in_user)
@@ -76,13 +70,7 @@ static inline void riscv_pmu_throttle_begin_irq(const struct riscv_pmu *pmu,
 		throttle->too_early_since = before;
 }
 
-/**
- * riscv_pmu_throttle_end_irq() - an interrupt that may take samples ends
- * @hart:	this hart
- * @now:	its timer, in ticks
- *
- * Return: its duration in ns.
- */
+/* An interrupt that may take samples ends. Returns its duration in ns. */
 static inline u64 riscv_pmu_throttle_end_irq(struct riscv_pmu_hart *hart, u32 now)
 {
 	struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
@@ -93,22 +81,7 @@ static inline u64 riscv_pmu_throttle_end_irq(struct riscv_pmu_hart *hart, u32 no
 	return riscv_pmu_throttle_ticks_to_ns(ticks);
 }
 
-/**
- * riscv_pmu_throttle_irq_cost_ns() - average duration of an interrupt that takes samples
- * @hart:	this hart
- *
- * Return: ns.
- */
-static inline u64 riscv_pmu_throttle_irq_cost_ns(const struct riscv_pmu_hart *hart)
-{
-	return riscv_pmu_throttle_ticks_to_ns(hart->throttle.cost >> 3);
-}
-
-/**
- * riscv_pmu_throttle_event() - adapt the minimum period of an event that takes a sample
- * @hart:	this hart
- * @ev:	the event
- */
+/* Adapts the minimum period of an event that takes a sample. */
 static inline void riscv_pmu_throttle_event(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	u32 gap = hart->throttle.began - ev->last_sample;

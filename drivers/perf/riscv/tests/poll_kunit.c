@@ -292,7 +292,7 @@ static void stop_polling(void *data)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		riscv_pmu_poll_hart_stop(per_cpu_ptr(fake->pmu.harts, cpu));
+		hrtimer_cancel(&per_cpu_ptr(fake->pmu.harts, cpu)->poll.timer);
 }
 
 /* The tests call riscv_pmu_hart_poll() themselves, so the timer does not expire. */
