@@ -10,9 +10,7 @@
 #define _RISCV_PMU_PMU_H
 
 #include <linux/hrtimer.h>
-#include <linux/list.h>
 #include <linux/minmax.h>
-#include <linux/percpu.h>
 
 #include "backend.h"
 #include "event.h"
@@ -23,36 +21,24 @@ static_assert(RISCV_PMU_SCHED_MAX == RISCV_MAX_COUNTERS);
 
 enum riscv_pmu_event_state {
 	RISCV_PMU_EVENT_STOPPED,
-	/* It counts from the next apply on. */
-	RISCV_PMU_EVENT_PENDING,
+	RISCV_PMU_EVENT_PENDING,	/* it counts from the next apply on */
 	RISCV_PMU_EVENT_ACTIVE,
 };
 
-/*
- * What an event needs besides a counter. Set when the event is opened; the last two, in process
- * context, when it is mapped.
- */
+/* What an event needs besides a counter. Set in process context: at open; the last two, at mmap. */
 enum riscv_pmu_event_flags {
-	/* It has an overflow point. */
-	RISCV_PMU_EV_SAMPLING		= BIT(0),
+	RISCV_PMU_EV_SAMPLING		= BIT(0),	/* it has an overflow point */
 	/* No counter can interrupt for it, so a timer checks the overflow point. */
 	RISCV_PMU_EV_POLLED		= IS_ENABLED(CONFIG_RISCV_PMU_POLL) ? BIT(1) : 0,
 	/* A read takes a firmware call or an exit of a guest; latched only for its own group. */
 	RISCV_PMU_EV_INDIRECT		= BIT(2),
-	/* Its overflows cause event-based branches. */
-	RISCV_PMU_EV_EBB		= BIT(3),
-	/* Two counters sample it, one in each mode (split.c). */
-	RISCV_PMU_EV_SPLIT		= BIT(4),
-	/* Its samples have branch records. */
-	RISCV_PMU_EV_BRANCH		= BIT(5),
-	/* Its branch records: of all exceptions, only system calls. */
-	RISCV_PMU_EV_BRANCH_ECALLS	= BIT(6),
-	/* Its branch records have to be checked one by one. */
-	RISCV_PMU_EV_BRANCH_CHECK	= BIT(7),
-	/* Its branch records: perf has to call riscv_pmu_branch_switch(). */
-	RISCV_PMU_EV_BRANCH_SWITCH	= BIT(8),
-	/* Some process has mapped it, so its page is kept up to date. */
-	RISCV_PMU_EV_MAPPED		= BIT(9),
+	RISCV_PMU_EV_EBB		= BIT(3),	/* overflows cause event-based branches */
+	RISCV_PMU_EV_SPLIT		= BIT(4),	/* two counters, one per mode: split.c */
+	RISCV_PMU_EV_BRANCH		= BIT(5),	/* its samples have branch records */
+	RISCV_PMU_EV_BRANCH_ECALLS	= BIT(6),	/* of all exceptions, only system calls */
+	RISCV_PMU_EV_BRANCH_CHECK	= BIT(7),	/* each record has to be checked */
+	RISCV_PMU_EV_BRANCH_SWITCH	= BIT(8),	/* perf calls riscv_pmu_branch_switch() */
+	RISCV_PMU_EV_MAPPED		= BIT(9),	/* mapped: its page is kept up to date */
 	/* It was mapped at some time, and does not sample or belongs to a cgroup. */
 	RISCV_PMU_EV_MAPPED_SLOW	= BIT(10),
 };
@@ -62,334 +48,211 @@ enum riscv_pmu_event_flags {
 				 RISCV_PMU_EV_MAPPED_SLOW)
 #define RISCV_PMU_EV_SLOW_DEL	(RISCV_PMU_EV_SLOW_ADD | RISCV_PMU_EV_INDIRECT)
 
-/* NONE: the event searches for a counter when it is next added. NEXT: the next apply sets @gen. */
+/* NONE: the event searches for a counter when it is next added. NEXT: the next apply sets gen. */
 #define RISCV_PMU_GEN_NONE	0
 #define RISCV_PMU_GEN_NEXT	U64_MAX
 
-/**
- * struct riscv_pmu_event - what the driver knows of a perf event
- * @node:	on &riscv_pmu_counter.events while the event is attached
- * @hart:	the hart of @counter; NULL before the first one
- * @counter:	the counter; the last one if the event is not attached
- * @gen:	&riscv_pmu_counter.gen at the time when the counter held the event's config, or
- *		RISCV_PMU_GEN_*
- * @prev_count:	the counter's count at the last update of the event
- * @ctr:	the counter's number, -1 before the first one
- * @flags:	enum riscv_pmu_event_flags
- * @state:	enum riscv_pmu_event_state
- * @user:	its own process has mapped it and may read the counter (user/page.c)
- * @page_outdated: @user is set, and the next riscv_pmu_user_show() updates its page
- * @user_idx:	index in the mapped page: the number of the counter's CSR plus 1; or 0
- * @own_value:	the counter's value depends on nothing that other processes have counted
- * @all_maps:	how often it is mapped
- * @page_tick:	jiffies when a sample last updated the times in its page
- * @maps:	how often it is mapped by its own process
- * @pending_delta: counted on counters that it was moved away from, and not yet added to
- *		the perf event; 0 while it is active
- * @overflow_point: the counter's count at which its period ends
- * @period_left: events until @overflow_point, while it is pending
- * @left:	sampling: events until the end of the period, as of the last update:
- *		&hw_perf_event.period_left, or @own_left
- * @own_left:	@left of the second part of a split event
- * @period_count: sampling: events since the end of the period of the last sample
- * @min_period:	the least period (throttle.c); 0: no limit
- * @last_sample: time of its last sample, in ticks of the hart's timer
- * @rate:	polled: ns in which 1024 events occur, as last measured; 0: unknown
- * @polled_ns:	polled: time of the last poll; 0: none since the event was started
- * @polled_count: polled: the counter's count at @polled_ns
- * @req:	its config, and the counters that can hold it
- * @accepted:	counters that have accepted its config, on any hart
- * @candidates:	counters of @req that have not refused it
- * @retry:	if @candidates is empty: jiffies at which all may be tried again on @hart
- * @mm:		the address space that has mapped it
- * @task:	the mapped events of its task
- * @user_ctrs:	counters of @req whose index may appear in its mapped page
- * @opener:	tgid of the process that opened the event; a reference is held (user/access.c)
- * @split:	if two counters sample the event, one in each mode (event.c): the other part. The
- *		perf event's pmu_private is the first part. Otherwise NULL
- * @split_base:	first part of a split event: sum of both @period_count after the last sample
- * @split_period: first part: what both parts have counted between the last two samples
- * @guest_write_failed: the counter did not accept the value that its KVM guest wants in it, so the
- *		guest's reads exit to the host
- * @branch_read_flags:	how its records are read, see branch/sample.c
- * @branch_ctl:	the value of sctrctl with which a hart records what it wants
- * @branch_node: on &riscv_pmu_hart_branch.events while the event is attached
- * @event:	the perf event; for the layers above the counters
- *
- * What a context switch uses comes first, in one cache line.
- */
+/* What the driver knows of a perf event. The first cache line has what a context switch uses. */
 struct riscv_pmu_event {
-	struct list_head	node;
-	struct riscv_pmu_hart	*hart;
-	struct riscv_pmu_counter *counter;
+	struct list_head	node;		/* on counter->events while it is attached */
+	struct riscv_pmu_hart	*hart;		/* of the counter; NULL before the first one */
+	struct riscv_pmu_counter *counter;	/* the last one, if it is not attached */
+	/* counter->gen at the time when the counter held req.cfg, or RISCV_PMU_GEN_* */
 	u64			gen;
-	u64			prev_count;
-	int			ctr;
-	u16			flags;
-	u8			state;
+	u64			prev_count;	/* the counter's at the event's last update */
+	int			ctr;		/* the counter's number, or -1 before the first */
+	u16			flags;		/* enum riscv_pmu_event_flags */
+	u8			state;		/* enum riscv_pmu_event_state */
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
+	/* Its own process has mapped it and may read the counter (user/page.c). */
 	bool			user;
 #endif
+	/* Counted on counters that it was moved from, not yet in the perf event; 0 while active */
 	u64			pending_delta;
-	u64			overflow_point;
-	u64			period_left;
-	u64			period_count;
+	u64			overflow_point;	/* the counter's count at which its period ends */
+	u64			period_left;	/* pending: events until overflow_point */
+	u64			period_count;	/* since the end of the last sample's period */
+	/* Events until the end of the period at the last update: hw.period_left or own_left */
 	local64_t		*left;
-	u32			min_period;
-	u32			last_sample;
-	struct riscv_pmu_request req;
-	u64			accepted;
-	u64			candidates;
+	u32			min_period;	/* the least period (throttle.c); 0: no limit */
+	u32			last_sample;	/* its time, in ticks of the hart's timer */
+	struct riscv_pmu_request req;		/* its config, and counters that can hold it */
+	u64			accepted;	/* counters that have accepted it, on any hart */
+	u64			candidates;	/* those of req.ctrs that have not refused it */
+	/* If there are no candidates: jiffies at which all may be tried again on hart */
 	unsigned long		retry;
-	struct perf_event	*event;
-	local64_t		own_left;
+	struct perf_event	*event;		/* for the layers above the counters */
+	local64_t		own_left;	/* left of the second part of a split event */
 #ifdef CONFIG_RISCV_PMU_POLL
+	/* Polled: ns in which 1024 events occur, as last measured; 0: unknown */
 	u32			rate;
-	u64			polled_ns;
-	u64			polled_count;
+	u64			polled_ns;	/* last poll; 0: none since it was started */
+	u64			polled_count;	/* the counter's count at polled_ns */
 #endif
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
+	/* user is set, and the next riscv_pmu_user_show() updates its page. */
 	bool			page_outdated;
+	/* The counter's value depends on nothing that other processes have counted. */
 	bool			own_value;
-	u8			user_idx;
-	unsigned int		all_maps;
-	unsigned long		page_tick;
-	unsigned int		maps;
-	struct mm_struct	*mm;
-	struct riscv_pmu_task	*task;
-	u64			user_ctrs;
+	u8			user_idx;	/* in the page: number of the CSR + 1; or 0 */
+	unsigned int		all_maps;	/* how often it is mapped */
+	unsigned long		page_tick;	/* jiffies: a sample updated the page's times */
+	unsigned int		maps;		/* how often its own process has mapped it */
+	struct mm_struct	*mm;		/* the address space that has mapped it */
+	struct riscv_pmu_task	*task;		/* the mapped events of its task */
+	u64			user_ctrs;	/* those of req.ctrs that its page may show */
+	/* The tgid that opened the event; a reference is held (user/access.c). */
 	struct pid		*opener;
 #endif
 #ifdef CONFIG_RISCV_PMU_SPLIT
+	/* The other part of a split event, or NULL. The perf event's pmu_private is the first. */
 	struct riscv_pmu_event	*split;
+	/* First part: the sum of both period_count after the last sample */
 	u64			split_base;
+	/* First part: what both parts have counted between the last two samples */
 	u64			split_period;
 #endif
 #ifdef CONFIG_RISCV_PMU_KVM
+	/* The counter did not accept the value of its KVM guest, whose reads exit to the host. */
 	bool			guest_write_failed;
 #endif
 #ifdef CONFIG_RISCV_PMU_BRANCH
-	u8			branch_read_flags;
-	u64			branch_ctl;
-	struct list_head	branch_node;
+	u8			branch_read_flags; /* how its records are read: branch/sample.c */
+	u64			branch_ctl;	/* sctrctl of a hart that records what it wants */
+	struct list_head	branch_node;	/* on hart->branch.events while attached */
 #endif
 };
 
 static_assert(offsetofend(struct riscv_pmu_event, pending_delta) <= 64);
 
-/**
- * struct riscv_pmu_counter - one counter of one hart
- * @events:	events that are attached to it
- * @cfg:	the config that it holds; empty if it holds none
- * @gen:	changes when @cfg changes, is lost, or is about to be replaced
- * @count:	what it has counted since the hart came online, modulo 2^64
- * @raw:	the hardware's value at @count
- * @mask:	the bits that the hardware has
- *
- * One cache line.
- */
+/* One counter of one hart, in one cache line */
 struct riscv_pmu_counter {
-	struct list_head	events;
-	struct riscv_pmu_config	cfg;
-	u64			gen;
-	u64			count;
-	u64			raw;
-	u64			mask;
+	struct list_head	events;	/* attached to it */
+	struct riscv_pmu_config	cfg;	/* that it holds; empty if it holds none */
+	u64			gen;	/* changes when cfg changes, is lost or will be replaced */
+	u64			count;	/* since the hart came online, modulo 2^64 */
+	u64			raw;	/* the hardware's value at count */
+	u64			mask;	/* the bits that the hardware has */
 };
 
-/**
- * struct riscv_pmu_assignment - which config is wanted on which counter
- * @sched:	counters in use, and the counters that could hold their configs instead
- * @cfg:	the configs
- */
+/* Which config is wanted on which counter */
 struct riscv_pmu_assignment {
+	/* The counters in use, and those that could hold their configs instead */
 	struct riscv_pmu_sched	sched;
 	struct riscv_pmu_config	cfg[RISCV_MAX_COUNTERS];
 };
 
-/**
- * struct riscv_pmu_stats - what a hart's PMU has done since the hart came online
- * @batches:	batches applied
- * @configs:	configs written
- * @attached:	events attached
- * @detached:	events detached
- * @searched:	events for which a counter was searched; the others found their config
- *		still programmed
- * @shared:	events that were attached to a counter in use
- * @evicted:	configs of unused counters that were replaced
- * @moved:	configs that moved to another counter to make room
- * @irqs:	overflow interrupts
- * @spurious:	those in which no counter had overflowed
- * @early:	those in which no event had reached its overflow point
- * @samples:	samples taken
- * @merged:	samples that stand for more than one period
- * @extended:	periods that were extended, because samples came too early
- * @polls:	expiries of the polling timer
- * @stopped:	events that perf has stopped at an overflow: throttled, or at their limit
- */
+/* What a hart's PMU has done since the hart came online */
 struct riscv_pmu_stats {
-	u64	batches;
-	u64	configs;
-	u64	attached;
+	u64	batches;	/* applied */
+	u64	configs;	/* written */
+	u64	attached;	/* events */
 	u64	detached;
-	u64	searched;
-	u64	shared;
-	u64	evicted;
-	u64	moved;
-	u64	irqs;
-	u64	spurious;
-	u64	early;
+	u64	searched;	/* the other events found their config still programmed */
+	u64	shared;		/* events that were attached to a counter in use */
+	u64	evicted;	/* configs of unused counters that were replaced */
+	u64	moved;		/* configs that moved to another counter to make room */
+	u64	irqs;		/* overflow interrupts */
+	u64	spurious;	/* those in which no counter had overflowed */
+	u64	early;		/* those in which no event had reached its overflow point */
 	u64	samples;
-	u64	merged;
-	u64	extended;
-	u64	polls;
-	u64	stopped;
+	u64	merged;		/* samples that stand for more than one period */
+	u64	extended;	/* periods, because samples came too early */
+	u64	polls;		/* expiries of the polling timer */
+	u64	stopped;	/* by perf at an overflow: throttled, or at their limit */
 };
 
-/**
- * struct riscv_pmu_hw - what the counters of a hart hold and do
- * @holds:	counters that hold the config that is wanted of them, or any if they are not used
- * @running:	counters whose count advances; each has a config
- * @armed:	counters whose overflow flag is clear and that overflow no later than at the nearest
- *		overflow point of their events; all counters with active events that need the
- *		interrupt are armed. After an apply, only running counters are
- * @loaded:	counters whose value is known and depends on no other task; the next apply writes
- *		one that is not loaded. After an apply, all counters with active events are
- */
+/* What the counters of a hart hold and do */
 struct riscv_pmu_hw {
-	u64	holds;
-	u64	running;
+	u64	holds;		/* hold the config wanted of them, or any if they are not used */
+	u64	running;	/* have a config, and their counts advance */
+	/*
+	 * Their overflow flag is clear, and they overflow no later than at the nearest overflow
+	 * point of their events. All counters with active events that need the interrupt are
+	 * armed. After an apply, only running counters are.
+	 */
 	u64	armed;
+	/*
+	 * Their value is known and depends on no other task; the next apply writes the others.
+	 * After an apply, all counters with active events are loaded.
+	 */
 	u64	loaded;
 };
 
-/**
- * struct riscv_pmu_hart_irq - the overflow interrupt of a hart (update.c, irq.c)
- * @events:	number of active or pending events that need it
- * @mask:	its bit in sip and sie, or 0 if there is none, or none that can be masked
- * @masked:	it is masked, because no event on this hart needs it
- * @nmi:	overflows are delivered as NMIs instead (nmi/nmi.c), which are never masked
- * @ebb_taken:	an overflow of this interrupt has caused an event-based branch
- */
+/* The overflow interrupt of a hart (update.c, irq.c) */
 struct riscv_pmu_hart_irq {
-	unsigned int	events;
-	unsigned long	mask;
-	bool		masked;
-	bool		nmi;
+	unsigned int	events;		/* active or pending ones that need it */
+	unsigned long	mask;		/* its bit in sip and sie; 0: none, or not maskable */
+	bool		masked;		/* because no event on this hart needs it */
+	bool		nmi;		/* NMIs instead, which are never masked (nmi/nmi.c) */
 #ifdef CONFIG_RISCV_PMU_EBB
-	bool		ebb_taken;
+	bool		ebb_taken;	/* this interrupt has caused an event-based branch */
 #endif
 };
 
-/**
- * struct riscv_pmu_hart_poll - the polling timer of a hart (update.c, poll.c)
- * @timer:	the timer
- * @due:	when it will expire, in ns of sched_clock(); 0 while it is off
- * @events:	number of active or pending events whose overflow points it checks
- * @active:	its handler samples, and sets the next expiry itself
- */
+/* The polling timer of a hart (update.c, poll.c) */
 struct riscv_pmu_hart_poll {
 	struct hrtimer	timer;
-	u64		due;
-	unsigned int	events;
-	bool		active;
+	u64		due;	/* when it expires, in ns of sched_clock(); 0 while it is off */
+	unsigned int	events;	/* active or pending ones whose overflow points it checks */
+	bool		active;	/* its handler samples, and sets the next expiry itself */
 };
 
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
-/**
- * struct riscv_pmu_hart_user - what user space may read on a hart (user/page.c)
- * @mask:	what scounteren holds
- * @shown:	user space may read counters of events here, or will after the next apply
- */
+/* What user space may read on a hart (user/page.c) */
 struct riscv_pmu_hart_user {
-	u32	mask;
-	bool	shown;
+	u32	mask;	/* what scounteren holds */
+	bool	shown;	/* counters of events may be read, now or after the next apply */
 };
 #endif
 
-/**
- * struct riscv_pmu_hart_throttle - the interrupts that take samples on a hart (throttle.h)
- * @began:	begin of the present interrupt, in ticks of the hart's timer
- * @ended:	end of the last interrupt, in ticks of the hart's timer
- * @cost:	average duration of an interrupt, in eighths of a tick
- * @nmi_overhead: duration of entry and exit of an NMI, in eighths of a tick; 0: not known yet
- * @too_early:	consecutive interrupts that were too early (riscv_pmu_throttle_gap())
- * @too_early_since: start of the interrupt before the first of @too_early, in ticks
- */
+/* The interrupts that take samples on a hart (throttle.h). Times are ticks of its timer. */
 struct riscv_pmu_hart_throttle {
-	u32		began;
-	u32		ended;
-	u32		cost;
-	u32		nmi_overhead;
-	unsigned int	too_early;
-	u32		too_early_since;
+	u32		began;		/* the present interrupt */
+	u32		ended;		/* the last interrupt */
+	u32		cost;		/* average duration of an interrupt, in eighths of a tick */
+	u32		nmi_overhead;	/* entry and exit of an NMI, in eighths; 0: not known yet */
+	unsigned int	too_early;	/* that many in a row were: riscv_pmu_throttle_gap() */
+	u32		too_early_since; /* start of the interrupt before the first of them */
 };
 
 #ifdef CONFIG_RISCV_PMU_BRANCH
-/**
- * struct riscv_pmu_hart_branch - the branch records of a hart (branch/branch.c)
- * @events:	attached events whose samples have branch records
- * @ctl:	what sctrctl holds: the union of what @events want; 0: nothing is recorded
- * @stack:	where the records of a sample are put; NULL: this hart cannot record
- * @other_records:	some records may be of an event that is no longer in @events
- * @maybe_reset:	an idle state may have reset the CSRs
- * @held:	riscv_pmu_branch_hold() has frozen the records; meaningless while @ctl is 0
- * @task:	the task that ran when the records were last cleared or restored
- * @switches:	how often @task had been switched out then
- */
+/* The branch records of a hart (branch/branch.c) */
 struct riscv_pmu_hart_branch {
-	struct list_head		events;
+	struct list_head		events;	/* attached ones whose samples have records */
+	/* What sctrctl holds: the union of what the events want; 0: nothing is recorded */
 	u64				ctl;
+	/* Where the records of a sample are put; NULL: this hart cannot record */
 	struct perf_branch_stack	*stack;
+	/* Some records may be of an event that is no longer in events. */
 	bool				other_records;
-	bool				maybe_reset;
+	bool				maybe_reset; /* an idle state may have reset CSRs */
+	/* riscv_pmu_branch_hold() has frozen the records; meaningless while ctl is 0 */
 	bool				held;
+	/* The task that ran when the records were last cleared or restored */
 	const struct task_struct	*task;
-	u64				switches;
+	u64				switches; /* how often it had been switched out then */
 };
 #endif
 
-/**
- * struct riscv_pmu_hart - one hart's PMU
- * @pmu:	the PMU of its CPU type
- * @wanted:	the configs of the counters in use, which are those that have events
- * @hw:		what the counters hold and do
- * @changed:	counters that the next apply has to look at: their events are pending or have new
- *		overflow points, or they do not run as wanted. None after an apply
- * @gen:	source of &riscv_pmu_counter.gen
- * @latched:	counters whose counts are those of the time at which the first of them was read
- * @txn:	PERF_PMU_TXN_* of the transaction in progress
- * @updating:	changes are only noted; pmu_enable will apply them. NMIs are deferred
- * @latch_on_read: an event that is read latches the counts of its group
- * @needs_start: the hart has slept: its counters are in an unknown state until hart_start
- * @shut_down:	the machine is being shut down: changes are not applied any more
- * @irq:	the overflow interrupt
- * @user:	what user space may read
- * @throttle:	durations of interrupts
- * @poll:	the polling timer
- * @branch:	branch records
- * @stats:	for debugfs
- * @counter:	the counters
- * @sampler:	the event for whose overflow point a counter was written last; only compared, since
- *		it may have been freed
- * @batch:	the batch of the apply in progress. Before it, &riscv_pmu_batch.stop has the paused
- *		counters: their hardware runs, but their counts do not advance
- * @sample:	the sample that is being taken
- *
- * riscv_pmu_hart_check() asserts after each apply what is said of the masks here.
- */
+/* One hart's PMU. riscv_pmu_hart_check() asserts after each apply what is said of masks. */
 struct riscv_pmu_hart {
-	struct riscv_pmu	*pmu;
+	struct riscv_pmu	*pmu;		/* of its CPU type */
+	/* The configs of the counters in use (wanted.sched.used), which are those with events */
 	struct riscv_pmu_assignment wanted;
 	struct riscv_pmu_hw	hw;
+	/*
+	 * Counters that the next apply has to look at: their events are pending or have new
+	 * overflow points, or they do not run as wanted. None after an apply.
+	 */
 	u64			changed;
-	u64			latched;
-	u64			gen;
-	unsigned int		txn;
-	bool			updating;
-	bool			latch_on_read;
-	bool			needs_start;
-	bool			shut_down;
+	u64			latched;	/* counts are as of the read of the first */
+	u64			gen;		/* the last riscv_pmu_counter.gen */
+	unsigned int		txn;		/* PERF_PMU_TXN_* in progress */
+	bool			updating;	/* changes wait for pmu_enable; NMIs are deferred */
+	bool			latch_on_read;	/* reading an event latches its group's counts */
+	bool			needs_start;	/* has slept: counters unknown until started */
+	bool			shut_down;	/* the machine is: nothing is applied any more */
 	struct riscv_pmu_hart_irq irq;
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
 	struct riscv_pmu_hart_user user;
@@ -399,11 +262,13 @@ struct riscv_pmu_hart {
 #ifdef CONFIG_RISCV_PMU_BRANCH
 	struct riscv_pmu_hart_branch branch;
 #endif
-	struct riscv_pmu_stats	stats;
+	struct riscv_pmu_stats	stats;		/* for debugfs */
 	struct riscv_pmu_counter counter[RISCV_MAX_COUNTERS];
+	/* The event for which a counter was written last; only compared, it may be freed. */
 	const struct riscv_pmu_event *sampler[RISCV_MAX_COUNTERS];
+	/* Before an apply, batch.stop has the paused counters: they run, their counts do not. */
 	struct riscv_pmu_batch	batch;
-	struct perf_sample_data	sample;
+	struct perf_sample_data	sample;		/* that is being taken */
 };
 
 /* While a hart is being updated, an NMI leaves its state alone: an irq_work does the work later. */
