@@ -5,32 +5,16 @@
  * Interrupts are off.
  */
 
-#include <linux/bitops.h>
 #include <linux/errno.h>
-#include <linux/minmax.h>
 
 #include "apply.h"
 #include "assign.h"
-#include "batch.h"
 #include "counter.h"
 #include "user/user.h"
 
-/* A pending event counts from its counter's present count on. */
-static __always_inline void apply_activate_event(const struct riscv_pmu_counter *counter,
-						 struct riscv_pmu_event *ev)
-{
-	if (ev->state != RISCV_PMU_EVENT_PENDING)
-		return;
-
-	ev->prev_count = counter->count - ev->pending_delta;
-	ev->pending_delta = 0;
-	ev->overflow_point = counter->count + ev->period_left;
-	ev->state = RISCV_PMU_EVENT_ACTIVE;
-}
-
 /*
- * Activates the pending events of a counter. Returns the distance to the nearest overflow point,
- * U64_MAX if there is none, or 0 if all events are stopped.
+ * Activates the pending events of a counter, which count from its present count on. Returns the
+ * distance to the nearest overflow point, U64_MAX if there is none, or 0 if all events are stopped.
  */
 static __always_inline u64 apply_activate(struct riscv_pmu_counter *counter)
 {
@@ -38,7 +22,12 @@ static __always_inline u64 apply_activate(struct riscv_pmu_counter *counter)
 	u64 left = 0;
 
 	list_for_each_entry(ev, &counter->events, node) {
-		apply_activate_event(counter, ev);
+		if (ev->state == RISCV_PMU_EVENT_PENDING) {
+			ev->prev_count = counter->count - ev->pending_delta;
+			ev->pending_delta = 0;
+			ev->overflow_point = counter->count + ev->period_left;
+			ev->state = RISCV_PMU_EVENT_ACTIVE;
+		}
 		/* 0 (no event yet) wraps to U64_MAX, so that min() takes the first distance. */
 		if (ev->state != RISCV_PMU_EVENT_STOPPED)
 			left = min(left - 1, riscv_pmu_event_distance(counter, ev) - 1) + 1;
@@ -53,13 +42,8 @@ static __always_inline void apply_join(struct riscv_pmu *pmu, struct riscv_pmu_h
 {
 	for_each_ctr(ctr, unread)
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
-	for_each_ctr(ctr, joined) {
-		struct riscv_pmu_counter *counter = &hart->counter[ctr];
-		struct riscv_pmu_event *ev;
-
-		list_for_each_entry(ev, &counter->events, node)
-			apply_activate_event(counter, ev);
-	}
+	for_each_ctr(ctr, joined)
+		apply_activate(&hart->counter[ctr]);
 }
 
 /*
@@ -108,7 +92,6 @@ static void apply_plan_load(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 /* Adds the config that is wanted to the batch; one that the counter holds is released before. */
 static void apply_plan_config(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
-	struct riscv_pmu_counter *counter = &hart->counter[ctr];
 	struct riscv_pmu_event *ev;
 	u64 bit = BIT_ULL(ctr);
 
@@ -116,9 +99,9 @@ static void apply_plan_config(struct riscv_pmu_hart *hart, unsigned int ctr)
 	hart->batch.program |= bit;
 	hart->batch.setup[ctr].cfg = hart->wanted.cfg[ctr];
 	hart->hw.loaded &= ~bit;
-	list_for_each_entry(ev, &counter->events, node) {
+	list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 		if (ev->gen != RISCV_PMU_GEN_NONE)
-			ev->gen = counter->gen;
+			ev->gen = hart->counter[ctr].gen;
 	}
 }
 
@@ -141,19 +124,6 @@ static void apply_note_sampler(struct riscv_pmu_hart *hart, unsigned int ctr)
 		ev->gen = RISCV_PMU_GEN_NONE;
 }
 
-/* Whether user space may read a counter: its value must not depend on other tasks. */
-static bool apply_is_shown(const struct riscv_pmu_counter *counter)
-{
-	const struct riscv_pmu_event *ev;
-
-	list_for_each_entry(ev, &counter->events, node) {
-		if (riscv_pmu_event_is_shown(ev))
-			return true;
-	}
-
-	return false;
-}
-
 /* Adds the start of a counter without an overflow point to the batch. */
 static void apply_plan_free_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				  unsigned int ctr)
@@ -164,7 +134,8 @@ static void apply_plan_free_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 
 	if (apply_has_room(pmu, ctr, counter->raw, &start) && loaded)
 		return;
-	if (!(pmu->fixed_ctrs & ~pmu->irq_ctrs & bit) || (pmu->loads && apply_is_shown(counter)))
+	if (!(pmu->fixed_ctrs & ~pmu->irq_ctrs & bit) ||
+	    (pmu->loads && riscv_pmu_counter_is_shown(counter)))
 		return apply_plan_load(pmu, hart, ctr, start);
 
 	/* It may run, which refuses a write. One that is programmed is read by apply_commit(). */
@@ -219,23 +190,21 @@ static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 /* Applies the batch, and updates the state. Returns the counters that have failed. */
 static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	struct riscv_pmu_batch *batch = &hart->batch;
+	u64 program = hart->batch.program, start = hart->batch.start, load = hart->batch.load;
 	u64 failed;
 
-	if (!(batch->stop | batch->release | batch->program | batch->start))
+	if (!(hart->batch.stop | hart->batch.release | program | start))
 		return 0;
 
-	riscv_pmu_batch_apply(pmu, hart);
-	failed = batch->failed;
+	failed = riscv_pmu_batch_apply(pmu, hart);
 	/* Their configs are new, and their values unknown. */
-	for_each_ctr(ctr, batch->program & batch->start & ~(batch->load | failed))
+	for_each_ctr(ctr, program & start & ~(load | failed))
 		hart->counter[ctr].raw = riscv_pmu_counter_read(pmu, ctr);
-	for_each_ctr(ctr, batch->program)
-		hart->counter[ctr].cfg = batch->setup[ctr].cfg;
-	hart->hw.holds |= batch->program;
-	hart->hw.running |= batch->start;
-	hart->stats.configs += hweight64(batch->program);
-	riscv_pmu_batch_clear(batch);
+	for_each_ctr(ctr, program)
+		hart->counter[ctr].cfg = hart->batch.setup[ctr].cfg;
+	hart->hw.holds |= program;
+	hart->hw.running |= start;
+	hart->stats.configs += hweight64(program);
 	if (failed)
 		apply_fail(hart, failed);
 
@@ -245,7 +214,7 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 /* Before a guest adds a config, it stops unused counters: the host may not have enough for all. */
 static void apply_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	if (unlikely(pmu->in_guest) && ctrs & ~hart->hw.holds && riscv_pmu_hart_unused(pmu, hart))
+	if (unlikely(pmu->in_guest) && ctrs & ~hart->hw.holds)
 		riscv_pmu_hart_stop_unused(pmu, hart);
 }
 
@@ -256,7 +225,6 @@ static void apply_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * @ev:		a newly attached event
  *
  * A counter that has accepted the config is not tried again: all harts have the same counters.
- *
  * Return: 0, or -EIO if the counter has refused, and is excluded.
  */
 int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
@@ -280,7 +248,6 @@ int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * @hart:	this hart, in an update
  * @ctr:	the counter; &riscv_pmu_counter.raw is up to date
  * @value:	its new value, masked with &riscv_pmu_counter.mask
- *
  * Return: 0, or a negative errno if the hardware has refused: the counter's events are stopped, it
  * is excluded for them, and riscv_pmu_hart_stop_refused() has to be called.
  */
@@ -299,9 +266,7 @@ int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, un
 	counter->count += (was - raw) & counter->mask;
 	hart->batch.stop = bit;
 	hart->batch.start = bit;
-	trace_apply(&hart->batch);
-	riscv_pmu_batch_clear(&hart->batch);
-	hart->stats.batches++;
+	riscv_pmu_batch_end(hart);
 	if (unlikely(err))
 		apply_fail(hart, bit);
 	return err;
@@ -425,10 +390,8 @@ static noinline u64 apply_one(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	hart->hw.armed |= unready;
 	hart->batch.start = unready;
 	apply_plan_load(pmu, hart, ctr, apply_overflow_value(counter, left));
-	riscv_pmu_batch_apply(pmu, hart);
+	failed = riscv_pmu_batch_apply(pmu, hart);
 	hart->hw.running |= unready;
-	failed = hart->batch.failed;
-	riscv_pmu_batch_clear(&hart->batch);
 	if (unlikely(failed))
 		apply_fail(hart, failed);
 	if (joined)
@@ -458,7 +421,6 @@ static noinline u64 apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart 
  * riscv_pmu_hart_apply() - program the hardware as wanted
  * @pmu:	the PMU
  * @hart:	this hart
- *
  * Return: counters that have refused their config; their events are stopped.
  */
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
@@ -469,6 +431,7 @@ u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->latched = 0;
 	failed = ready == changed ? apply_continue(pmu, hart, ready) :
 				    apply_one(pmu, hart, changed & ~ready);
-	riscv_pmu_hart_check(pmu, hart);
+	if (IS_ENABLED(CONFIG_RISCV_PMU_DEBUG))
+		riscv_pmu_hart_check(pmu, hart);
 	return failed;
 }

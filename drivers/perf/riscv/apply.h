@@ -4,24 +4,48 @@
 #define _RISCV_PMU_APPLY_H
 
 #include "pmu.h"
+#include "trace.h"
 
 int riscv_pmu_hart_validate(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			    struct riscv_pmu_event *ev);
 u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
 			  u64 value);
-u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_resume_idle(struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_forget_configs(struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_release(struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-
-#ifdef CONFIG_RISCV_PMU_DEBUG
 void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
-#else
-static inline void riscv_pmu_hart_check(const struct riscv_pmu *pmu,
-					const struct riscv_pmu_hart *hart) { }
-#endif
+
+/*
+ * Running counters that no event uses, without those of the firmware, which cost nothing while they
+ * run. Of another hart, the answer may be out of date.
+ */
+static inline u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu,
+					const struct riscv_pmu_hart *hart)
+{
+	return READ_ONCE(hart->hw.running) & ~READ_ONCE(hart->wanted.sched.used) &
+	       ~(pmu->fw_ctrs | pmu->free_running_ctrs);
+}
+
+/* Ends a batch that was carried out: makes it empty. Returns the counters that have failed. */
+static __always_inline u64 riscv_pmu_batch_end(struct riscv_pmu_hart *hart)
+{
+	u64 failed = hart->batch.failed;
+
+	hart->stats.batches++;
+	trace_apply(&hart->batch);
+	memset(&hart->batch, 0, offsetof(struct riscv_pmu_batch, setup));
+	return failed;
+}
+
+static __always_inline u64 riscv_pmu_batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	pmu->ops.apply(pmu, &hart->batch);
+	return riscv_pmu_batch_end(hart);
+}
 
 #endif /* _RISCV_PMU_APPLY_H */

@@ -4,10 +4,7 @@
  * Interrupts are off.
  */
 
-#include <linux/bitops.h>
-
 #include "apply.h"
-#include "batch.h"
 #include "counter.h"
 
 /**
@@ -38,37 +35,24 @@ void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
  * @hart:	this hart
  *
  * This saves the call that would stop them. Their overflow flags stay set, so that they do not
- * interrupt; the next event has them written.
+ * interrupt. The next event has them written.
  */
 void riscv_pmu_hart_resume_idle(struct riscv_pmu_hart *hart)
 {
-	for_each_ctr(ctr, hart->batch.stop) {
+	u64 idle = hart->batch.stop;
+
+	for_each_ctr(ctr, idle) {
 		const struct riscv_pmu_event *ev;
-		u64 bit = BIT_ULL(ctr);
-		bool wanted = false;
 
-		list_for_each_entry(ev, &hart->counter[ctr].events, node)
-			wanted |= ev->state != RISCV_PMU_EVENT_STOPPED;
-		if (wanted)
-			continue;
-		hart->batch.stop &= ~bit;
-		hart->changed &= ~bit;
-		hart->hw.armed &= ~bit;
-		hart->hw.running |= bit;
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
+			if (ev->state != RISCV_PMU_EVENT_STOPPED)
+				idle &= ~BIT_ULL(ctr);
+		}
 	}
-}
-
-/**
- * riscv_pmu_hart_unused() - running counters that no event uses
- * @pmu:	the PMU
- * @hart:	any hart; of another one, the answer may be out of date
- *
- * Return: the counters, without those of the firmware, which cost nothing while they run.
- */
-u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart)
-{
-	return READ_ONCE(hart->hw.running) & ~READ_ONCE(hart->wanted.sched.used) &
-	       ~(pmu->fw_ctrs | pmu->free_running_ctrs);
+	hart->batch.stop &= ~idle;
+	hart->changed &= ~idle;
+	hart->hw.armed &= ~idle;
+	hart->hw.running |= idle;
 }
 
 /**
@@ -90,7 +74,6 @@ void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *ha
 	hart->hw.armed &= ~ctrs;
 	hart->changed &= ~ctrs;
 	riscv_pmu_batch_apply(pmu, hart);
-	riscv_pmu_batch_clear(&hart->batch);
 }
 
 /**
@@ -113,17 +96,15 @@ void riscv_pmu_hart_forget_configs(struct riscv_pmu_hart *hart, u64 ctrs)
 /**
  * riscv_pmu_hart_release() - add the configs that counters hold to the batch, to be removed
  * @hart:	this hart
- * @ctrs:	counters without active events
- *
- * They are not read: that traps in a KVM guest.
+ * @ctrs:	counters without active events; they are not read: that traps in a KVM guest
  */
 void riscv_pmu_hart_release(struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	for_each_ctr(ctr, ctrs) {
-		if (!riscv_pmu_counter_is_programmed(&hart->counter[ctr]))
-			continue;
-		hart->batch.release |= BIT_ULL(ctr);
-		hart->stats.evicted++;
+		if (riscv_pmu_counter_is_programmed(&hart->counter[ctr])) {
+			hart->batch.release |= BIT_ULL(ctr);
+			hart->stats.evicted++;
+		}
 	}
 	riscv_pmu_hart_forget_configs(hart, ctrs);
 }
@@ -137,19 +118,14 @@ void riscv_pmu_hart_release(struct riscv_pmu_hart *hart, u64 ctrs)
 void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	riscv_pmu_hart_release(hart, ctrs & hart->hw.holds & ~hart->wanted.sched.used);
-	if (!hart->batch.release)
-		return;
-
-	riscv_pmu_batch_apply(pmu, hart);
-	riscv_pmu_batch_clear(&hart->batch);
+	if (hart->batch.release)
+		riscv_pmu_batch_apply(pmu, hart);
 }
 
 /**
  * riscv_pmu_hart_save() - note all counts before the hardware loses them
  * @pmu:	the PMU
- * @hart:	this hart
- *
- * The next apply programs and starts everything again.
+ * @hart:	this hart; the next apply programs and starts everything again
  */
 void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {

@@ -35,6 +35,19 @@ static inline bool riscv_pmu_event_is_shown(const struct riscv_pmu_event *ev)
 	return ev->user || ev->user_idx;
 }
 
+/* Whether user space may read a counter: its value must not depend on other tasks. */
+static inline bool riscv_pmu_counter_is_shown(const struct riscv_pmu_counter *counter)
+{
+	const struct riscv_pmu_event *ev;
+
+	list_for_each_entry(ev, &counter->events, node) {
+		if (riscv_pmu_event_is_shown(ev))
+			return true;
+	}
+
+	return false;
+}
+
 /* Whether user space may read counters of this hart: then call riscv_pmu_user_show(). */
 static inline bool riscv_pmu_user_is_shown(const struct riscv_pmu_hart *hart)
 {
@@ -91,6 +104,7 @@ static inline void riscv_pmu_user_hart_start(struct riscv_pmu_hart *hart)
 static inline int riscv_pmu_user_init(void) { return 0; }
 static inline bool riscv_pmu_event_is_mapped(const struct riscv_pmu_event *ev) { return false; }
 static inline bool riscv_pmu_event_is_shown(const struct riscv_pmu_event *ev) { return false; }
+static inline bool riscv_pmu_counter_is_shown(const struct riscv_pmu_counter *ctr) { return false; }
 static inline bool riscv_pmu_user_is_shown(const struct riscv_pmu_hart *hart) { return false; }
 static inline bool riscv_pmu_user_has_same_times(const struct perf_event *event) { return true; }
 static inline void riscv_pmu_user_open(struct perf_event *event) { }
