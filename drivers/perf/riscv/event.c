@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Translates perf_event_attr to a config and the counters that can hold it. The backend is
- * asked for the counters; nothing else here depends on the machine's state.
+ * Translates perf_event_attr to a config and the counters that can hold it. The backend is asked
+ * for the counters, in process context and on a hart of the PMU, since it may have to test some.
+ * Nothing else here depends on the machine's state. Errors:
  *
  *	-EINVAL		the attributes are malformed
  *	-ENOENT		this machine does not have the event
@@ -9,12 +10,7 @@
  */
 
 #include <linux/bitfield.h>
-#include <linux/bits.h>
-#include <linux/build_bug.h>
 #include <linux/errno.h>
-#include <linux/perf/riscv_pmu.h>
-
-#include <asm/csr.h>
 
 #include "compat.h"
 #include "event.h"
@@ -24,12 +20,6 @@
 #define EVENT_CONFIG_IDX	GENMASK_ULL(19, 0)
 #define EVENT_CONFIG_FW_CODE	GENMASK_ULL(15, 0)
 #define EVENT_CONFIG_FW_PLATFORM GENMASK_ULL(61, 0)
-
-/* PERF_TYPE_HW_CACHE: one byte each for cache, operation and result */
-#define EVENT_CONFIG_CACHE_ID	GENMASK_ULL(7, 0)
-#define EVENT_CONFIG_CACHE_OP	GENMASK_ULL(15, 8)
-#define EVENT_CONFIG_CACHE_RES	GENMASK_ULL(23, 16)
-#define EVENT_CONFIG_CACHE	GENMASK_ULL(23, 0)
 
 /* config2: the hardware counters that an event may use; bit n is hpmcounter n; 0: any */
 #define EVENT_CONFIG2_CTRS	GENMASK_ULL(31, 0)
@@ -49,14 +39,10 @@ static int event_parse_hw(u64 config, struct riscv_pmu_config *cfg)
 	return 0;
 }
 
-static int event_parse_cache(u64 config, struct riscv_pmu_config *cfg)
+static int event_parse_cache(u32 cache, u32 op, u64 result, struct riscv_pmu_config *cfg)
 {
-	u32 cache = FIELD_GET(EVENT_CONFIG_CACHE_ID, config);
-	u32 op = FIELD_GET(EVENT_CONFIG_CACHE_OP, config);
-	u32 result = FIELD_GET(EVENT_CONFIG_CACHE_RES, config);
-
-	if (config & ~EVENT_CONFIG_CACHE || cache >= PERF_COUNT_HW_CACHE_MAX ||
-	    op >= PERF_COUNT_HW_CACHE_OP_MAX || result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
 		return -EINVAL;
 
 	cfg->event_idx = RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_CACHE,
@@ -90,10 +76,9 @@ static int event_parse_std(u64 config, struct riscv_pmu_config *cfg)
 
 	switch (riscv_pmu_event_type(idx)) {
 	case RISCV_PMU_EVENT_TYPE_HW:
-		return code ? event_parse_hw(code - 1, cfg) : -EINVAL;
+		return event_parse_hw(code - 1, cfg);
 	case RISCV_PMU_EVENT_TYPE_CACHE:
-		return event_parse_cache((u64)(code >> 3) | (u64)(code >> 1 & 0x3) << 8 |
-					 (u64)(code & 0x1) << 16, cfg);
+		return event_parse_cache(code >> 3, code >> 1 & 0x3, code & 0x1, cfg);
 	}
 
 	return -EINVAL;
@@ -132,13 +117,9 @@ static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv
 /**
  * riscv_pmu_event_parse() - get an event's event_idx and data from its attributes
  * @pmu:	the PMU, for the width of its raw selectors
- * @attr:	the attributes
+ * @attr:	the attributes; whether the machine has the event is not checked
  * @cfg:	out: event_idx and event_data; inh is 0
- *
- * It does not check whether the machine has the event.
- *
- * Return: 0; -EINVAL if the attributes do not encode an event; -ENOENT if their type is not
- * one of this PMU's.
+ * Return: 0; -EINVAL: the attributes do not encode an event; -ENOENT: their type is not this PMU's
  */
 int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			  struct riscv_pmu_config *cfg)
@@ -149,13 +130,13 @@ int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_a
 	case PERF_TYPE_HARDWARE:
 		return event_parse_hw(attr->config, cfg);
 	case PERF_TYPE_HW_CACHE:
-		return event_parse_cache(attr->config, cfg);
-	case PERF_TYPE_RAW:
-		return event_parse_raw(pmu, attr->config, cfg);
+		/* One byte each for cache and operation; the rest is the result. */
+		return event_parse_cache(attr->config & 0xff, attr->config >> 8 & 0xff,
+					 attr->config >> 16, cfg);
 	}
 
 	/* If there are several PMUs, each has a type of its own: see core_is_ours(). */
-	if (attr->type == pmu->pmu.type)
+	if (attr->type == PERF_TYPE_RAW || attr->type == pmu->pmu.type)
 		return event_parse_raw(pmu, attr->config, cfg);
 
 	return -ENOENT;
@@ -200,17 +181,6 @@ static u64 event_filter_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 }
 
 /*
- * An event has to count the same on each of its counters, so these have to agree about machine
- * mode. If some of @ctrs can exclude it, only those are used. Otherwise all of @ctrs count it,
- * and any of them may be used, also if config2 has selected only such counters.
- */
-static u64 event_equal_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
-{
-	return event_filter_ctrs(pmu, ctrs, inh | RISCV_PMU_INH_M) ?:
-	       event_filter_ctrs(pmu, ctrs, inh);
-}
-
-/*
  * Counters for a sampling event. If one of them can interrupt, only such counters are used.
  * Otherwise a timer polls the counter. Firmware counters are not polled: each poll is a
  * firmware call, and they count the firmware's own events, such as setting that timer.
@@ -251,11 +221,10 @@ static bool event_may_branch(const struct perf_event_attr *attr)
 /* Refuses attributes that no backend supports: if they were ignored, counts would be wrong. */
 static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 {
-	u64 config1 = attr->config1;
+	u64 config1 = in_kernel ? RISCV_PMU_CONFIG1_GUEST_EVENTS | RISCV_PMU_CONFIG1_GUEST_HPM :
+				  EVENT_USER_CONFIG1;
 
-	config1 &= in_kernel ? ~(RISCV_PMU_CONFIG1_GUEST_EVENTS | RISCV_PMU_CONFIG1_GUEST_HPM) :
-			       ~EVENT_USER_CONFIG1;
-	if (config1 || attr->config2 & ~EVENT_CONFIG2_CTRS || attr->config3 ||
+	if (attr->config1 & ~config1 || attr->config2 & ~EVENT_CONFIG2_CTRS || attr->config3 ||
 	    riscv_pmu_config4(attr))
 		return -EINVAL;
 #ifdef CONFIG_RISCV_PMU_EBB
@@ -268,48 +237,25 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 	return 0;
 }
 
-/* The vendors' event lists (perf's JSON files) select the counters of an event by config2. */
+/* Vendors' event lists (perf's JSON files) select the counters by config2, but no firmware's. */
 static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 {
-	u64 able = 0;
-
-	if (!hpms)
-		return ctrs;
-
-	for_each_ctr(ctr, ctrs) {
-		unsigned int hpm = pmu->ctr[ctr].csr - CSR_CYCLE;
-
-		/* config2 cannot select firmware counters, nor others that have no CSR. */
-		if (hpm < 32 && hpms & BIT(hpm))
-			able |= BIT_ULL(ctr);
-	}
-
-	return able;
-}
-
-/* Whether this machine's devicetree has a wrong selector for a standard event. */
-static bool event_is_bad(const struct riscv_pmu *pmu, u32 event_idx)
-{
-	for (unsigned int i = 0; pmu->refuses_bad && i < pmu->platform->nr_bad_events; i++) {
-		if (pmu->platform->bad_events[i] == event_idx)
-			return true;
-	}
-
-	return false;
+	return hpms ? riscv_pmu_hpms_to_ctrs(pmu, ctrs & ~pmu->fw_ctrs, hpms) : ctrs;
 }
 
 /**
  * riscv_pmu_event_ctrs() - find the counters that can hold an event
  * @pmu:	the PMU
  * @cfg:	the event; its filters are ignored
- *
- * Context: process, on a hart of the PMU, because the backend may have to test counters.
  * Return: the counters, 0 if the machine does not have the event.
  */
 u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
-	if (event_is_bad(pmu, cfg->event_idx))
-		return 0;
+	/* This machine's devicetree may have a wrong selector for a standard event. */
+	for (unsigned int i = 0; pmu->refuses_bad && i < pmu->platform->nr_bad_events; i++) {
+		if (pmu->platform->bad_events[i] == cfg->event_idx)
+			return 0;
+	}
 
 	return pmu->ops.event_ctrs(pmu, cfg) & pmu->ctrs;
 }
@@ -322,6 +268,7 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 			   struct riscv_pmu_request *req)
 {
 	u64 ctrs = riscv_pmu_event_ctrs(pmu, &req->cfg);
+	unsigned int hpm;
 
 	if (!ctrs)
 		return -ENOENT;
@@ -329,7 +276,13 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 	if (!ctrs)
 		return -EINVAL;
 
-	req->ctrs = event_equal_ctrs(pmu, ctrs, inh);
+	/*
+	 * An event has to count the same on each of its counters, so these have to agree about
+	 * machine mode. If some can exclude it, only those are used. Otherwise all count it, and
+	 * any of them may be used, also if config2 has selected only such counters.
+	 */
+	req->ctrs = event_filter_ctrs(pmu, ctrs, inh | RISCV_PMU_INH_M) ?:
+		    event_filter_ctrs(pmu, ctrs, inh);
 	if (!req->ctrs)
 		return event_no_filter_error(pmu, ctrs, inh);
 
@@ -342,31 +295,24 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 	if (!req->ctrs)
 		return -EOPNOTSUPP;
 
+	hpm = FIELD_GET(RISCV_PMU_CONFIG1_GUEST_HPM, attr->config1);
 	if (attr->config1 & RISCV_PMU_CONFIG1_GUEST_EVENTS)
-		req->prefer = event_mask_ctrs(pmu, req->ctrs,
-					      BIT(FIELD_GET(RISCV_PMU_CONFIG1_GUEST_HPM,
-							    attr->config1)));
-
+		req->prefer = event_mask_ctrs(pmu, req->ctrs, BIT(hpm));
 	/* Counters that cannot exclude machine mode (ctr.inh) ignore this bit. */
 	req->cfg.inh = inh | RISCV_PMU_INH_M;
 	return 0;
 }
 
 /*
- * Fills in a request for the raw event @selector, which counts in one mode of the host: it needs no
- * filter for other modes, so that all events that use it can share a counter.
+ * Fills in a request for the raw event @selector (0: there is none), which counts in one mode of
+ * the host: it needs no filter for others, so that all events that use it can share a counter.
  */
 static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 				 u32 inh, u64 selector, struct riscv_pmu_request *req)
 {
-	int err;
+	int err = event_parse_raw_selector(pmu, selector, &req->cfg) ?:
+		  event_find_ctrs(pmu, attr, inh & RISCV_PMU_INH_M, req);
 
-	*req = (struct riscv_pmu_request){};
-	if (!selector)
-		return -ENOENT;
-	inh &= RISCV_PMU_INH_M;
-	err = event_parse_raw_selector(pmu, selector, &req->cfg) ?:
-	      event_find_ctrs(pmu, attr, inh, req);
 	/* If a timer has to sample the raw event, it can as well sample the event itself. */
 	if (!err && attr->sample_period && !(req->ctrs & pmu->irq_ctrs))
 		err = -EOPNOTSUPP;
@@ -374,35 +320,32 @@ static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_
 }
 
 /*
- * An event that no counter can filter, or interrupt for, may have raw events that count the
- * same in one mode. @req then becomes the request for such an event. An event that is sampled in
- * both modes is split: @req[1] becomes the request for its second part.
+ * If no counter can filter the event (@err), or none of @req->ctrs can interrupt for its samples,
+ * the core's table may have raw events that count the same in one mode. @req then becomes the
+ * request for such an event. One that is sampled in both modes is split: @req[1] becomes the
+ * request for its second part.
  */
-static int event_try_substitute(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
-				u32 inh, const struct riscv_pmu_substitute *raw_events,
-				struct riscv_pmu_request *req, int err)
+static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
+			   struct riscv_pmu_request *req, int err)
 {
+	bool user = !(inh & RISCV_PMU_INH_U), kernel = !(inh & RISCV_PMU_INH_S);
+	const struct riscv_pmu_substitute *sub = pmu->platform->substitutes;
+	const struct riscv_pmu_substitute *end = sub + pmu->platform->nr_substitutes;
 	struct riscv_pmu_request raw[2] = {};
-	int refused;
 
-	switch (inh & (RISCV_PMU_INH_U | RISCV_PMU_INH_S)) {
-	case RISCV_PMU_INH_S:
-		refused = event_find_mode_event(pmu, attr, inh, raw_events->user, &raw[0]);
-		break;
-	case RISCV_PMU_INH_U:
-		refused = event_find_mode_event(pmu, attr, inh, raw_events->kernel, &raw[0]);
-		break;
-	case 0:
-		if (!attr->sample_period || !IS_ENABLED(CONFIG_RISCV_PMU_SPLIT))
-			return err;
-		refused = event_find_mode_event(pmu, attr, inh, raw_events->user, &raw[0]) ?:
-			  event_find_mode_event(pmu, attr, inh, raw_events->kernel, &raw[1]);
-		break;
-	default:
+	if (err != -EOPNOTSUPP && (err || !attr->sample_period || req->ctrs & pmu->irq_ctrs))
 		return err;
-	}
+	if (user && kernel && (!attr->sample_period || !IS_ENABLED(CONFIG_RISCV_PMU_SPLIT)))
+		return err;
+
+	while (sub < end && sub->event_idx != req->cfg.event_idx)
+		sub++;
+	if (sub == end ||
+	    (user && event_find_mode_event(pmu, attr, inh, sub->user, &raw[0])) ||
+	    (kernel && event_find_mode_event(pmu, attr, inh, sub->kernel, &raw[user])))
+		return err;
 	/* The two parts need a counter each. */
-	if (refused || (raw[1].ctrs && hweight64(raw[0].ctrs | raw[1].ctrs) < 2))
+	if (!raw[0].ctrs || (raw[1].ctrs && hweight64(raw[0].ctrs | raw[1].ctrs) < 2))
 		return err;
 
 	req[0] = raw[0];
@@ -410,36 +353,14 @@ static int event_try_substitute(struct riscv_pmu *pmu, const struct perf_event_a
 	return 0;
 }
 
-/*
- * If no counter can filter the event (@err), or none of @req->ctrs can interrupt for its samples,
- * tries the raw events that the core's table has for it.
- */
-static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
-			   struct riscv_pmu_request *req, int err)
-{
-	const struct riscv_pmu_substitute *raw_events = pmu->platform->substitutes;
-
-	if (err != -EOPNOTSUPP && (err || !attr->sample_period || req->ctrs & pmu->irq_ctrs))
-		return err;
-
-	for (unsigned int i = 0; i < pmu->platform->nr_substitutes; i++) {
-		if (raw_events[i].event_idx == req->cfg.event_idx)
-			return event_try_substitute(pmu, attr, inh, &raw_events[i], req, err);
-	}
-
-	return err;
-}
-
 /**
  * riscv_pmu_event_resolve() - translate attributes to a config and a constraint
  * @pmu:	the PMU
  * @attr:	the attributes
  * @in_kernel:	the kernel itself (KVM) opens the event
- * @req:	out: the config, and the counters that can hold it with its filters and,
- *		if the event is sampling, can sample it. If two counters have to sample it, one in
- *		each mode, the requests of its two parts; otherwise the second one has no counters
- *
- * Context: process, because the backend may have to test counters.
+ * @req:	out: the config, and the counters that can hold it with its filters and sample it,
+ *		if it is sampling. If two counters have to sample it, one in each mode, the
+ *		requests of its two parts; otherwise the second one has no counters
  * Return: 0, -EINVAL, -ENOENT or -EOPNOTSUPP; the top of this file lists their reasons.
  */
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
@@ -465,10 +386,4 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 
 	err = event_find_ctrs(pmu, attr, inh, req);
 	return pmu->platform ? event_try_table(pmu, attr, inh, req, err) : err;
-}
-
-/* Whether two configs are equal: their events can share a counter. */
-bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b)
-{
-	return a->event_idx == b->event_idx && a->event_data == b->event_data && a->inh == b->inh;
 }

@@ -45,17 +45,19 @@
 	X("hfence-vvma-asid-sent", HFENCE_VVMA_ASID_SENT)		\
 	X("hfence-vvma-asid-received", HFENCE_VVMA_ASID_RCVD)
 
-/**
- * struct riscv_pmu_request - the config and the constraint of an event
- * @cfg:	the config that the event's counter has to hold
- * @ctrs:	the constraint: counters that can hold @cfg
- * @prefer:	those of @ctrs to try first; 0: no preference
- */
+/* The config and the constraint of an event */
 struct riscv_pmu_request {
-	struct riscv_pmu_config	cfg;
-	u64			ctrs;
-	u64			prefer;
+	struct riscv_pmu_config	cfg;	/* that the event's counter has to hold */
+	u64			ctrs;	/* the constraint: counters that can hold cfg */
+	u64			prefer;	/* those of ctrs to try first; 0: no preference */
 };
+
+/* Whether two configs are equal: their events can share a counter. */
+static inline bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a,
+					     const struct riscv_pmu_config *b)
+{
+	return a->event_idx == b->event_idx && a->event_data == b->event_data && a->inh == b->inh;
+}
 
 static inline u32 riscv_pmu_event_type(u32 event_idx)
 {
@@ -99,6 +101,5 @@ int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_a
 u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			    bool in_kernel, struct riscv_pmu_request req[2]);
-bool riscv_pmu_config_is_equal(const struct riscv_pmu_config *a, const struct riscv_pmu_config *b);
 
 #endif /* _RISCV_PMU_EVENT_H */
