@@ -20,7 +20,7 @@ static int group_place_request(struct riscv_pmu_assignment *assign, u64 prefer,
 
 	for_each_ctr(ctr, assign->sched.used & req->ctrs) {
 		if (riscv_pmu_config_is_equal(&assign->cfg[ctr], &req->cfg)) {
-			riscv_pmu_assignment_add(assign, ctr, req);
+			riscv_pmu_assignment_add(assign, ctr, &req->cfg, req->ctrs);
 			return 0;
 		}
 	}
@@ -29,7 +29,7 @@ static int group_place_request(struct riscv_pmu_assignment *assign, u64 prefer,
 
 	for (unsigned int i = path.len - 1; i; i--)
 		riscv_pmu_assignment_move(assign, path.ctr[i - 1], path.ctr[i]);
-	riscv_pmu_assignment_add(assign, path.ctr[0], req);
+	riscv_pmu_assignment_add(assign, path.ctr[0], &req->cfg, req->ctrs);
 	return 0;
 }
 
