@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The counters of one hart: their 64-bit counts, and the overflow points of their events.
- *
  * Everything here runs on the hart that it is about, with interrupts off.
  */
 
-#include <linux/bitops.h>
 #include <linux/string.h>
 
 #include "branch/branch.h"
@@ -14,9 +12,7 @@
 /**
  * riscv_pmu_hart_reset() - initialise a hart's state: no config, no event
  * @pmu:	the PMU, its counters known
- * @hart:	the hart
- *
- * Events that ran here before the hart went offline must not return to their counters.
+ * @hart:	the hart; events that ran here before it went offline must not return to counters
  */
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -39,16 +35,20 @@ void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
  * riscv_pmu_hart_find_expected() - which overflows have an event that expects them
  * @hart:	this hart
  * @overflowed:	armed counters; those without such an event are no longer armed
- *
  * Return: overflowed counters with an overflow point.
  */
 u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
 {
+	const struct riscv_pmu_event *ev;
 	u64 awaited = 0;
 
 	for_each_ctr(ctr, overflowed) {
-		if (riscv_pmu_counter_has_overflow_point(&hart->counter[ctr]))
-			awaited |= BIT_ULL(ctr);
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
+			if (riscv_pmu_event_needs_irq(ev) && ev->state != RISCV_PMU_EVENT_STOPPED) {
+				awaited |= BIT_ULL(ctr);
+				break;
+			}
+		}
 	}
 
 	hart->hw.armed ^= overflowed ^ awaited;
@@ -63,16 +63,14 @@ u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
  */
 void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	for_each_ctr(ctr, ctrs) {
+	for_each_ctr(ctr, ctrs)
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
-	}
 }
 
 /**
  * riscv_pmu_hart_find_missed() - find armed counters that have overflowed without a flag
  * @pmu:	the PMU
  * @hart:	this hart
- *
  * Return: armed counters that will not overflow before their overflow point.
  */
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
@@ -109,18 +107,4 @@ void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 	hart->latched |= ctrs;
 	for_each_ctr(ctr, ctrs & hart->hw.running)
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
-}
-
-/**
- * riscv_pmu_hart_init_counters() - bring a hart's counters to a known state after it has slept
- * @pmu:	the PMU
- * @hart:	this hart
- */
-void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
-{
-	if (likely(!hart->needs_start))
-		return;
-
-	hart->needs_start = false;
-	pmu->ops.hart_start(pmu);
 }

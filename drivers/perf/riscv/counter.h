@@ -7,13 +7,10 @@
 #ifndef _RISCV_PMU_COUNTER_H
 #define _RISCV_PMU_COUNTER_H
 
-#include <linux/minmax.h>
-
 #include "pmu.h"
 #include "poll_sample.h"
 
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed);
@@ -42,10 +39,10 @@ static inline u64 riscv_pmu_counter_update(struct riscv_pmu *pmu, struct riscv_p
 static inline u64 riscv_pmu_counter_count(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					  unsigned int ctr)
 {
-	struct riscv_pmu_counter *counter = &hart->counter[ctr];
+	if (hart->hw.running & BIT_ULL(ctr))
+		return riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
 
-	return hart->hw.running & BIT_ULL(ctr) ? riscv_pmu_counter_update(pmu, counter, ctr) :
-					      counter->count;
+	return hart->counter[ctr].count;
 }
 
 /* The latched count of a counter, or its present one. */
@@ -76,15 +73,20 @@ static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
 	WRITE_ONCE(hart->latch_on_read, false);
 }
 
-/**
- * riscv_pmu_event_can_return() - whether an event's last counter still has its config
- * @hart:	this hart
- * @ev:	an event that is not attached
- *
+/* Brings a hart's counters to a known state after it has slept. */
+static inline void riscv_pmu_hart_init_counters(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	if (likely(!hart->needs_start))
+		return;
+
+	hart->needs_start = false;
+	pmu->ops.hart_start(pmu);
+}
+
+/*
+ * Whether the last counter of a detached event still has its config: no search is needed then.
  * RISCV_PMU_MAX_IDENTICAL is not checked: that would take five instructions for each event of a
  * context switch. When it makes an event wait, the attached ones have to search next time.
- *
- * Return: true if the event can be attached to that counter without a search.
  */
 static inline bool riscv_pmu_event_can_return(const struct riscv_pmu_hart *hart,
 					      const struct riscv_pmu_event *ev)
@@ -93,8 +95,7 @@ static inline bool riscv_pmu_event_can_return(const struct riscv_pmu_hart *hart,
 }
 
 /* Attaches an event to the counter that was chosen for it. */
-static inline void riscv_pmu_event_attach(struct riscv_pmu_hart *hart,
-					  struct riscv_pmu_event *ev)
+static inline void riscv_pmu_event_attach(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	hart->wanted.sched.used |= BIT_ULL(ev->ctr);
 	list_add_tail(&ev->node, &ev->counter->events);
@@ -110,8 +111,7 @@ static inline void riscv_pmu_counter_note_unused(struct riscv_pmu_hart *hart, un
 }
 
 /* Detaches a stopped event from its counter, which keeps running. */
-static inline void riscv_pmu_event_detach(struct riscv_pmu_hart *hart,
-					  struct riscv_pmu_event *ev)
+static inline void riscv_pmu_event_detach(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	/* The node is not used until the next attach, so it needs no poison. */
 	__list_del_entry(&ev->node);
@@ -131,17 +131,11 @@ static inline u64 riscv_pmu_event_take_delta(struct riscv_pmu_event *ev, u64 now
 	return delta;
 }
 
-/**
- * riscv_pmu_event_read_delta() - what an event has counted since the last call, or since it started
- * @pmu:	the PMU
- * @hart:	this hart
- * @ev:		an attached event
- *
- * During an update, or while a group is read, the first read latches the counts of all direct
- * counters in use. Later reads are then as of the same instant.
- *
- * Return: the delta; of an event that is not active, that of earlier counters, from which it was
- * moved or which have failed.
+/*
+ * What an attached event has counted since the last call, or since it started; if it is not active,
+ * on earlier counters, from which it was moved or which have failed. During an update, or while a
+ * group is read, the first read latches the counts of all direct counters in use, so that later
+ * reads are as of the same instant.
  */
 static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					     struct riscv_pmu_event *ev)
@@ -170,22 +164,7 @@ static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv
 /* Whether an event needs the overflow interrupt. */
 static inline bool riscv_pmu_event_needs_irq(const struct riscv_pmu_event *ev)
 {
-	return (ev->flags & (RISCV_PMU_EV_SAMPLING | RISCV_PMU_EV_POLLED)) ==
-	       RISCV_PMU_EV_SAMPLING;
-}
-
-/* Whether an event that counts needs this counter's interrupt. */
-static inline bool
-riscv_pmu_counter_has_overflow_point(const struct riscv_pmu_counter *counter)
-{
-	const struct riscv_pmu_event *ev;
-
-	list_for_each_entry(ev, &counter->events, node) {
-		if (riscv_pmu_event_needs_irq(ev) && ev->state != RISCV_PMU_EVENT_STOPPED)
-			return true;
-	}
-
-	return false;
+	return (ev->flags & (RISCV_PMU_EV_SAMPLING | RISCV_PMU_EV_POLLED)) == RISCV_PMU_EV_SAMPLING;
 }
 
 /* Makes an attached event pending. @left: if it is sampling, events until its overflow point. */
@@ -210,8 +189,7 @@ static inline void riscv_pmu_event_start(struct riscv_pmu_hart *hart,
  * Stops an event whose delta was taken. Its counter keeps running; an overflow is ignored while no
  * event has an overflow point.
  */
-static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart,
-					struct riscv_pmu_event *ev)
+static inline void riscv_pmu_event_stop(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	if (ev->flags & RISCV_PMU_EV_SAMPLING && ev->state != RISCV_PMU_EVENT_STOPPED) {
 		if (ev->flags & RISCV_PMU_EV_POLLED)
@@ -263,7 +241,7 @@ riscv_pmu_event_distance(const struct riscv_pmu_counter *counter, const struct r
 		return U64_MAX;
 
 	left = ev->state == RISCV_PMU_EVENT_PENDING ? ev->period_left :
-							 ev->overflow_point - counter->count;
+						      ev->overflow_point - counter->count;
 	return max(left, 1);
 }
 
