@@ -211,6 +211,40 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	return failed;
 }
 
+/**
+ * riscv_pmu_hart_stop_unused() - stop the running counters that no event uses
+ * @pmu:	the PMU
+ * @hart:	this hart
+ *
+ * They run on in case another event comes soon. One that stays unused wastes power, and may raise
+ * interrupts that cannot be masked.
+ */
+void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	u64 ctrs = riscv_pmu_hart_unused(pmu, hart);
+
+	if (!ctrs)
+		return;
+
+	riscv_pmu_hart_pause(pmu, hart, ctrs);
+	hart->hw.armed &= ~ctrs;
+	hart->changed &= ~ctrs;
+	riscv_pmu_batch_apply(pmu, hart);
+}
+
+/**
+ * riscv_pmu_hart_release_unused() - release the configs of unused counters
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	counters that a backend wants to try
+ */
+void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	riscv_pmu_hart_release(hart, ctrs & hart->hw.holds & ~hart->wanted.sched.used);
+	if (hart->batch.release)
+		riscv_pmu_batch_apply(pmu, hart);
+}
+
 /* Before a guest adds a config, it stops unused counters: the host may not have enough for all. */
 static void apply_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Programs the hardware as wanted, stops and pauses counters, and checks the state. */
+/* Programs the hardware as wanted, stops and releases unused counters, and checks the state. */
 #ifndef _RISCV_PMU_APPLY_H
 #define _RISCV_PMU_APPLY_H
 
@@ -12,12 +12,7 @@ u64 riscv_pmu_hart_apply(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, unsigned int ctr,
 			  u64 value);
 void riscv_pmu_hart_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-void riscv_pmu_hart_resume_idle(struct riscv_pmu_hart *hart);
-void riscv_pmu_hart_forget_configs(struct riscv_pmu_hart *hart, u64 ctrs);
-void riscv_pmu_hart_release(struct riscv_pmu_hart *hart, u64 ctrs);
 void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
-void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
 
 /*

@@ -32,24 +32,6 @@ static void core_enable_type(struct pmu *p)
 		riscv_pmu_enable(p);
 }
 
-/*
- * Events until the overflow point of an event that starts. A period_left of 0 is perf's request for
- * a new period, unless the event has counted to the end of its period. If it has, or if period_left
- * is negative because the period ended while interrupts were off, the sample is due at once.
- */
-static __always_inline u64 core_reload(struct perf_event *event, struct riscv_pmu_event *ev)
-{
-	s64 left = local64_read(&event->hw.period_left);
-
-	if (unlikely(!left) && !riscv_pmu_event_is_at_overflow_point(ev)) {
-		left = riscv_pmu_event_period(event);
-		local64_set(&event->hw.period_left, left);
-		ev->min_period = 0;
-	}
-
-	return likely(left >= (s64)ev->min_period) ? left : riscv_pmu_throttle_restart(ev);
-}
-
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,
 				       int flags, bool added)
 {
@@ -66,7 +48,7 @@ static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_
 				      flags & PERF_EF_RELOAD && !local64_read(ev->left) &&
 				      !riscv_pmu_event_is_at_overflow_point(ev));
 	if (ev->flags & RISCV_PMU_EV_SAMPLING)
-		left = flags & PERF_EF_RELOAD ? core_reload(event, ev) :
+		left = flags & PERF_EF_RELOAD ? riscv_pmu_throttle_start(ev) :
 						riscv_pmu_event_period_left(ev);
 	event->hw.state = 0;
 	riscv_pmu_event_start(hart, ev, left);
@@ -186,6 +168,26 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return 0;
 }
 
+/*
+ * Whether an added event only has to go on, from @left on if it samples. Not if its period has
+ * ended, if a new one is wanted or a minimum period applies, or if it is mapped and was multiplexed.
+ */
+static __always_inline bool core_goes_on(struct riscv_pmu_hart *hart, struct perf_event *event,
+					 int flags, s64 *left)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (unlikely(!riscv_pmu_event_can_return(hart, ev) || !(flags & PERF_EF_START) ||
+		     ev->flags & RISCV_PMU_EV_SLOW_ADD))
+		return false;
+	if (!(ev->flags & RISCV_PMU_EV_SAMPLING))
+		return true;
+
+	*left = local64_read(&event->hw.period_left);
+	return likely(*left > (s64)ev->min_period) &&
+	       (!riscv_pmu_event_is_mapped(ev) || likely(riscv_pmu_user_has_same_times(event)));
+}
+
 /**
  * riscv_pmu_add() - assign a counter of this hart to an event
  * @event:	the event
@@ -202,20 +204,8 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 	s64 left = 0;
 
-	if (unlikely(!riscv_pmu_event_can_return(hart, ev) || !(flags & PERF_EF_START) ||
-		     ev->flags & RISCV_PMU_EV_SLOW_ADD))
+	if (unlikely(!core_goes_on(hart, event, flags, &left)))
 		return core_add(pmu, hart, event, flags);
-	if (ev->flags & RISCV_PMU_EV_SAMPLING) {
-		left = local64_read(&event->hw.period_left);
-		/*
-		 * The slow path, if the period has ended, a new one is wanted or a minimum period
-		 * applies, or if the event is mapped and was multiplexed.
-		 */
-		if (unlikely(left <= (s64)ev->min_period) ||
-		    (riscv_pmu_event_is_mapped(ev) &&
-		     unlikely(!riscv_pmu_user_has_same_times(event))))
-			return core_add(pmu, hart, event, flags);
-	}
 
 	riscv_pmu_event_attach(hart, ev);
 	riscv_pmu_event_start(hart, ev, left);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counters of one hart: their 64-bit counts, and the overflow points of their events.
+ * The counters of one hart: their 64-bit counts, the overflow points of their events, and which of
+ * them the next apply stops, releases or programs again. Nothing here changes the hardware.
  * Everything here runs on the hart that it is about, with interrupts off.
  */
 
@@ -107,4 +108,97 @@ void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 	hart->latched |= ctrs;
 	for_each_ctr(ctr, ctrs & hart->hw.running)
 		riscv_pmu_counter_update(pmu, &hart->counter[ctr], ctr);
+}
+
+/**
+ * riscv_pmu_hart_pause() - stop the counts now, and the counters no later than in the next apply
+ * @pmu:	the PMU
+ * @hart:	this hart
+ * @ctrs:	counters that run
+ *
+ * The hardware runs on until the apply, because the other members of a group would count the call
+ * that stops a counter. The apply writes these counters, so what they count until then is lost.
+ */
+void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	if (!ctrs)
+		return;
+
+	riscv_pmu_counter_update(pmu, &hart->counter[__ffs64(ctrs)], __ffs64(ctrs));
+	if (ctrs & (ctrs - 1))
+		riscv_pmu_hart_update_counts(pmu, hart, ctrs & (ctrs - 1));
+	hart->hw.running &= ~ctrs;
+	hart->hw.loaded &= ~ctrs;
+	hart->batch.stop |= ctrs;
+	hart->changed |= ctrs;
+}
+
+/**
+ * riscv_pmu_hart_resume_idle() - let paused counters run on whose events are all stopped
+ * @hart:	this hart
+ *
+ * This saves the call that would stop them. Their overflow flags stay set, so that they do not
+ * interrupt. The next event has them written.
+ */
+void riscv_pmu_hart_resume_idle(struct riscv_pmu_hart *hart)
+{
+	u64 idle = hart->batch.stop;
+
+	for_each_ctr(ctr, idle) {
+		const struct riscv_pmu_event *ev;
+
+		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
+			if (ev->state != RISCV_PMU_EVENT_STOPPED)
+				idle &= ~BIT_ULL(ctr);
+		}
+	}
+	hart->batch.stop &= ~idle;
+	hart->changed &= ~idle;
+	hart->hw.armed &= ~idle;
+	hart->hw.running |= idle;
+}
+
+/**
+ * riscv_pmu_hart_forget_configs() - note that counters hold no config any more, and do not run
+ * @hart:	this hart
+ * @ctrs:	the counters
+ */
+void riscv_pmu_hart_forget_configs(struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	hart->hw.holds &= ~ctrs;
+	hart->hw.running &= ~ctrs;
+	hart->hw.armed &= ~ctrs;
+	hart->batch.stop &= ~ctrs;
+	for_each_ctr(ctr, ctrs) {
+		hart->counter[ctr].cfg = (struct riscv_pmu_config) {};
+		riscv_pmu_counter_invalidate(hart, ctr);
+	}
+}
+
+/**
+ * riscv_pmu_hart_release() - add the configs that counters hold to the batch, to be removed
+ * @hart:	this hart
+ * @ctrs:	counters without active events; they are not read: that traps in a KVM guest
+ */
+void riscv_pmu_hart_release(struct riscv_pmu_hart *hart, u64 ctrs)
+{
+	for_each_ctr(ctr, ctrs) {
+		if (riscv_pmu_counter_is_programmed(&hart->counter[ctr])) {
+			hart->batch.release |= BIT_ULL(ctr);
+			hart->stats.evicted++;
+		}
+	}
+	riscv_pmu_hart_forget_configs(hart, ctrs);
+}
+
+/**
+ * riscv_pmu_hart_save() - note all counts before the hardware loses them
+ * @pmu:	the PMU
+ * @hart:	this hart; the next apply programs and starts everything again
+ */
+void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
+{
+	riscv_pmu_hart_update_counts(pmu, hart, hart->hw.running);
+	riscv_pmu_hart_forget_configs(hart, hart->hw.holds | hart->wanted.sched.used);
+	hart->changed |= hart->wanted.sched.used;
 }

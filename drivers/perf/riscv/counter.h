@@ -15,6 +15,11 @@ void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
 u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed);
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_resume_idle(struct riscv_pmu_hart *hart);
+void riscv_pmu_hart_forget_configs(struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_release(struct riscv_pmu_hart *hart, u64 ctrs);
+void riscv_pmu_hart_save(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart);
 
 /* The value in the hardware or firmware; bits above the counter's width are undefined. */
 static inline u64 riscv_pmu_counter_read(struct riscv_pmu *pmu, unsigned long ctr)

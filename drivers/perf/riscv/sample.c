@@ -26,12 +26,32 @@ static struct pt_regs *sample_regs(const struct perf_event *event, struct pt_reg
 	return current->flags & PF_KTHREAD ? NULL : task_pt_regs(current);
 }
 
+/*
+ * Pauses a part of a split event that takes no sample now, but must not count the other part's
+ * interrupt. It continues with the next apply, as far from the end of its period as now. If its own
+ * counter is paused, because it has overflowed too, this interrupt handles that part itself.
+ */
+static noinline void sample_pause_part(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+				       struct riscv_pmu_event *ev)
+{
+	u64 now;
+
+	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
+		return;
+
+	/* If the event is in a group, its members have stopped at the latched counts. */
+	now = riscv_pmu_hart_count(pmu, hart, ev->ctr);
+	riscv_pmu_event_add_delta(ev->event, ev, riscv_pmu_event_take_delta(ev, now));
+	if (hart->hw.running & BIT_ULL(ev->ctr))
+		riscv_pmu_event_pause(hart, ev);
+}
+
 /* Out of line: otherwise sample_pause_member() would save more registers for every member. */
 static noinline void sample_pause_split(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					struct riscv_pmu_event *ev)
 {
-	riscv_pmu_split_pause(pmu, hart, ev);
-	riscv_pmu_split_pause(pmu, hart, riscv_pmu_event_part(ev));
+	sample_pause_part(pmu, hart, ev);
+	sample_pause_part(pmu, hart, riscv_pmu_event_part(ev));
 }
 
 /*
@@ -120,7 +140,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 
 	sample_prepare(pmu, hart, ev, regs);
 	if (unlikely(part))
-		riscv_pmu_split_pause(pmu, hart, part);
+		sample_pause_part(pmu, hart, part);
 	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))
 		riscv_pmu_event_add_delta(event, ev,
 					  riscv_pmu_event_take_delta(ev, ev->counter->count));
@@ -168,7 +188,7 @@ void riscv_pmu_event_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *h
 				 struct riscv_pmu_event *ev)
 {
 	if (unlikely(riscv_pmu_event_part(ev)))
-		riscv_pmu_split_pause(pmu, hart, riscv_pmu_event_part(ev));
+		sample_pause_part(pmu, hart, riscv_pmu_event_part(ev));
 	if (sample_pauses_group(ev)) {
 		sample_pause_group(pmu, hart, ev->event);
 		hart->latched = 0;

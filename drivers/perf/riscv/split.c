@@ -41,26 +41,6 @@ void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 	riscv_pmu_event_start(hart, part, riscv_pmu_event_period_left(part));
 }
 
-/*
- * Pauses a part of a split event that takes no sample now, but must not count the other part's
- * interrupt. It continues with the next apply, as far from the end of its period as now. If its own
- * counter is paused, because it has overflowed too, this interrupt handles that part itself.
- */
-void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_event *ev)
-{
-	u64 now;
-
-	if (ev->state != RISCV_PMU_EVENT_ACTIVE)
-		return;
-
-	/* If the event is in a group, its members have stopped at the latched counts. */
-	now = riscv_pmu_hart_count(pmu, hart, ev->ctr);
-	riscv_pmu_event_add_delta(ev->event, ev, riscv_pmu_event_take_delta(ev, now));
-	if (hart->hw.running & BIT_ULL(ev->ctr))
-		riscv_pmu_event_pause(hart, ev);
-}
-
 /* What both parts of a split event have counted since their last samples. */
 static u64 split_count(const struct riscv_pmu_event *ev)
 {

@@ -35,8 +35,6 @@ static inline int riscv_pmu_split_create(struct riscv_pmu_event *ev,
 
 /* Called only for the parts that riscv_pmu_event_part() returns. */
 void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *part, bool renew);
-void riscv_pmu_split_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			   struct riscv_pmu_event *ev);
 bool riscv_pmu_split_set_period(struct riscv_pmu_event *ev);
 u64 riscv_pmu_split_period(const struct riscv_pmu_event *ev);
 

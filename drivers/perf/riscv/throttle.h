@@ -5,7 +5,7 @@
 
 #include <linux/minmax.h>
 
-#include "pmu.h"
+#include "update.h"
 
 /* Consecutive interrupts that may be too early before events are throttled */
 #define THROTTLE_MAX_TOO_EARLY	3
@@ -89,6 +89,24 @@ static inline void riscv_pmu_throttle_event(struct riscv_pmu_hart *hart, struct 
 	ev->last_sample = hart->throttle.began;
 	if (unlikely(ev->min_period || hart->throttle.too_early > THROTTLE_MAX_TOO_EARLY))
 		riscv_pmu_throttle_adapt(hart, ev, gap);
+}
+
+/*
+ * Events until the overflow point of an event that starts. A period_left of 0 is perf's request for
+ * a new period, unless the event has counted to the end of its period. If it has, or if period_left
+ * is negative because the period ended while interrupts were off, the sample is due at once.
+ */
+static inline u64 riscv_pmu_throttle_start(struct riscv_pmu_event *ev)
+{
+	s64 left = local64_read(ev->left);
+
+	if (unlikely(!left) && !riscv_pmu_event_is_at_overflow_point(ev)) {
+		left = riscv_pmu_event_period(ev->event);
+		local64_set(ev->left, left);
+		ev->min_period = 0;
+	}
+
+	return likely(left >= (s64)ev->min_period) ? left : riscv_pmu_throttle_restart(ev);
 }
 
 #endif /* _RISCV_PMU_THROTTLE_H */

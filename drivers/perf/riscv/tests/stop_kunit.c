@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of stop.c: counters that are unused, refuse a config, or are lost in a sleep. */
+/* Tests of counters that are unused, refuse a config, or are lost in a sleep. */
 
 #include <linux/jiffies.h>
 
