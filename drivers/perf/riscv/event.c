@@ -321,9 +321,8 @@ static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_
 
 /*
  * If no counter can filter the event (@err), or none of @req->ctrs can interrupt for its samples,
- * the core's table may have raw events that count the same in one mode. @req then becomes the
- * request for such an event. One that is sampled in both modes is split: @req[1] becomes the
- * request for its second part.
+ * the core's table may have raw events that count the same in one mode. @req becomes the request
+ * for such a one. An event that is sampled in both modes is split: @req[1] is for its second part.
  */
 static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
 			   struct riscv_pmu_request *req, int err)

@@ -52,6 +52,42 @@ enum riscv_pmu_event_flags {
 #define RISCV_PMU_GEN_NONE	0
 #define RISCV_PMU_GEN_NEXT	U64_MAX
 
+/* An event whose overflow point a timer checks (poll_wait.c, poll_sample.c) */
+struct riscv_pmu_event_poll {
+	u32	rate;	/* ns in which 1024 events occur, as last measured; 0: unknown */
+	u64	ns;	/* time of the last poll; 0: none since the event was started */
+	u64	count;	/* the counter's count at that time */
+};
+
+/* The mapped page of an event (user/) */
+struct riscv_pmu_event_page {
+	bool		outdated;	/* the next riscv_pmu_user_show() updates it */
+	bool		own_value;	/* the counter has nothing that other processes counted */
+	u8		idx;		/* in the page: number of the counter's CSR + 1; or 0 */
+	unsigned int	all_maps;	/* how often it is mapped */
+	unsigned int	maps;		/* how often its own process has mapped it */
+	unsigned long	tick;		/* jiffies when a sample last updated its times */
+	struct mm_struct *mm;		/* the address space that has mapped it */
+	struct riscv_pmu_task *task;	/* the mapped events of its task */
+	u64		ctrs;		/* counters of req that it may show */
+	struct pid	*opener;	/* tgid that opened the event; a reference is held */
+};
+
+/* An event that two counters sample, one in each mode (split.c) */
+struct riscv_pmu_event_split {
+	struct riscv_pmu_event *other;	/* or NULL; the perf event's pmu_private is the first */
+	/* First part: sum of both period_count after the last sample; counted up to it by both */
+	u64	base;
+	u64	period;
+};
+
+/* The branch records of an event's samples (branch/) */
+struct riscv_pmu_event_branch {
+	u8		read_flags;	/* how they are read: branch/sample.c */
+	u64		ctl;		/* sctrctl of a hart that records what it wants */
+	struct list_head node;		/* on hart->branch.events while the event is attached */
+};
+
 /* What the driver knows of a perf event. The first cache line has what a context switch uses. */
 struct riscv_pmu_event {
 	struct list_head	node;		/* on counter->events while it is attached */
@@ -84,42 +120,20 @@ struct riscv_pmu_event {
 	struct perf_event	*event;		/* for the layers above the counters */
 	local64_t		own_left;	/* left of the second part of a split event */
 #ifdef CONFIG_RISCV_PMU_POLL
-	/* Polled: ns in which 1024 events occur, as last measured; 0: unknown */
-	u32			rate;
-	u64			polled_ns;	/* last poll; 0: none since it was started */
-	u64			polled_count;	/* the counter's count at polled_ns */
+	struct riscv_pmu_event_poll poll;
 #endif
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
-	/* user is set, and the next riscv_pmu_user_show() updates its page. */
-	bool			page_outdated;
-	/* The counter's value depends on nothing that other processes have counted. */
-	bool			own_value;
-	u8			user_idx;	/* in the page: number of the CSR + 1; or 0 */
-	unsigned int		all_maps;	/* how often it is mapped */
-	unsigned long		page_tick;	/* jiffies: a sample updated the page's times */
-	unsigned int		maps;		/* how often its own process has mapped it */
-	struct mm_struct	*mm;		/* the address space that has mapped it */
-	struct riscv_pmu_task	*task;		/* the mapped events of its task */
-	u64			user_ctrs;	/* those of req.ctrs that its page may show */
-	/* The tgid that opened the event; a reference is held (user/access.c). */
-	struct pid		*opener;
+	struct riscv_pmu_event_page page;
 #endif
 #ifdef CONFIG_RISCV_PMU_SPLIT
-	/* The other part of a split event, or NULL. The perf event's pmu_private is the first. */
-	struct riscv_pmu_event	*split;
-	/* First part: the sum of both period_count after the last sample */
-	u64			split_base;
-	/* First part: what both parts have counted between the last two samples */
-	u64			split_period;
+	struct riscv_pmu_event_split split;
 #endif
 #ifdef CONFIG_RISCV_PMU_KVM
 	/* The counter did not accept the value of its KVM guest, whose reads exit to the host. */
 	bool			guest_write_failed;
 #endif
 #ifdef CONFIG_RISCV_PMU_BRANCH
-	u8			branch_read_flags; /* how its records are read: branch/sample.c */
-	u64			branch_ctl;	/* sctrctl of a hart that records what it wants */
-	struct list_head	branch_node;	/* on hart->branch.events while attached */
+	struct riscv_pmu_event_branch branch;
 #endif
 };
 

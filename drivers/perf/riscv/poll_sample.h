@@ -18,7 +18,7 @@ void riscv_pmu_event_measure_rate(struct riscv_pmu_event *ev, u64 count, u64 now
 /* The rate of an event that starts, or moves to another counter, is measured from then on. */
 static inline void riscv_pmu_event_restart_rate(struct riscv_pmu_event *ev)
 {
-	ev->polled_ns = 0;
+	ev->poll.ns = 0;
 }
 
 /* Whether the timer checks overflow points on a hart */

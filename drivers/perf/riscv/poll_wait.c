@@ -27,10 +27,10 @@
  */
 void riscv_pmu_event_measure_rate(struct riscv_pmu_event *ev, u64 count, u64 now)
 {
-	u64 events = count - ev->polled_count, took = now - ev->polled_ns;
+	u64 events = count - ev->poll.count, took = now - ev->poll.ns;
 	u64 rate;
 
-	if (!ev->polled_ns)
+	if (!ev->poll.ns)
 		goto out;
 	/* The timer's ticks are too coarse for a shorter interval: measure at the next poll. */
 	if (took < POLL_INTERVAL_MIN_NS / 2)
@@ -38,11 +38,11 @@ void riscv_pmu_event_measure_rate(struct riscv_pmu_event *ev, u64 count, u64 now
 	if (events)
 		rate = div64_u64(took * 1024, events);
 	else
-		rate = 2 * (u64)max(ev->rate, 1);
-	ev->rate = min_t(u64, rate, U32_MAX);
+		rate = 2 * (u64)max(ev->poll.rate, 1);
+	ev->poll.rate = min_t(u64, rate, U32_MAX);
 out:
-	ev->polled_ns = now;
-	ev->polled_count = count;
+	ev->poll.ns = now;
+	ev->poll.count = count;
 }
 
 /* Expected time until the end of an event's period, in ns. */
@@ -50,7 +50,7 @@ static u64 poll_until_due(const struct riscv_pmu_event *ev, u64 count)
 {
 	s64 left = ev->overflow_point - count;
 
-	return left > 0 ? (min_t(u64, left, U32_MAX) * ev->rate) / 1024 : 0;
+	return left > 0 ? (min_t(u64, left, U32_MAX) * ev->poll.rate) / 1024 : 0;
 }
 
 /* The least of them for the events of a counter; U64_MAX if none is polled. */
@@ -62,7 +62,7 @@ static u64 poll_counter_wait(struct riscv_pmu_counter *counter, u64 now)
 	list_for_each_entry(ev, &counter->events, node) {
 		if (!riscv_pmu_event_is_polled(ev))
 			continue;
-		if (!ev->polled_ns)
+		if (!ev->poll.ns)
 			riscv_pmu_event_measure_rate(ev, counter->count, now);
 		wait = min(wait, poll_until_due(ev, counter->count));
 	}

@@ -22,8 +22,8 @@ int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_re
 
 	/* own_left stays 0 until the first start: perf gives a child event its period later. */
 	part->left = &part->own_left;
-	part->split = ev;
-	ev->split = part;
+	part->split.other = ev;
+	ev->split.other = part;
 	ev->flags |= RISCV_PMU_EV_SPLIT;
 	return 0;
 }
@@ -44,30 +44,30 @@ void riscv_pmu_split_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *
 /* What both parts of a split event have counted since their last samples. */
 static u64 split_count(const struct riscv_pmu_event *ev)
 {
-	return ev->period_count + ev->split->period_count;
+	return ev->period_count + ev->split.other->period_count;
 }
 
 /*
  * riscv_pmu_event_set_period() for a part of a split event, its count up to date. perf computes the
  * period of an event with a frequency from the time since the last sample and from last_period. The
  * last sample of a split event is of either part, so last_period has to be what both parts have
- * counted since then: &riscv_pmu_event.split_period.
+ * counted since then: &riscv_pmu_event.split.period.
  */
 bool riscv_pmu_split_set_period(struct riscv_pmu_event *ev)
 {
 	struct riscv_pmu_event *first = to_riscv_pmu_event(ev->event);
-	u64 count = split_count(ev) - first->split_base;
+	u64 count = split_count(ev) - first->split.base;
 
 	if (!riscv_pmu_event_set_period(ev))
 		return false;
 
-	first->split_base = split_count(ev);
-	first->split_period = count;
+	first->split.base = split_count(ev);
+	first->split.period = count;
 	return true;
 }
 
 /* What both parts of a split event counted between its last two samples */
 u64 riscv_pmu_split_period(const struct riscv_pmu_event *ev)
 {
-	return to_riscv_pmu_event(ev->event)->split_period;
+	return to_riscv_pmu_event(ev->event)->split.period;
 }

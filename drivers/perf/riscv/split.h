@@ -12,7 +12,7 @@
 /* The other part of a split event, or NULL */
 static inline struct riscv_pmu_event *riscv_pmu_event_part(const struct riscv_pmu_event *ev)
 {
-	return ev->split;
+	return ev->split.other;
 }
 
 int riscv_pmu_split_create(struct riscv_pmu_event *ev, const struct riscv_pmu_request *req);

@@ -24,9 +24,9 @@ static u64 branch_union(const struct riscv_pmu_hart *hart)
 	u64 ctl = 0, inh = RISCV_PMU_BRANCH_INH;
 	const struct riscv_pmu_event *ev;
 
-	list_for_each_entry(ev, &hart->branch.events, branch_node) {
-		ctl |= ev->branch_ctl;
-		inh &= ev->branch_ctl;
+	list_for_each_entry(ev, &hart->branch.events, branch.node) {
+		ctl |= ev->branch.ctl;
+		inh &= ev->branch.ctl;
 	}
 
 	return ctl ? (ctl & ~RISCV_PMU_BRANCH_INH) | inh : 0;
@@ -114,10 +114,10 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 		branch_reset(hart);
 	if (!hart->branch.stack ||
 	    (hart->branch.ctl &&
-	     !riscv_pmu_branch_can_combine(hart->pmu, hart->branch.ctl, ev->branch_ctl)))
+	     !riscv_pmu_branch_can_combine(hart->pmu, hart->branch.ctl, ev->branch.ctl)))
 		return -EAGAIN;
 
-	list_add(&ev->branch_node, &hart->branch.events);
+	list_add(&ev->branch.node, &hart->branch.events);
 	if (hart->branch.ctl) {
 		branch_check_task(hart);
 		branch_set_ctl(hart, branch_union(hart));
@@ -125,7 +125,7 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 		branch_clear(hart);
 		hart->branch.held = false;
 		riscv_pmu_csr_branch_write_status(0);
-		branch_set_ctl(hart, ev->branch_ctl);
+		branch_set_ctl(hart, ev->branch.ctl);
 		branch_set_task(hart);
 	}
 	if (ev->flags & RISCV_PMU_EV_BRANCH_SWITCH)
@@ -136,7 +136,7 @@ int riscv_pmu_branch_add(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev
 /* After the last event, the records are cleared, so that the next task cannot see them. */
 void riscv_pmu_branch_del(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
-	list_del(&ev->branch_node);
+	list_del(&ev->branch.node);
 	if (list_empty(&hart->branch.events)) {
 		branch_set_ctl(hart, 0);
 		branch_clear(hart);

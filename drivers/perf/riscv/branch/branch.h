@@ -78,7 +78,7 @@ static inline const struct riscv_pmu_event *
 riscv_pmu_branch_first(const struct riscv_pmu_hart *hart)
 {
 	return likely(!hart->branch.ctl) ? NULL :
-	       list_first_entry(&hart->branch.events, struct riscv_pmu_event, branch_node);
+	       list_first_entry(&hart->branch.events, struct riscv_pmu_event, branch.node);
 }
 
 /* The number of branch records of each hart, or 0 */

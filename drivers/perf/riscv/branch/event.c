@@ -195,8 +195,8 @@ static bool branch_fits_event(const struct perf_event *event, const struct perf_
 		return event->attr.branch_sample_type == other->attr.branch_sample_type;
 
 	return riscv_pmu_branch_can_combine(to_riscv_pmu(event->pmu),
-					    to_riscv_pmu_event(event)->branch_ctl,
-					    to_riscv_pmu_event(other)->branch_ctl);
+					    to_riscv_pmu_event(event)->branch.ctl,
+					    to_riscv_pmu_event(other)->branch.ctl);
 }
 
 static bool branch_fits_group(const struct perf_event *event)
@@ -231,12 +231,12 @@ int riscv_pmu_branch_init_event(struct perf_event *event)
 	if (!has_branch_stack(event) || !(ev->flags & RISCV_PMU_EV_SAMPLING))
 		return 0;
 
-	ev->branch_ctl = branch_event_ctl(&event->attr);
+	ev->branch.ctl = branch_event_ctl(&event->attr);
 	/*
 	 * A timer's or a vendor's interrupt leaves the records unfrozen: the branches of its
 	 * handler overwrite those of the kernel.
 	 */
-	if (ev->branch_ctl & PMU_SCTRCTL_S &&
+	if (ev->branch.ctl & PMU_SCTRCTL_S &&
 	    (ev->flags & RISCV_PMU_EV_POLLED || pmu->hwirq != RV_IRQ_PMU ||
 	     !(pmu->branch.ctl & PMU_SCTRCTL_LCOFIFRZ)))
 		return -EOPNOTSUPP;

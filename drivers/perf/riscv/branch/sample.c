@@ -120,7 +120,7 @@ static u64 sample_exception_info(u64 address)
 	return sample_insn_is_data(insn) ? INFO_FAULT(DATA) : INFO_UNKNOWN;
 }
 
-/* How the records of an event are read: &riscv_pmu_event.branch_read_flags, and READ_CHECK */
+/* How the records of an event are read: &riscv_pmu_event.branch.read_flags, and READ_CHECK */
 #define READ_TRAPS	BIT(0)	/* traps are recorded: skip records with an address of 0 */
 #define READ_FLAGS	BIT(1)	/* the event wants to know which branches were mispredicted */
 #define READ_CYCLES	BIT(2)	/* the event wants the cycles */
@@ -180,11 +180,11 @@ static bool sample_is_wanted(const struct riscv_pmu_event *ev, u64 from, u64 to,
 {
 	unsigned int type = data & PMU_BRANCH_TYPE;
 
-	if (!from || !to || !(ev->branch_ctl & sample_mode_of(from)) ||
-	    !(ev->branch_ctl & sample_mode_of(to)))
+	if (!from || !to || !(ev->branch.ctl & sample_mode_of(from)) ||
+	    !(ev->branch.ctl & sample_mode_of(to)))
 		return false;
 	if (type == PMU_BRANCH_NOT_TAKEN ||
-	    ev->branch_ctl & RISCV_PMU_BRANCH_INH & PMU_SCTRCTL_TYPE(type))
+	    ev->branch.ctl & RISCV_PMU_BRANCH_INH & PMU_SCTRCTL_TYPE(type))
 		return false;
 
 	return type != PMU_BRANCH_EXCEPTION || !(ev->flags & RISCV_PMU_EV_BRANCH_ECALLS) ||
@@ -258,16 +258,16 @@ SAMPLE_READER(addresses, READ_ADDRESSES)
 SAMPLE_READER(user, READ_USER)
 SAMPLE_READER(kernel, READ_KERNEL)
 SAMPLE_READER(user_types, READ_USER_TYPES)
-SAMPLE_READER(all, ev->branch_read_flags)
-SAMPLE_READER(checked, ev->branch_read_flags | READ_CHECK)
+SAMPLE_READER(all, ev->branch.read_flags)
+SAMPLE_READER(checked, ev->branch.read_flags | READ_CHECK)
 
 static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsigned long depth,
 					u64 hart_ctl, struct perf_branch_entry *entries)
 {
-	if (ev->flags & RISCV_PMU_EV_BRANCH_CHECK || hart_ctl != ev->branch_ctl)
+	if (ev->flags & RISCV_PMU_EV_BRANCH_CHECK || hart_ctl != ev->branch.ctl)
 		return sample_read_checked(ev, depth, entries);
 
-	switch (ev->branch_read_flags) {
+	switch (ev->branch.read_flags) {
 	case READ_ADDRESSES:
 		return sample_read_addresses(ev, depth, entries);
 	case READ_USER:
@@ -281,24 +281,24 @@ static unsigned int sample_read_records(const struct riscv_pmu_event *ev, unsign
 	return sample_read_all(ev, depth, entries);
 }
 
-/* Chooses how the records of an event, whose branch_ctl is set, are read. */
+/* Chooses how the records of an event, whose branch.ctl is set, are read. */
 void riscv_pmu_branch_set_read_flags(const struct riscv_pmu_branch_caps *caps,
 				     struct riscv_pmu_event *ev)
 {
 	u64 wanted = ev->event->attr.branch_sample_type;
 
-	ev->branch_read_flags = 0;
+	ev->branch.read_flags = 0;
 	/* The entry and exit of a KVM guest are traps that vsctrctl filters, if it can. */
-	if ((ev->branch_ctl & caps->ctl & RISCV_PMU_BRANCH_TRAPS) != RISCV_PMU_BRANCH_TRAPS)
-		ev->branch_read_flags |= READ_TRAPS;
+	if ((ev->branch.ctl & caps->ctl & RISCV_PMU_BRANCH_TRAPS) != RISCV_PMU_BRANCH_TRAPS)
+		ev->branch.read_flags |= READ_TRAPS;
 	if (caps->has_misprediction && !(wanted & PERF_SAMPLE_BRANCH_NO_FLAGS))
-		ev->branch_read_flags |= READ_FLAGS;
+		ev->branch.read_flags |= READ_FLAGS;
 	if (!(wanted & PERF_SAMPLE_BRANCH_NO_CYCLES))
-		ev->branch_read_flags |= READ_CYCLES;
+		ev->branch.read_flags |= READ_CYCLES;
 	if (wanted & PERF_SAMPLE_BRANCH_TYPE_SAVE)
-		ev->branch_read_flags |= READ_TYPES;
+		ev->branch.read_flags |= READ_TYPES;
 	if (wanted & PERF_SAMPLE_BRANCH_PRIV_SAVE)
-		ev->branch_read_flags |= READ_PRIVS;
+		ev->branch.read_flags |= READ_PRIVS;
 }
 
 /* Reads the records that an event wants, newest first; valid until the next call on this hart. */

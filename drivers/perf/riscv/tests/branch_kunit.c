@@ -548,8 +548,8 @@ static void refused_split_event_leaves_no_counter_behind(struct kunit *test)
 	part->event = &s->event;
 	part->flags |= RISCV_PMU_EV_SAMPLING;
 	part->left = &part->own_left;
-	part->split = &s->ev;
-	s->ev.split = part;
+	part->split.other = &s->ev;
+	s->ev.split.other = part;
 	KUNIT_ASSERT_EQ(test, fake_branch_open(s), 0);
 
 	fake_branch_in(test, any);

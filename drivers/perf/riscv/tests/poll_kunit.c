@@ -560,8 +560,8 @@ static void polled_event_is_sampled_after_a_move(struct kunit *test)
 	sched_in(test, other);
 	KUNIT_EXPECT_EQ(test, s->ev.ctr, 4);
 	/* The rate is measured from the new counter's count on. */
-	KUNIT_EXPECT_EQ(test, s->ev.polled_count, this_hart(fake)->counter[4].count);
-	KUNIT_EXPECT_NE(test, s->ev.polled_count, 30);
+	KUNIT_EXPECT_EQ(test, s->ev.poll.count, this_hart(fake)->counter[4].count);
+	KUNIT_EXPECT_NE(test, s->ev.poll.count, 30);
 	/* One event before the end of the period, which the move must not change. */
 	fake_advance(fake, 69);
 	poll(fake, 2 * NSEC_PER_SEC);
@@ -629,7 +629,7 @@ static void timer_for_samples_is_soon_enough_for_narrow_counters(struct kunit *t
 	count_clock_reads(test);
 	sched_in(test, polled);
 	KUNIT_EXPECT_EQ(test, clock_reads, 1);
-	polled->ev.rate = U32_MAX;
+	polled->ev.poll.rate = U32_MAX;
 	KUNIT_EXPECT_LE(test, poll(fake, NSEC_PER_SEC), fake->pmu.poll_ns);
 	sched_out(test, polled);
 	KUNIT_EXPECT_EQ(test, clock_reads, 1);

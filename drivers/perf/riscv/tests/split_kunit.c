@@ -29,8 +29,8 @@ static struct split_event *new_split(struct kunit *test, u64 ctrs, u64 period)
 	split->part.event = &s->event;
 	split->part.flags |= RISCV_PMU_EV_SAMPLING;
 	split->part.left = &split->part.own_left;
-	split->part.split = &s->ev;
-	s->ev.split = &split->part;
+	split->part.split.other = &s->ev;
+	s->ev.split.other = &split->part;
 	s->ev.flags |= RISCV_PMU_EV_SPLIT;
 	s->event.overflow_handler = summing_overflow;
 	return split;

@@ -51,10 +51,10 @@ void riscv_pmu_user_open(struct perf_event *event)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	/* That of an inherited event is its parent's, whose file descriptor can read it. */
-	ev->opener = get_pid(event->parent ? to_riscv_pmu_event(event->parent)->opener :
+	ev->page.opener = get_pid(event->parent ? to_riscv_pmu_event(event->parent)->page.opener :
 					     task_tgid(current));
 	if (riscv_pmu_event_part(ev))
-		riscv_pmu_event_part(ev)->opener = ev->opener;
+		riscv_pmu_event_part(ev)->page.opener = ev->page.opener;
 	if (!access_is_for_task(event))
 		return;
 
@@ -65,7 +65,7 @@ void riscv_pmu_user_open(struct perf_event *event)
 	for_each_ctr(ctr, ev->req.ctrs) {
 		if (pmu->ctr[ctr].read &&
 		    (pmu->ctr[ctr].width == 64 || pmu->irq_ctrs & BIT_ULL(ctr)))
-			ev->user_ctrs |= BIT_ULL(ctr);
+			ev->page.ctrs |= BIT_ULL(ctr);
 	}
 }
 
@@ -136,20 +136,21 @@ static void access_map_own(struct perf_event *event, struct mm_struct *mm)
 {
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (!ev->user_ctrs || READ_ONCE(event->hw.target->mm) != mm || (ev->mm && ev->mm != mm))
+	if (!ev->page.ctrs || READ_ONCE(event->hw.target->mm) != mm ||
+	    (ev->page.mm && ev->page.mm != mm))
 		return;
-	if (ev->maps) {
-		ev->maps++;
+	if (ev->page.maps) {
+		ev->page.maps++;
 		return;
 	}
 
 	/* Out of memory: the index stays 0, as for events of other processes. */
-	ev->task = access_get_task(event->hw.target, mm);
-	if (!ev->task)
+	ev->page.task = access_get_task(event->hw.target, mm);
+	if (!ev->page.task)
 		return;
-	ev->maps = 1;
-	ev->mm = mm;
-	ev->own_value = false;
+	ev->page.maps = 1;
+	ev->page.mm = mm;
+	ev->page.own_value = false;
 	/* Pairs with smp_load_acquire() in riscv_pmu_user_show(): ->mm and ->task are set. */
 	smp_store_release(&ev->user, true);
 }
@@ -171,7 +172,7 @@ void riscv_pmu_user_mapped(struct perf_event *event, struct mm_struct *mm)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	guard(mutex)(&access_maps_lock);
-	ev->all_maps++;
+	ev->page.all_maps++;
 	access_map_own(event, mm);
 	access_set_mapped(ev, true);
 	/* It stays set after munmap(): a slower path, which sampling events do not need. */
@@ -190,10 +191,10 @@ static void access_drop(struct perf_event *event)
 	 * until the task leaves that hart.
 	 */
 	WRITE_ONCE(ev->user, false);
-	ev->maps = 0;
-	ev->mm = NULL;
+	ev->page.maps = 0;
+	ev->page.mm = NULL;
 	access_update(event);
-	access_put_task(event->hw.target, ev->task);
+	access_put_task(event->hw.target, ev->page.task);
 }
 
 /* perf's callback */
@@ -202,12 +203,12 @@ void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
 	guard(mutex)(&access_maps_lock);
-	if (!--ev->all_maps)
+	if (!--ev->page.all_maps)
 		access_set_mapped(ev, false);
-	if (!ev->maps || ev->mm != mm)
+	if (!ev->page.maps || ev->page.mm != mm)
 		return;
-	if (ev->maps > 1)
-		ev->maps--;
+	if (ev->page.maps > 1)
+		ev->page.maps--;
 	else
 		access_drop(event);
 }
@@ -216,10 +217,10 @@ void riscv_pmu_user_unmapped(struct perf_event *event, struct mm_struct *mm)
 void riscv_pmu_user_forget(struct perf_event *event)
 {
 	scoped_guard(mutex, &access_maps_lock) {
-		if (to_riscv_pmu_event(event)->maps)
+		if (to_riscv_pmu_event(event)->page.maps)
 			access_drop(event);
 	}
-	put_pid(to_riscv_pmu_event(event)->opener);
+	put_pid(to_riscv_pmu_event(event)->page.opener);
 }
 
 /* csrr rd, CSR */
@@ -294,7 +295,7 @@ static void access_apply_access(void *unused)
 	riscv_pmu_begin_update(pmu, hart);
 	for_each_ctr(ctr, hart->wanted.sched.used) {
 		list_for_each_entry(ev, &hart->counter[ctr].events, node) {
-			ev->page_outdated = ev->user;
+			ev->page.outdated = ev->user;
 			riscv_pmu_user_restart(hart, ev);
 		}
 	}
@@ -366,7 +367,7 @@ static bool access_can_read(const struct perf_event *event)
 		return false;
 
 	ev = to_riscv_pmu_event(event);
-	return ev->user_ctrs & riscv_pmu_user_access_ctrs(to_riscv_pmu(event->pmu)) &&
+	return ev->page.ctrs & riscv_pmu_user_access_ctrs(to_riscv_pmu(event->pmu)) &&
 	       READ_ONCE(ev->user) && riscv_pmu_user_is_still_own(ev);
 }
 
@@ -375,10 +376,10 @@ static void access_set_width(const struct perf_event *event, struct perf_event_m
 {
 	const struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
 
-	if (ev->user_idx)
+	if (ev->page.idx)
 		page->pmc_width = to_riscv_pmu(event->pmu)->ctr[ev->ctr].width;
 	else if (!page->pmc_width)
-		page->pmc_width = riscv_pmu_min_width(to_riscv_pmu(event->pmu), ev->user_ctrs);
+		page->pmc_width = riscv_pmu_min_width(to_riscv_pmu(event->pmu), ev->page.ctrs);
 }
 
 /*

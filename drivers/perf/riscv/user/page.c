@@ -69,8 +69,8 @@ static struct page_samplers page_find_samplers(const struct riscv_pmu_counter *c
 	list_for_each_entry(ev, &counter->events, node) {
 		if (!riscv_pmu_event_needs_irq(ev) || ev->state == RISCV_PMU_EVENT_STOPPED)
 			continue;
-		samplers.many |= samplers.opener && samplers.opener != ev->opener;
-		samplers.opener = ev->opener;
+		samplers.many |= samplers.opener && samplers.opener != ev->page.opener;
+		samplers.opener = ev->page.opener;
 	}
 
 	return samplers;
@@ -79,12 +79,12 @@ static struct page_samplers page_find_samplers(const struct riscv_pmu_counter *c
 static u8 page_find_idx(const struct riscv_pmu *pmu, const struct riscv_pmu_event *ev)
 {
 	if (ev->state != RISCV_PMU_EVENT_ACTIVE ||
-	    !(ev->user_ctrs & riscv_pmu_user_access_ctrs(pmu) & BIT_ULL(ev->ctr)))
+	    !(ev->page.ctrs & riscv_pmu_user_access_ctrs(pmu) & BIT_ULL(ev->ctr)))
 		return 0;
 	/* The machine shuts down, or the counter is about to be written. */
 	if (ev->hart->shut_down || !(ev->hart->hw.loaded & BIT_ULL(ev->ctr)))
 		return 0;
-	if (READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP && !ev->own_value)
+	if (READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP && !ev->page.own_value)
 		return 0;
 
 	return riscv_pmu_user_is_still_own(ev) ? pmu->ctr[ev->ctr].csr - CSR_CYCLE + 1 : 0;
@@ -109,8 +109,8 @@ static s64 page_find_prev(const struct riscv_pmu *pmu, const struct riscv_pmu_ev
 static void page_refresh(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev)
 {
 	hart->user.shown = true;
-	ev->own_value = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP;
-	if (ev->own_value)
+	ev->page.own_value = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_MMAP;
+	if (ev->page.own_value)
 		hart->hw.loaded &= ~BIT_ULL(ev->ctr);
 }
 
@@ -165,8 +165,8 @@ void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev)
 	unsigned long tick = READ_ONCE(jiffies);
 	u32 lock;
 
-	if (!rb || ev->page_tick != tick) {
-		ev->page_tick = tick;
+	if (!rb || ev->page.tick != tick) {
+		ev->page.tick = tick;
 		perf_event_update_userpage(event);
 		return;
 	}
@@ -180,7 +180,7 @@ void riscv_pmu_user_sample(struct perf_event *event, struct riscv_pmu_event *ev)
 void riscv_pmu_user_start(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, bool added)
 {
 	if (ev->user) {
-		ev->page_outdated = true;
+		ev->page.outdated = true;
 		page_refresh(hart, ev);
 	} else if (!added || riscv_pmu_user_is_of_cgroup(ev->event) ||
 		   !riscv_pmu_user_has_same_times(ev->event)) {
@@ -207,8 +207,8 @@ static void page_check_value(struct riscv_pmu_hart *hart, struct riscv_pmu_event
 {
 	if (samplers->many ||
 	    (samplers->opener && samplers->opener != task_tgid(ev->event->hw.target)))
-		ev->own_value = false;
-	else if (!ev->own_value)
+		ev->page.own_value = false;
+	else if (!ev->page.own_value)
 		riscv_pmu_user_restart(hart, ev);
 }
 
@@ -219,17 +219,17 @@ static u32 page_show_event(const struct riscv_pmu *pmu, struct riscv_pmu_event *
 	s64 prev = idx ? page_find_prev(pmu, ev) : 0;
 	struct perf_event *event = ev->event;
 
-	if (ev->page_outdated || idx != ev->user_idx ||
+	if (ev->page.outdated || idx != ev->page.idx ||
 	    (idx && prev != local64_read(&event->hw.prev_count))) {
 		local64_set(&event->hw.prev_count, prev);
-		ev->user_idx = idx;
-		ev->page_outdated = false;
+		ev->page.idx = idx;
+		ev->page.outdated = false;
 		perf_event_update_userpage(event);
 	}
 	if (!idx)
 		return 0;
 
-	WRITE_ONCE(ev->task->ctrs, ev->task->ctrs | BIT(idx - 1));
+	WRITE_ONCE(ev->page.task->ctrs, ev->page.task->ctrs | BIT(idx - 1));
 	return BIT(idx - 1);
 }
 
@@ -282,12 +282,12 @@ void riscv_pmu_user_stop(struct perf_event *event, bool removed)
 		return;
 	}
 
-	ev->user_idx = 0;
+	ev->page.idx = 0;
 	perf_event_update_userpage(event);
 }
 
 /* perf's callback: the index for the mapped page of an active event, or 0: use read(). */
 int riscv_pmu_user_idx(struct perf_event *event)
 {
-	return to_riscv_pmu_event(event)->user_idx;
+	return to_riscv_pmu_event(event)->page.idx;
 }

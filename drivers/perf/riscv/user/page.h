@@ -31,7 +31,7 @@ struct riscv_pmu_task {
  */
 static inline bool riscv_pmu_user_is_still_own(const struct riscv_pmu_event *ev)
 {
-	return READ_ONCE(ev->event->hw.target->mm) == READ_ONCE(ev->mm);
+	return READ_ONCE(ev->event->hw.target->mm) == READ_ONCE(ev->page.mm);
 }
 
 u64 riscv_pmu_user_access_ctrs(const struct riscv_pmu *pmu);

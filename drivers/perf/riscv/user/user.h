@@ -32,7 +32,7 @@ static inline bool riscv_pmu_event_is_mapped(const struct riscv_pmu_event *ev)
 /* Whether its own process has mapped an event, or its page still has an index */
 static inline bool riscv_pmu_event_is_shown(const struct riscv_pmu_event *ev)
 {
-	return ev->user || ev->user_idx;
+	return ev->user || ev->page.idx;
 }
 
 /* Whether user space may read a counter: its value must not depend on other tasks. */
@@ -61,7 +61,7 @@ static inline void riscv_pmu_user_note_move(struct riscv_pmu_hart *hart,
 	if (likely(!ev->user) || ev->state == RISCV_PMU_EVENT_STOPPED)
 		return;
 
-	ev->own_value = false;
+	ev->page.own_value = false;
 	hart->user.shown = true;
 }
 
