@@ -190,21 +190,22 @@ static void apply_fail(struct riscv_pmu_hart *hart, u64 ctrs)
 /* Applies the batch, and updates the state. Returns the counters that have failed. */
 static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
-	u64 program = hart->batch.program, start = hart->batch.start, load = hart->batch.load;
+	struct riscv_pmu_batch *batch = &hart->batch;
 	u64 failed;
 
-	if (!(hart->batch.stop | hart->batch.release | program | start))
+	if (!(batch->stop | batch->release | batch->program | batch->start))
 		return 0;
 
-	failed = riscv_pmu_batch_apply(pmu, hart);
+	pmu->ops.apply(pmu, batch);
 	/* Their configs are new, and their values unknown. */
-	for_each_ctr(ctr, program & start & ~(load | failed))
+	for_each_ctr(ctr, batch->program & batch->start & ~(batch->load | batch->failed))
 		hart->counter[ctr].raw = riscv_pmu_counter_read(pmu, ctr);
-	for_each_ctr(ctr, program)
-		hart->counter[ctr].cfg = hart->batch.setup[ctr].cfg;
-	hart->hw.holds |= program;
-	hart->hw.running |= start;
-	hart->stats.configs += hweight64(program);
+	for_each_ctr(ctr, batch->program)
+		hart->counter[ctr].cfg = batch->setup[ctr].cfg;
+	hart->hw.holds |= batch->program;
+	hart->hw.running |= batch->start;
+	hart->stats.configs += hweight64(batch->program);
+	failed = riscv_pmu_batch_end(hart);
 	if (failed)
 		apply_fail(hart, failed);
 

@@ -26,14 +26,20 @@ static inline u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu,
 	       ~(pmu->fw_ctrs | pmu->free_running_ctrs);
 }
 
-/* Ends a batch that was carried out: makes it empty. Returns the counters that have failed. */
+/* Ends a batch that was carried out, and empties it. Returns the counters that have failed. */
 static __always_inline u64 riscv_pmu_batch_end(struct riscv_pmu_hart *hart)
 {
-	u64 failed = hart->batch.failed;
+	u64 failed;
 
 	hart->stats.batches++;
 	trace_apply(&hart->batch);
-	memset(&hart->batch, 0, offsetof(struct riscv_pmu_batch, setup));
+	failed = hart->batch.failed;
+	hart->batch.stop = 0;
+	hart->batch.release = 0;
+	hart->batch.program = 0;
+	hart->batch.start = 0;
+	hart->batch.load = 0;
+	hart->batch.failed = 0;
 	return failed;
 }
 

@@ -154,11 +154,10 @@ static struct assign_same assign_find_same(const struct riscv_pmu_hart *hart,
 					   const struct riscv_pmu_event *ev,
 					   const struct riscv_pmu_request *req)
 {
-	struct assign_same same = {
-		.ctrs = assign_find_config(&hart->wanted, req->ctrs, &req->cfg),
-	};
 	const struct riscv_pmu_event *other;
+	struct assign_same same = {};
 
+	same.ctrs = assign_find_config(&hart->wanted, req->ctrs, &req->cfg);
 	for_each_ctr(ctr, same.ctrs) {
 		bool sampled = false;
 

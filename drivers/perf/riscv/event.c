@@ -267,8 +267,8 @@ u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *c
 static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
 			   struct riscv_pmu_request *req)
 {
+	u32 hpm = FIELD_GET(RISCV_PMU_CONFIG1_GUEST_HPM, attr->config1);
 	u64 ctrs = riscv_pmu_event_ctrs(pmu, &req->cfg);
-	unsigned int hpm;
 
 	if (!ctrs)
 		return -ENOENT;
@@ -295,7 +295,6 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 	if (!req->ctrs)
 		return -EOPNOTSUPP;
 
-	hpm = FIELD_GET(RISCV_PMU_CONFIG1_GUEST_HPM, attr->config1);
 	if (attr->config1 & RISCV_PMU_CONFIG1_GUEST_EVENTS)
 		req->prefer = event_mask_ctrs(pmu, req->ctrs, BIT(hpm));
 	/* Counters that cannot exclude machine mode (ctr.inh) ignore this bit. */

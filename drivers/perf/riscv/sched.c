@@ -4,8 +4,7 @@
  *
  * The configs that have counters form a matching. A new event fits if and only if an augmenting
  * path leads from one of its counters to a free one (Berge). So adding configs one by one finds an
- * assignment of all configs if there is one, in any order. Each counter is visited once, in any
- * context, without locks or allocations.
+ * assignment of all if there is one, in any order. Each counter is visited once, without locks.
  */
 
 #include <linux/bitops.h>
