@@ -43,20 +43,7 @@ void riscv_pmu_debugfs_init(void);
 static inline void riscv_pmu_debugfs_init(void) { }
 #endif
 
-/* fw_pmu.c */
-#ifdef CONFIG_RISCV_PMU_SBI
-int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type);
-#else
-static inline int riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type) { return 0; }
-#endif
-
-/* sysfs.c; a file of events/ */
-#define RISCV_PMU_EVENT_ATTR(_name, _show, _id)					\
-	(&((struct perf_pmu_events_attr[]) { {					\
-		.attr = { .attr = { .name = _name, .mode = 0444 }, .show = _show },	\
-		.id = _id,							\
-	} })[0].attr.attr)
-
+/* sysfs.c */
 extern const struct attribute_group *riscv_pmu_attr_groups[];
 
 #endif /* _RISCV_PMU_ENTRIES_H */

@@ -14,12 +14,11 @@
 
 #include "compat.h"
 #include "event.h"
+#include "fw.h"
 #include "platform/platform.h"
 
 #define EVENT_CONFIG_CLASS	GENMASK_ULL(63, 62)
 #define EVENT_CONFIG_IDX	GENMASK_ULL(19, 0)
-#define EVENT_CONFIG_FW_CODE	GENMASK_ULL(15, 0)
-#define EVENT_CONFIG_FW_PLATFORM GENMASK_ULL(61, 0)
 
 /* config2: the hardware counters that an event may use; bit n is hpmcounter n; 0: any */
 #define EVENT_CONFIG2_CTRS	GENMASK_ULL(31, 0)
@@ -84,20 +83,6 @@ static int event_parse_std(u64 config, struct riscv_pmu_config *cfg)
 	return -EINVAL;
 }
 
-static int event_parse_fw(u64 config, struct riscv_pmu_config *cfg)
-{
-	u32 code = FIELD_GET(EVENT_CONFIG_FW_CODE, config);
-
-	if (config & ~(EVENT_CONFIG_CLASS | EVENT_CONFIG_FW_CODE))
-		return -EINVAL;
-	/* Platform firmware events have a class of their own, which includes their data. */
-	if (code == RISCV_PMU_EVENT_FW_PLATFORM)
-		return -EINVAL;
-
-	cfg->event_idx = RISCV_PMU_EVENT_FW(code);
-	return 0;
-}
-
 static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv_pmu_config *cfg)
 {
 	switch (FIELD_GET(EVENT_CONFIG_CLASS, config)) {
@@ -105,12 +90,8 @@ static int event_parse_raw(const struct riscv_pmu *pmu, u64 config, struct riscv
 		return event_parse_raw_selector(pmu, config, cfg);
 	case RISCV_PMU_CLASS_STD:
 		return event_parse_std(config, cfg);
-	case RISCV_PMU_CLASS_FW:
-		return event_parse_fw(config, cfg);
 	default:
-		cfg->event_idx = RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM);
-		cfg->event_data = config & EVENT_CONFIG_FW_PLATFORM;
-		return 0;
+		return riscv_pmu_fw_parse(config, cfg);
 	}
 }
 
@@ -373,13 +354,7 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 		return err;
 
 	inh = event_attr_to_inh(pmu, attr);
-	/*
-	 * If it has no counter for a platform firmware event, OpenSBI 1.6 writes event_data,
-	 * which user space chooses, out of bounds. So it is not asked about an event whose
-	 * filters no firmware counter has: that could not be counted anyway.
-	 */
-	if (req->cfg.event_idx == RISCV_PMU_EVENT_FW(RISCV_PMU_EVENT_FW_PLATFORM) &&
-	    pmu->fw_ctrs && !event_filter_ctrs(pmu, pmu->fw_ctrs, inh))
+	if (riscv_pmu_fw_is_unfilterable(pmu, req->cfg.event_idx, inh))
 		return event_no_filter_error(pmu, pmu->fw_ctrs, inh);
 
 	err = event_find_ctrs(pmu, attr, inh, req);

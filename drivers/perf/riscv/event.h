@@ -13,37 +13,12 @@
 #include "backend.h"
 #include "event_idx.h"
 
-#define RISCV_PMU_EVENT_FW_PLATFORM	0xffff
-
-/* perf_event_attr::config of a raw event of one class */
-#define RISCV_PMU_CONFIG(class, rest)	((u64)(class) << RISCV_PMU_CLASS_SHIFT | (rest))
-
-#define RISCV_PMU_EVENT_FW(code)	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_FW, (code))
-
-/* Firmware events, as X(name, SBI_PMU_FW_*): SBI 3.0, 11.2.5 */
-#define RISCV_PMU_FW_EVENTS(X)						\
-	X("misaligned-load", MISALIGNED_LOAD)				\
-	X("misaligned-store", MISALIGNED_STORE)				\
-	X("access-load", ACCESS_LOAD)					\
-	X("access-store", ACCESS_STORE)					\
-	X("illegal-insn", ILLEGAL_INSN)					\
-	X("set-timer", SET_TIMER)					\
-	X("ipi-sent", IPI_SENT)						\
-	X("ipi-received", IPI_RCVD)					\
-	X("fence-i-sent", FENCE_I_SENT)					\
-	X("fence-i-received", FENCE_I_RCVD)				\
-	X("sfence-vma-sent", SFENCE_VMA_SENT)				\
-	X("sfence-vma-received", SFENCE_VMA_RCVD)			\
-	X("sfence-vma-asid-sent", SFENCE_VMA_ASID_SENT)			\
-	X("sfence-vma-asid-received", SFENCE_VMA_ASID_RCVD)		\
-	X("hfence-gvma-sent", HFENCE_GVMA_SENT)				\
-	X("hfence-gvma-received", HFENCE_GVMA_RCVD)			\
-	X("hfence-gvma-vmid-sent", HFENCE_GVMA_VMID_SENT)		\
-	X("hfence-gvma-vmid-received", HFENCE_GVMA_VMID_RCVD)		\
-	X("hfence-vvma-sent", HFENCE_VVMA_SENT)				\
-	X("hfence-vvma-received", HFENCE_VVMA_RCVD)			\
-	X("hfence-vvma-asid-sent", HFENCE_VVMA_ASID_SENT)		\
-	X("hfence-vvma-asid-received", HFENCE_VVMA_ASID_RCVD)
+/* A file of events/ in sysfs */
+#define RISCV_PMU_EVENT_ATTR(_name, _show, _id)					\
+	(&((struct perf_pmu_events_attr[]) { {					\
+		.attr = { .attr = { .name = _name, .mode = 0444 }, .show = _show },	\
+		.id = _id,							\
+	} })[0].attr.attr)
 
 /* The config and the constraint of an event */
 struct riscv_pmu_request {

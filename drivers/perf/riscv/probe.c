@@ -27,6 +27,7 @@
 #include "entries.h"
 #include "event.h"
 #include "fault.h"
+#include "fw.h"
 #include "nmi/nmi.h"
 #include "platform/platform.h"
 #include "poll_sample.h"
@@ -360,19 +361,6 @@ static int __init probe_start_pmus(void)
 	return riscv_pmu_hotplug_init() ?: riscv_pmu_user_init();
 }
 
-/* Firmware events have PMUs of their own, which use the counters of these. */
-static void __init probe_register_fw(void)
-{
-	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++) {
-		struct riscv_pmu *pmu = &riscv_pmu_types[i];
-		int err = pmu->fw_ctrs ? riscv_pmu_fw_init(pmu, i) : 0;
-
-		if (err)
-			pr_warn("%s: no sbi_fw (error %d): its fw-... events are the same\n",
-				pmu->pmu.name, err);
-	}
-}
-
 static int __init riscv_pmu_init(void)
 {
 	int err;
@@ -394,7 +382,7 @@ static int __init riscv_pmu_init(void)
 		err = probe_register(pmu);
 	}
 	if (!err) {
-		probe_register_fw();
+		riscv_pmu_fw_init();
 		riscv_pmu_nmi_watchdog_init();
 	}
 	/* The hotplug states stay: they only stop counters, which is right without a PMU too. */

@@ -13,6 +13,8 @@
 
 #include "branch/branch.h"
 #include "entries.h"
+#include "event.h"
+#include "fw.h"
 #include "nmi/nmi.h"
 #include "pmu.h"
 
@@ -42,7 +44,8 @@ PMU_FORMAT_ATTR(counterid_mask, "config2:0-31");
 PMU_FORMAT_ATTR(ebb, "config1:63");
 static_assert(__builtin_ctzll(RISCV_PMU_CONFIG1_EBB) == 63);
 #endif
-static_assert(RISCV_PMU_CLASS_SHIFT == 62 && RISCV_PMU_CLASS_STD == 1);
+static_assert(RISCV_PMU_CLASS_SHIFT == 62 && RISCV_PMU_CLASS_STD == 1 &&
+	      RISCV_PMU_CLASS_FW == 2);
 
 static struct attribute *sysfs_formats[] = {
 	&dev_attr_event.attr,
@@ -65,12 +68,11 @@ static const struct attribute_group sysfs_format_group = {
 static ssize_t sysfs_event_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	u32 event_idx = container_of(attr, struct perf_pmu_events_attr, attr)->id;
+	bool is_fw = riscv_pmu_event_type(event_idx) == RISCV_PMU_EVENT_TYPE_FW;
 
-	if (riscv_pmu_event_type(event_idx) == RISCV_PMU_EVENT_TYPE_FW)
-		return sysfs_emit(page, "event=0x%x,firmware=%d\n",
-				  riscv_pmu_event_code(event_idx), RISCV_PMU_CLASS_FW);
-
-	return sysfs_emit(page, "event=0x%x,std=1\n", event_idx);
+	return sysfs_emit(page, "event=0x%x,%s\n",
+			  is_fw ? riscv_pmu_event_code(event_idx) : event_idx,
+			  is_fw ? "firmware=2" : "std=1");
 }
 
 #define SYSFS_EVENT(_name, _idx)	RISCV_PMU_EVENT_ATTR(_name, sysfs_event_show, _idx)

@@ -43,11 +43,6 @@ static char *sbi_method_param = "auto";
 module_param_named(sbi, sbi_method_param, charp, 0444);
 MODULE_PARM_DESC(sbi, "SBI method, by which firmware calls a batch is applied: auto, batch, snapshot or plain");
 
-static u64 sbi_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
-{
-	return riscv_pmu_sbi_fw_read(ctr);
-}
-
 /* The interrupt is acknowledged first, so that an overflow after the read raises it again. */
 static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 {
@@ -99,9 +94,6 @@ static const char *const sbi_unusable[] = {
 /* Checks the description of a counter. Returns an index of sbi_unusable, or -1 if it is right. */
 static int sbi_check_ctr(const struct riscv_pmu *pmu, const struct riscv_pmu_sbi_ctr_info *info)
 {
-	/* Only the type of a firmware counter is defined (SBI 3.0, COUNTER_GET_INFO). */
-	if (info->is_fw)
-		return -1;
 	if (info->width < SBI_MIN_WIDTH || info->width > 64)
 		return 0;
 	if (info->csr < CSR_CYCLE || info->csr >= CSR_CYCLE + PMU_CSR_CTR_NUM ||
@@ -117,14 +109,6 @@ static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 	u64 bit = BIT_ULL(ctr);
 
 	pmu->ctrs |= bit;
-	if (info->is_fw) {
-		pmu->fw_ctrs |= bit;
-		/* On RV32 the high half can be read since SBI 2.0. */
-		pmu->ctr[ctr].width = IS_ENABLED(CONFIG_64BIT) ||
-				      sbi_spec_version >= sbi_mk_version(2, 0) ? 64 : 32;
-		return;
-	}
-
 	pmu->ctr[ctr].width = info->width;
 	pmu->ctr[ctr].csr = info->csr;
 	pmu->ctr[ctr].read = riscv_pmu_csr_reader(info->csr - CSR_CYCLE);
@@ -160,6 +144,11 @@ static int sbi_find_ctrs(struct riscv_pmu *pmu)
 		/* An error means that there is no counter of this number, such as 1 (time). */
 		if (riscv_pmu_sbi_ctr_info(ctr, &info))
 			continue;
+		/* Only the type of a firmware counter is defined (SBI 3.0, COUNTER_GET_INFO). */
+		if (info.is_fw) {
+			riscv_pmu_sbi_fw_add(pmu, ctr);
+			continue;
+		}
 		why = sbi_check_ctr(pmu, &info);
 		if (why < 0)
 			sbi_add_ctr(pmu, ctr, &info);
@@ -319,6 +308,6 @@ const struct riscv_pmu_ops riscv_pmu_sbi_ops = {
 	.hart_start	= sbi_hart_start,
 	.hart_stop	= sbi_hart_stop,
 	.apply		= riscv_pmu_sbi_plain_apply,
-	.read_ctr	= sbi_read_ctr,
+	.read_ctr	= riscv_pmu_sbi_fw_read,
 	.overflowed	= sbi_overflowed,
 };

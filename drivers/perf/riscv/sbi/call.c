@@ -254,30 +254,6 @@ int riscv_pmu_sbi_snapshot_set_shmem(phys_addr_t page)
 					    call_page_high(page), 0, 0, 0));
 }
 
-/*
- * Reads a firmware counter of this hart; 0 if the call fails. On RV32 a call of SBI 2.0 reads the
- * high half. If the low half has wrapped in between, the high half is read again.
- */
-u64 riscv_pmu_sbi_fw_read(unsigned int ctr)
-{
-	struct sbiret low, high, again;
-
-	low = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0);
-	if (low.error)
-		return 0;
-	if (IS_ENABLED(CONFIG_64BIT))
-		return low.value;
-
-	high = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_FW_READ_HI, ctr, 0, 0, 0, 0);
-	if (high.error)
-		return (u32)low.value;
-	again = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0);
-	if ((u32)again.value < (u32)low.value)
-		high = riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_FW_READ_HI, ctr, 0, 0, 0, 0);
-
-	return (u64)(u32)high.value << 32 | (u32)again.value;
-}
-
 /* An ecall of the batch extension. The KUnit tests replace this function, too. */
 struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned long a1,
 				  unsigned long a2, unsigned long a3, unsigned long a4,

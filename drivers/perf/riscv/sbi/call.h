@@ -68,7 +68,6 @@ int riscv_pmu_sbi_start_at(unsigned int ctr, u64 value);
 int riscv_pmu_sbi_start_snapshot(unsigned long base, unsigned long mask);
 int riscv_pmu_sbi_snapshot_set_shmem(phys_addr_t page);
 int riscv_pmu_sbi_stop(u64 ctrs, unsigned long flags);
-u64 riscv_pmu_sbi_fw_read(unsigned int ctr);
 
 struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned long a1,
 				  unsigned long a2, unsigned long a3, unsigned long a4,

@@ -222,5 +222,6 @@ void riscv_pmu_sbi_find_events(struct riscv_pmu *pmu)
 	sbi_find_resolver(sbi);
 	sbi_find_type(sbi, RISCV_PMU_EVENT_TYPE_HW, 1, SBI_NR_HW, hw);
 	sbi_find_type(sbi, RISCV_PMU_EVENT_TYPE_CACHE, 0, SBI_NR_CACHE, hw & ~pmu->fixed_ctrs);
-	sbi_find_type(sbi, RISCV_PMU_EVENT_TYPE_FW, 0, SBI_NR_FW, pmu->fw_ctrs);
+	if (pmu->fw_ctrs)
+		sbi_find_type(sbi, RISCV_PMU_EVENT_TYPE_FW, 0, SBI_NR_FW, pmu->fw_ctrs);
 }

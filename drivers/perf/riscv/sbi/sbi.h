@@ -61,6 +61,15 @@ u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_confi
 u64 riscv_pmu_sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 void riscv_pmu_sbi_find_events(struct riscv_pmu *pmu);
 
+/* fw.c */
+#ifdef CONFIG_RISCV_PMU_FW
+void riscv_pmu_sbi_fw_add(struct riscv_pmu *pmu, unsigned int ctr);
+u64 riscv_pmu_sbi_fw_read(struct riscv_pmu *pmu, unsigned int ctr);
+#else
+static inline void riscv_pmu_sbi_fw_add(struct riscv_pmu *pmu, unsigned int ctr) { }
+#define riscv_pmu_sbi_fw_read	NULL
+#endif
+
 /* map.c */
 void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu);
 

@@ -13,7 +13,6 @@
 #include "../csr.h"
 #include "../event.h"
 #include "../nmi/block.h"
-#include "../sbi/method.h"
 #include "csr.h"
 #include "ssccfg.h"
 
@@ -128,28 +127,6 @@ static noinline int ssccfg_apply_hw(struct riscv_pmu *pmu, struct riscv_pmu_batc
 	return batch->failed ? -EIO : 0;
 }
 
-/* In a non-retentive idle state the firmware has lost the hart's counters and its shared memory. */
-static void ssccfg_wake_fw(struct riscv_pmu *sbi)
-{
-	if (likely(!this_cpu_read(riscv_pmu_ssccfg_hart.fw_asleep)))
-		return;
-
-	this_cpu_write(riscv_pmu_ssccfg_hart.fw_asleep, false);
-	sbi->ops.hart_start(sbi);
-}
-
-/* Hardware counters are written here, firmware counters by the SBI backend. */
-static noinline int ssccfg_apply_both(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
-{
-	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
-	int err_hw, err_fw;
-
-	err_hw = riscv_pmu_sbi_apply_some(pmu, batch, ssccfg_hw_ctrs(pmu), ssccfg_apply_hw);
-	ssccfg_wake_fw(sbi);
-	err_fw = riscv_pmu_sbi_apply_some(sbi, batch, pmu->fw_ctrs, sbi->ops.apply);
-	return err_hw ?: err_fw;
-}
-
 /*
  * Whether the batch only restarts one hardware counter from another value, as after an overflow.
  * The restart clears the overflow flag, which is in the counter's event register.
@@ -174,7 +151,7 @@ static int ssccfg_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 		return 0;
 	}
 	if (unlikely((batch->stop | batch->release | batch->program | batch->start) & pmu->fw_ctrs))
-		return ssccfg_apply_both(pmu, batch);
+		return riscv_pmu_ssccfg_fw_apply(pmu, batch, ssccfg_apply_hw);
 
 	return ssccfg_apply_hw(pmu, batch);
 }
@@ -184,13 +161,6 @@ static int ssccfg_reload(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64
 	*was = riscv_pmu_csr_exchange(riscv_pmu_ctr_to_hpm(pmu, ctr),
 				      (*this_cpu_ptr(&riscv_pmu_ssccfg_written))[ctr], value);
 	return 0;
-}
-
-static u64 ssccfg_read_ctr(struct riscv_pmu *pmu, unsigned int ctr)
-{
-	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
-
-	return sbi->ops.read_ctr(sbi, ctr);
 }
 
 /* The interrupt is acknowledged first, so that an overflow after the read raises it again. */
@@ -265,17 +235,10 @@ static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_con
 
 static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
-	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	const struct ssccfg_event *event;
 
-	if (riscv_pmu_event_type(cfg->event_idx) == RISCV_PMU_EVENT_TYPE_FW) {
-		if (!pmu->fw_ctrs)
-			return 0;
-		/* event_ctrs() may configure a counter of this hart. */
-		scoped_guard(riscv_pmu_irqsave)
-			ssccfg_wake_fw(&ssccfg->sbi);
-		return ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, cfg);
-	}
+	if (riscv_pmu_event_type(cfg->event_idx) == RISCV_PMU_EVENT_TYPE_FW)
+		return riscv_pmu_ssccfg_fw_event_ctrs(pmu, cfg);
 
 	if (riscv_pmu_event_is_raw(cfg->event_idx)) {
 		event = ssccfg_find_selector(pmu, cfg->event_data);
@@ -299,6 +262,6 @@ const struct riscv_pmu_ops riscv_pmu_ssccfg_ops = {
 	.hart_stop	= riscv_pmu_ssccfg_hart_stop,
 	.apply		= ssccfg_apply,
 	.reload		= ssccfg_reload,
-	.read_ctr	= ssccfg_read_ctr,
+	.read_ctr	= riscv_pmu_ssccfg_fw_read,
 	.overflowed	= ssccfg_overflowed,
 };

@@ -363,11 +363,7 @@ static int ssccfg_find_all(struct riscv_pmu *pmu)
 	/* Again, because a quirk changes which counters are claimed. */
 	scoped_guard(irqsave)
 		ssccfg->without_m = ssccfg_start_without_m(pmu);
-	/* The firmware counters have the firmware's numbers. */
-	pmu->fw_ctrs = sbi->fw_ctrs;
-	pmu->ctrs |= pmu->fw_ctrs;
-	for_each_ctr(ctr, pmu->fw_ctrs)
-		pmu->ctr[ctr] = sbi->ctr[ctr];
+	riscv_pmu_ssccfg_fw_add(pmu);
 	memcpy(pmu->firmware, sbi->firmware, sizeof(pmu->firmware));
 	return 0;
 }

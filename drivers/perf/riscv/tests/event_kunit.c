@@ -79,6 +79,7 @@ static const struct parse_row parse_rows[] = {
 	{ "std L1D read access", PERF_TYPE_RAW, CLASS_STD | 0x10000, 48, 0x10000 },
 	{ "std node prefetch miss", PERF_TYPE_RAW, CLASS_STD | 0x10035, 48, 0x10035 },
 	{ "std without raw events", PERF_TYPE_RAW, CLASS_STD | 0x00001, 0, 0x00001 },
+#ifdef CONFIG_RISCV_PMU_FW
 	/* 11.5, "Firmware events" (type 15) */
 	{ "fw misaligned load", PERF_TYPE_RAW, CLASS_FW | 0, 48, 0xf0000 },
 	{ "fw set timer", PERF_TYPE_RAW, CLASS_FW | 5, 48, 0xf0005 },
@@ -89,6 +90,7 @@ static const struct parse_row parse_rows[] = {
 	/* Code 65535: platform firmware events, which event_data distinguishes */
 	{ "platform 0", PERF_TYPE_RAW, CLASS_PLATFORM, 48, 0xfffff, 0 },
 	{ "platform 62 bits", PERF_TYPE_RAW, ~0ULL, 48, 0xfffff, 0x3fffffffffffffffULL },
+#endif
 };
 
 KUNIT_ARRAY_PARAM_DESC(parse, parse_rows, name);
@@ -132,6 +134,7 @@ static void parse_accepts_every_cache_event(struct kunit *test)
 	}
 }
 
+#ifdef CONFIG_RISCV_PMU_FW
 /* Every firmware event of 11.5. */
 static void parse_accepts_every_fw_event(struct kunit *test)
 {
@@ -148,6 +151,7 @@ static void parse_accepts_every_fw_event(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cfg.event_idx, 0xf0000 + code);
 	}
 }
+#endif
 
 struct refuse_row {
 	const char	*name;
@@ -186,9 +190,14 @@ static const struct refuse_row refuse_rows[] = {
 	{ "std of type firmware", PERF_TYPE_RAW, CLASS_STD | 0xf0000, 48, -EINVAL },
 	{ "std bit 20", PERF_TYPE_RAW, CLASS_STD | 0x100001, 48, -EINVAL },
 	{ "std bit 61", PERF_TYPE_RAW, CLASS_STD | 1ULL << 61 | 1, 48, -EINVAL },
+#ifdef CONFIG_RISCV_PMU_FW
 	{ "fw bit 16", PERF_TYPE_RAW, CLASS_FW | 0x10000, 48, -EINVAL },
 	{ "fw bit 61", PERF_TYPE_RAW, CLASS_FW | 1ULL << 61, 48, -EINVAL },
 	{ "fw code 0xffff", PERF_TYPE_RAW, CLASS_FW | 0xffff, 48, -EINVAL },
+#else
+	{ "fw set timer", PERF_TYPE_RAW, CLASS_FW | 5, 48, -ENOENT },
+	{ "platform 0", PERF_TYPE_RAW, CLASS_PLATFORM, 48, -ENOENT },
+#endif
 	{ "software", PERF_TYPE_SOFTWARE, 0, 48, -ENOENT },
 	{ "tracepoint", PERF_TYPE_TRACEPOINT, 1, 48, -ENOENT },
 	{ "breakpoint", PERF_TYPE_BREAKPOINT, 0, 48, -ENOENT },
@@ -352,15 +361,12 @@ static const struct attr_row attr_rows[] = {
 	{ "cycles", { HW(0) }, false, 0, FAKE_CONFIG },
 	{ "instructions", { HW(1) }, false, 0, FAKE_CONFIG },
 	{ "branches", { HW(4) }, false, 0, FAKE_CONFIG },
-	{ "firmware", { RAW(CLASS_FW | 5) }, false, 0, FAKE_FW },
-	{ "firmware, no kernel", { RAW(CLASS_FW | 5), .exclude_kernel = 1 }, false, -EOPNOTSUPP },
 	{ "an absent event", { HW(6) }, false, -ENOENT },
 	{ "an absent event with a filter", { HW(6), .exclude_user = 1 }, false, -ENOENT },
 	{ "an absent event, sampled", { HW(6), .sample_period = 1 }, false, -ENOENT },
 	{ "sampled cycles", { HW(0), .sample_period = 1000 }, false, 0, FAKE_CONFIG },
 	{ "sampled by frequency", { HW(0), .freq = 1, .sample_freq = 99 }, false, 0, FAKE_CONFIG },
 	{ "sampled branches", { HW(4), .sample_period = 1 }, false, 0, FAKE_CONFIG },
-	{ "sampled firmware", { RAW(CLASS_FW | 5), .sample_period = 1 }, false, -EOPNOTSUPP },
 	{ "sampled, no kernel", { HW(0), .sample_period = 1, .exclude_kernel = 1 }, false, 0,
 	  FAKE_CONFIG },
 	{ "config1 guest bit from user", { HW(0), .config1 = 1 }, false, -EINVAL },
@@ -386,7 +392,12 @@ static const struct attr_row attr_rows[] = {
 	{ "config2 all counters", { HW(0), .config2 = U32_MAX }, false, 0,
 	  lower_32_bits(FAKE_CONFIG) },
 	{ "config2 fixed and programmable", { HW(0), .config2 = 9 }, false, 0, BIT_ULL(3) },
+#ifdef CONFIG_RISCV_PMU_FW
+	{ "firmware", { RAW(CLASS_FW | 5) }, false, 0, FAKE_FW },
+	{ "firmware, no kernel", { RAW(CLASS_FW | 5), .exclude_kernel = 1 }, false, -EOPNOTSUPP },
+	{ "sampled firmware", { RAW(CLASS_FW | 5), .sample_period = 1 }, false, -EOPNOTSUPP },
 	{ "config2 for a firmware event", { RAW(CLASS_FW | 5), .config2 = 8 }, false, -EINVAL },
+#endif
 	{ "config2 no counter", { HW(0), .config2 = 2 }, false, -EINVAL },
 	{ "config2 high bit", { HW(0), .config2 = 1ULL << 32 }, false, -EINVAL },
 	{ "config3", { HW(0), .config3 = 1 }, false, -EINVAL },
@@ -410,6 +421,7 @@ static void resolve_checks_all_attributes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, req->ctrs, row->ctrs);
 }
 
+#ifdef CONFIG_RISCV_PMU_FW
 /*
  * Firmware counters have no filters. The error is -EINVAL if only exclude_guest is the reason,
  * because perf then tries again without it.
@@ -429,6 +441,7 @@ static void platform_firmware_event_can_not_be_filtered(struct kunit *test)
 	attr.exclude_kernel = 0;
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
 }
+#endif
 
 /* The backend may return counters that are not in &riscv_pmu.ctrs; they are ignored. */
 static void resolve_ignores_unknown_counters_of_the_backend(struct kunit *test)
@@ -480,6 +493,7 @@ static void sampling_uses_a_fixed_counter_that_interrupts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, req->ctrs, BIT_ULL(0));
 }
 
+#ifdef CONFIG_RISCV_PMU_FW
 /* A poll would be a firmware call, and set the timer: firmware events may count both. */
 static void firmware_events_are_not_polled(struct kunit *test)
 {
@@ -493,21 +507,24 @@ static void firmware_events_are_not_polled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req),
 			-EOPNOTSUPP);
 }
+#endif
 
 static struct kunit_case event_cases[] = {
 	KUNIT_CASE_PARAM(parse_returns_event_idx_and_data, parse_gen_params),
 	KUNIT_CASE(parse_accepts_every_cache_event),
-	KUNIT_CASE(parse_accepts_every_fw_event),
 	KUNIT_CASE_PARAM(parse_refuses_invalid_attributes, refuse_gen_params),
 	KUNIT_CASE_PARAM(exclude_bits_inhibit_modes, filter_gen_params),
 	KUNIT_CASE(sampling_uses_the_same_counters_as_counting),
 	KUNIT_CASE(only_counters_with_the_filters_remain),
 	KUNIT_CASE_PARAM(resolve_checks_all_attributes, attr_gen_params),
-	KUNIT_CASE(platform_firmware_event_can_not_be_filtered),
 	KUNIT_CASE(resolve_ignores_unknown_counters_of_the_backend),
 	KUNIT_CASE(sampling_prefers_counters_that_interrupt),
 	KUNIT_CASE(sampling_uses_a_fixed_counter_that_interrupts),
+#ifdef CONFIG_RISCV_PMU_FW
+	KUNIT_CASE(parse_accepts_every_fw_event),
+	KUNIT_CASE(platform_firmware_event_can_not_be_filtered),
 	KUNIT_CASE(firmware_events_are_not_polled),
+#endif
 	{}
 };
 

@@ -16,6 +16,7 @@
 #include "../backend.h"
 #include "../csr.h"
 #include "../event.h"
+#include "../fw.h"
 #include "../platform/platform.h"
 #include "../pmu.h"
 #include "../sbi/call.h"
@@ -27,6 +28,8 @@
 #define FILE_HPMS	(BIT(0) | BIT(2) | BIT(3) | BIT(4) | BIT(5) | BIT(6))
 #define FILE_FIXED	(BIT(0) | BIT(2))
 #define FILE_FW		(BIT_ULL(40) | BIT_ULL(41))
+/* Those of the firmware counters that the driver uses */
+#define FILE_USED_FW	(IS_ENABLED(CONFIG_RISCV_PMU_FW) ? FILE_FW : 0)
 /* Value of siselect before each call: a register of AIA, which the backend has to restore. */
 #define FILE_SELECT	0x72
 

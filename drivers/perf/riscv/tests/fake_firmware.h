@@ -41,6 +41,9 @@
 #define FW_CONFIG		(C(3) | C(4) | C(5))
 #define FW_OWN		(C(6) | C(40))
 #define FW_CTRS		(FW_FIXED | FW_CONFIG | FW_OWN)
+/* Those of the firmware counters, and of all, that the driver uses */
+#define FW_USED_OWN	(IS_ENABLED(CONFIG_RISCV_PMU_FW) ? FW_OWN : 0)
+#define FW_USED		(FW_FIXED | FW_CONFIG | FW_USED_OWN)
 #define FW_NR		41
 
 #define FW_NR_FIDS	SBI_CALL_NR_PMU_FIDS

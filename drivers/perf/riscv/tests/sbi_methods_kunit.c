@@ -8,9 +8,9 @@ static void probe_finds_all_counters(struct kunit *test)
 	struct firmware *fw = test->priv;
 
 	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
-	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_USED);
 	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, FW_FIXED);
-	KUNIT_EXPECT_EQ(test, fw->pmu.fw_ctrs, FW_OWN);
+	KUNIT_EXPECT_EQ(test, fw->pmu.fw_ctrs, FW_USED_OWN);
 	KUNIT_EXPECT_EQ(test, fw->pmu.irq_ctrs, FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[0].width, 64);
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[3].width, 48);
@@ -112,7 +112,7 @@ static void probe_finds_all_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, 0x0000b, 0), 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_L1D_MISS, 0), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, 0x10038, 0), 0);
-	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_FW_TIMER, 0), FW_OWN);
+	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_FW_TIMER, 0), FW_USED_OWN);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, 0xf0006, 0), 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, 0xf0100, 0), 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_RAW, 0x1234), FW_CONFIG);
@@ -231,7 +231,7 @@ static void unconfigurable_fixed_counter_is_used_read_only(struct kunit *test)
 	fw->refuses = C(0);
 	fw->filters = FW_FIXED;
 	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
-	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_CTRS);
+	KUNIT_EXPECT_EQ(test, fw->pmu.ctrs, FW_USED);
 	KUNIT_EXPECT_EQ(test, fw->pmu.fixed_ctrs, FW_FIXED);
 	KUNIT_EXPECT_EQ(test, fw->pmu.free_running_ctrs, C(0));
 	KUNIT_EXPECT_EQ(test, fw->pmu.ctr[0].inh, 0);
@@ -317,7 +317,7 @@ static void probe_tolerates_a_match_outside_the_mask(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_fw_probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_RAW, 7) & ~FW_CONFIG, 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_L1D_MISS, 0) & ~FW_CONFIG, 0);
-	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_FW_TIMER, 0) & ~FW_OWN, 0);
+	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_FW_TIMER, 0) & ~FW_USED_OWN, 0);
 	fake_fw_expect_all_released(test);
 }
 

@@ -352,7 +352,7 @@ static void invalid_counters_of_resolve_are_masked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_RAW, 7) & ~FW_CONFIG, 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_L1D_MISS, 0) & ~FW_CONFIG, 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_BUS, 0) & ~(FW_FIXED | FW_CONFIG), 0);
-	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_FW_TIMER, 0) & ~FW_OWN, 0);
+	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_FW_TIMER, 0) & ~FW_USED_OWN, 0);
 	fw->extra_bits = 0;
 	fake_fw_expect_all_released(test);
 }

@@ -11,10 +11,10 @@ static void probe_finds_all_delegated_counters(struct kunit *test)
 {
 	struct csr_file *file = fake_csr_ready(test);
 
-	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_HPMS | FILE_FW);
+	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_HPMS | FILE_USED_FW);
 	KUNIT_EXPECT_EQ(test, file->pmu.fixed_ctrs, FILE_FIXED);
 	KUNIT_EXPECT_EQ(test, file->pmu.irq_ctrs, FILE_HPMS & ~FILE_FIXED);
-	KUNIT_EXPECT_EQ(test, file->pmu.fw_ctrs, FILE_FW);
+	KUNIT_EXPECT_EQ(test, file->pmu.fw_ctrs, FILE_USED_FW);
 	KUNIT_EXPECT_EQ(test, file->pmu.raw_bits, 56);
 	for (unsigned int ctr = 0; ctr < 7; ctr++) {
 		if (!(FILE_HPMS & BIT(ctr)))
@@ -45,7 +45,7 @@ static unsigned int expect_survival(struct kunit *test, unsigned int nr, bool ke
 	file->keeps_trapping = keeps;
 	err = fake_csr_probe(file);
 	if (file->accesses < nr) {
-		KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_HPMS | FILE_FW);
+		KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_HPMS | FILE_USED_FW);
 	} else if (err) {
 		KUNIT_EXPECT_EQ_MSG(test, err, -ENODEV, "access %u", nr);
 		KUNIT_EXPECT_NULL_MSG(test, file->pmu.priv, "access %u", nr);
@@ -90,7 +90,7 @@ static void counters_that_cannot_be_written_are_not_delegated(struct kunit *test
 	fake_csr_reset(file);
 	file->read_only = PMU_CSR_SIREG2;
 	KUNIT_EXPECT_EQ(test, fake_csr_probe(file), 0);
-	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_FIXED | FILE_FW);
+	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, FILE_FIXED | FILE_USED_FW);
 	KUNIT_EXPECT_EQ(test, file->pmu.ctr[0].inh, 0);
 	fake_csr_expect_no_violation(test, file);
 }
@@ -105,7 +105,8 @@ static void the_next_backend_works_after_a_trap(struct kunit *test)
 	file->pmu.ops = riscv_pmu_sbi_ops;
 	KUNIT_ASSERT_EQ(test, riscv_pmu_sbi_ops.probe(&file->pmu), 0);
 	/* The simulated firmware has no upper halves of its counters, which RV32 needs. */
-	KUNIT_EXPECT_EQ(test, file->pmu.ctrs & ~(FILE_FIXED | FILE_FW), FILE_HPMS & ~FILE_FIXED);
+	KUNIT_EXPECT_EQ(test, file->pmu.ctrs & ~(FILE_FIXED | FILE_USED_FW),
+			FILE_HPMS & ~FILE_FIXED);
 	kfree(file->pmu.priv);
 	file->pmu.priv = NULL;
 }
@@ -225,7 +226,7 @@ static void undelegated_counters_are_not_accessed(struct kunit *test)
 	file->events = BIT(4);
 	KUNIT_ASSERT_EQ(test, fake_csr_probe(file), 0);
 	/* hpmcounter6 has no event register, so it is not used. cycle does not need one. */
-	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, BIT(0) | BIT(4) | FILE_FW);
+	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, BIT(0) | BIT(4) | FILE_USED_FW);
 	KUNIT_EXPECT_EQ(test, file->pmu.ctr[0].inh, 0);
 	KUNIT_EXPECT_EQ(test, fake_csr_event_ctrs(file, FILE_DTLB, 0), BIT(4));
 	fake_csr_expect_no_violation(test, file);
@@ -258,7 +259,7 @@ static void counters_keep_the_firmwares_numbers(struct kunit *test)
 	memcpy(file->hpm_of, hpms, sizeof(hpms));
 	file = fake_csr_ready(test);
 	/* The firmware uses the number 4 for another counter, so hpmcounter4 is not used. */
-	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, 0x3d | FILE_FW);
+	KUNIT_EXPECT_EQ(test, file->pmu.ctrs, 0x3d | FILE_USED_FW);
 	KUNIT_EXPECT_EQ(test, file->pmu.ctr[3].csr, CSR_CYCLE + 5);
 
 	fake_csr_program(file, 3, FILE_DTLB, 0, 0);
@@ -340,7 +341,7 @@ static void events_have_the_firmwares_counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_csr_event_ctrs(file, RISCV_PMU_EVENT_HW(BUS_CYCLES), 0), 0);
 	KUNIT_EXPECT_EQ(test,
 			fake_csr_event_ctrs(file, RISCV_PMU_EVENT_FW(SBI_PMU_FW_SET_TIMER), 0),
-			FILE_FW);
+			FILE_USED_FW);
 	KUNIT_EXPECT_EQ(test, fake_csr_event_ctrs(file, RISCV_PMU_EVENT_FW(SBI_PMU_FW_IPI_SENT), 0),
 			0);
 	fake_csr_expect_no_violation(test, file);
@@ -541,6 +542,7 @@ static void a_config_that_the_counter_does_not_keep_fails(struct kunit *test)
 	fake_csr_expect_no_violation(test, file);
 }
 
+#ifdef CONFIG_RISCV_PMU_FW
 static void firmware_counters_are_written_by_the_sbi_backend(struct kunit *test)
 {
 	struct csr_file *file = fake_csr_ready(test);
@@ -563,6 +565,7 @@ static void firmware_counters_are_written_by_the_sbi_backend(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->batch.failed, BIT(3));
 	fake_csr_expect_no_violation(test, file);
 }
+#endif
 
 static void a_batch_with_a_config_writes_the_config(struct kunit *test)
 {
@@ -688,7 +691,9 @@ static struct kunit_case ssccfg_cases[] = {
 	KUNIT_CASE(a_counter_that_refused_a_config_is_free),
 	KUNIT_CASE(fixed_counters_have_filters_only),
 	KUNIT_CASE(a_config_that_the_counter_does_not_keep_fails),
+#ifdef CONFIG_RISCV_PMU_FW
 	KUNIT_CASE(firmware_counters_are_written_by_the_sbi_backend),
+#endif
 	KUNIT_CASE(counters_are_claimed_when_first_used_after_idle),
 	KUNIT_CASE(all_counters_exclude_m_mode_when_a_hart_starts),
 	{}

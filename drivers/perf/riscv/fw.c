@@ -1,33 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The PMU "sbi_fw", whose events are the firmware events. It has a type, a format and a list of
- * events. It forwards each event to the core PMU, which has the firmware counters: so firmware
+ * Firmware events (SBI 3.0, 11.2.5), and the PMU "sbi_fw", which has a type, a format and a list
+ * for them. It forwards each event to the core PMU, which has the firmware counters: so firmware
  * events can be in groups with other events of that PMU, are multiplexed with them, and can be
- * opened for tasks. If there are several CPU types, each has such a PMU ("sbi_fw_type1"),
- * because an event of a task belongs to a single core PMU.
- *
- * SBI 3.0, 11.2.5 "Event: Firmware Events".
+ * opened for tasks. If there are several CPU types, each has such a PMU ("sbi_fw_type1"), because an
+ * event of a task belongs to a single core PMU.
  */
+
+#define pr_fmt(fmt) "riscv_pmu: " fmt
 
 #include <linux/bits.h>
 #include <linux/device.h>
 #include <linux/init.h>
 #include <linux/perf_event.h>
+#include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
 #include <asm/sbi.h>
 
-#include "entries.h"
 #include "event.h"
 #include "fault.h"
+#include "fw.h"
 #include "pmu.h"
 
 #define FW_PMU_NAME		"sbi_fw"
+/* The code of all platform firmware events, which their data distinguishes */
+#define FW_CODE_PLATFORM	0xffff
 
-/* config: code of the event; config1: data of a platform firmware event, else 0 */
-#define FW_CONFIG_CODE		GENMASK_ULL(15, 0)
-#define FW_CONFIG1_DATA		GENMASK_ULL(61, 0)
+/**
+ * riscv_pmu_fw_parse() - get a firmware event's event_idx and data
+ * @config:	perf_event_attr::config of one of the two classes
+ * @cfg:	out: event_idx and event_data
+ *
+ * Return: 0, or -EINVAL.
+ */
+int riscv_pmu_fw_parse(u64 config, struct riscv_pmu_config *cfg)
+{
+	u64 code = config & GENMASK_ULL(RISCV_PMU_CLASS_SHIFT - 1, 0);
+
+	if (config >> RISCV_PMU_CLASS_SHIFT == RISCV_PMU_CLASS_FW_PLATFORM) {
+		cfg->event_idx = RISCV_PMU_EVENT_FW(FW_CODE_PLATFORM);
+		cfg->event_data = code;
+		return 0;
+	}
+	if (code >= FW_CODE_PLATFORM)
+		return -EINVAL;
+
+	cfg->event_idx = RISCV_PMU_EVENT_FW((u32)code);
+	return 0;
+}
+
+/*
+ * Whether an event is a platform firmware event with filters, which no firmware counter has. If it
+ * has no counter for such an event, OpenSBI 1.6 writes event_data, which user space chooses, out of
+ * bounds. So it is not asked about an event that could not be counted anyway.
+ */
+bool riscv_pmu_fw_is_unfilterable(const struct riscv_pmu *pmu, u32 event_idx, u32 inh)
+{
+	return event_idx == RISCV_PMU_EVENT_FW(FW_CODE_PLATFORM) && pmu->fw_ctrs && inh;
+}
 
 /* The PMU of the firmware events of one CPU type; @core counts them. */
 struct fw_pmu {
@@ -109,21 +141,21 @@ static const struct attribute_group *fw_attr_groups[] = {
 
 /* --- perf's callback --- */
 
-/* Translates the attributes to the core PMU's encoding. The core PMU checks the other fields. */
+/*
+ * Translates the attributes to the core PMU's encoding: config is the code of the event, config1
+ * the data of a platform firmware event, else 0. The core PMU checks the other fields.
+ */
 static int fw_attr_to_core(struct perf_event_attr *attr, const struct riscv_pmu *core)
 {
 	u64 code = attr->config, data = attr->config1;
 
-	if (code & ~FW_CONFIG_CODE || data & ~FW_CONFIG1_DATA || attr->config2)
+	if (code > FW_CODE_PLATFORM || data >> RISCV_PMU_CLASS_SHIFT ||
+	    (data && code != FW_CODE_PLATFORM) || attr->config2)
 		return -EINVAL;
 
-	if (code == RISCV_PMU_EVENT_FW_PLATFORM) {
-		attr->config = RISCV_PMU_CONFIG(RISCV_PMU_CLASS_FW_PLATFORM, data);
-	} else {
-		if (data)
-			return -EINVAL;
-		attr->config = RISCV_PMU_CONFIG(RISCV_PMU_CLASS_FW, code);
-	}
+	attr->config = code == FW_CODE_PLATFORM ?
+		       (u64)RISCV_PMU_CLASS_FW_PLATFORM << RISCV_PMU_CLASS_SHIFT | data :
+		       (u64)RISCV_PMU_CLASS_FW << RISCV_PMU_CLASS_SHIFT | code;
 	attr->config1 = 0;
 	attr->type = core->pmu.type;
 	return 0;
@@ -148,14 +180,7 @@ static int fw_event_init(struct perf_event *event)
 	return core ? fw_attr_to_core(&event->attr, core) ?: -ENOENT : -ENODEV;
 }
 
-/**
- * riscv_pmu_fw_init() - register the PMU of the firmware events of one CPU type
- * @core:	a registered core PMU with firmware counters
- * @type:	number of the CPU type, 0 for the first one
- *
- * Return: 0 or a negative errno.
- */
-int __init riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type)
+static int __init fw_register(struct riscv_pmu *core, unsigned int type)
 {
 	struct fw_pmu *fw = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*fw), GFP_KERNEL);
 	const char *name;
@@ -176,4 +201,17 @@ int __init riscv_pmu_fw_init(struct riscv_pmu *core, unsigned int type)
 	kfree_const(name);
 	kfree(fw);
 	return err;
+}
+
+/* Registers a PMU for each registered core PMU that has firmware counters. */
+void __init riscv_pmu_fw_init(void)
+{
+	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++) {
+		struct riscv_pmu *core = &riscv_pmu_types[i];
+		int err = core->fw_ctrs ? fw_register(core, i) : 0;
+
+		if (err)
+			pr_warn("%s: no sbi_fw (error %d): its fw-... events are the same\n",
+				core->pmu.name, err);
+	}
 }
