@@ -15,19 +15,14 @@
 #include "csr.h"
 #include "fault.h"
 
-#ifdef CONFIG_64BIT
+/* On RV32, repeat until the high half has not changed (Unprivileged ISA, Zicntr, 64-bit counters). */
 #define CSR_READER(n)							\
 static u64 csr_read_ctr_##n(void)					\
 {									\
-	return csr_read(CSR_CYCLE + (n));				\
-}
-#else
-/* Repeat until the high half has not changed (Unprivileged ISA, Zicntr, 64-bit counters). */
-#define CSR_READER(n)							\
-static u64 csr_read_ctr_##n(void)					\
-{									\
-	u32 high, low;							\
+	unsigned long high, low;					\
 									\
+	if (IS_ENABLED(CONFIG_64BIT))					\
+		return csr_read(CSR_CYCLE + (n));			\
 	do {								\
 		high = csr_read(CSR_CYCLEH + (n));			\
 		low = csr_read(CSR_CYCLE + (n));			\
@@ -35,7 +30,6 @@ static u64 csr_read_ctr_##n(void)					\
 									\
 	return (u64)high << 32 | low;					\
 }
-#endif
 
 #define CSR_READER_NAME(n)	csr_read_ctr_##n,
 
@@ -51,11 +45,10 @@ static const riscv_pmu_read_fn csr_readers[PMU_CSR_CTR_NUM] = {
 };
 
 /**
- * riscv_pmu_csr_reader() - get the function that reads a counter
+ * riscv_pmu_csr_reader() - get the function that reads a counter of the calling hart
  * @ctr:	the counter's number, 0 (cycle) to 31 (hpmcounter31)
  *
- * Return: a function that returns the counter's value on the hart that calls
- * it; bits above the counter's width are undefined.
+ * Return: the function; bits above the counter's width are undefined in its result.
  */
 riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 {
@@ -74,7 +67,7 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 	_(PMU_CSR_SIREG4) _(PMU_CSR_SIREG5)					\
 	_(PMU_CSR_SCTRCTL) _(PMU_CSR_SCTRSTATUS) _(PMU_CSR_SCTRDEPTH)
 
-#define CSR_EACH_PROBED_RO(_)	\
+#define CSR_EACH_PROBED_RO(_)							\
 	_(CSR_SCOUNTOVF) _(PMU_CSR_THEAD_SCOUNTEROF) _(PMU_CSR_ANDES_SCOUNTEROF)
 
 /* If the instruction traps, the kernel continues after the next line (exception table). */
@@ -100,13 +93,11 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
 
 /**
  * riscv_pmu_csr_try_read() - read a CSR that may not exist, or that M-mode may not allow
- * @csr:	the number of a counter's CSR, or one of CSR_EACH_PROBED or CSR_EACH_PROBED_RO
+ * @csr:	a counter's CSR, or one of CSR_EACH_PROBED or CSR_EACH_PROBED_RO
  * @value:	out: the value of this hart's CSR; 0 if the access traps
  *
- * A probe has to access each of a hart's CSRs by this function or the next one, before any code
- * accesses it otherwise.
+ * A probe accesses each of a hart's CSRs by this function or the next one before other code does.
  *
- * Context: any; the caller must not migrate while it uses the value.
  * Return: 0; @csr if the access traps.
  */
 unsigned int riscv_pmu_csr_try_read(unsigned int csr, unsigned long *value)
@@ -156,10 +147,8 @@ unsigned int riscv_pmu_csr_try_write(unsigned int csr, unsigned long value)
  * riscv_pmu_csr_is_readable() - whether this hart's S-mode may read a counter
  * @ctr:	the counter's number, 0 (cycle) to 31 (hpmcounter31)
  *
- * The read traps if M-mode has not enabled the counter in mcounteren. KVM lets its guests read
- * only counters that are configured.
- *
- * Return: true if the counter was read.
+ * Return: whether M-mode has enabled the counter in mcounteren. KVM lets its guests read only
+ * counters that are configured.
  */
 bool riscv_pmu_csr_is_readable(unsigned int ctr)
 {
@@ -174,10 +163,9 @@ bool riscv_pmu_csr_is_readable(unsigned int ctr)
 
 /**
  * riscv_pmu_csr_read_ovf() - read the overflow flags of the hardware counters
- * @csr:	CSR_SCOUNTOVF, or the number of the vendor's CSR in its place, or 0
+ * @csr:	CSR_SCOUNTOVF, or the vendor's CSR in its place, or 0
  *
- * Return: bit n is set if hpmcounter n has overflowed. Flags of unused counters may be set too.
- * 0 if there is no such CSR.
+ * Return: bit n is set if hpmcounter n has overflowed, also if the counter is unused.
  */
 u64 riscv_pmu_csr_read_ovf(unsigned int csr)
 {
@@ -199,10 +187,8 @@ u64 riscv_pmu_csr_read_ovf(unsigned int csr)
  * riscv_pmu_csr_has_ovf() - whether this hart has a CSR with overflow flags
  * @csr:	number of the CSR
  *
- * A hart with the vendor's IDs may lack it: a guest has the IDs of its host. Andes has a CSR for
- * the pending bit of the interrupt, too.
- *
- * Return: true if the CSR exists and is readable.
+ * Return: whether it is readable. A hart with the vendor's IDs may lack it: a guest has the IDs of
+ * its host. Andes has a CSR for the pending bit of the interrupt, too.
  */
 bool riscv_pmu_csr_has_ovf(unsigned int csr)
 {
@@ -233,14 +219,12 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
 
 /**
  * riscv_pmu_csr_can_enable_irq() - whether a local interrupt's enable bit is writable
- * @hwirq:	number of the interrupt. If it is BITS_PER_LONG or more, it has no bit in sie: the
- *		irqchip enables it
+ * @hwirq:	number of the interrupt; from BITS_PER_LONG on, the irqchip enables it, not sie
  *
- * The bit is read-only zero if M-mode has not delegated the interrupt, and
- * in QEMU 10.0.11 to 10.0.13.
+ * Called before the interrupt has a handler. It is disabled on return.
  *
- * Context: any, before the interrupt has a handler. The interrupt is disabled on return.
- * Return: true if the interrupt can be enabled.
+ * Return: false if the bit is read-only zero: M-mode has not delegated the interrupt, or this is
+ * QEMU 10.0.11 to 10.0.13.
  */
 bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 {

@@ -9,10 +9,7 @@
 
 #include "backend.h"
 
-/*
- * The instruction SCTRCLR of Ssctr, which assemblers do not know yet; and a number for it that is
- * no CSR's (CSRs have 12 bits)
- */
+/* SCTRCLR of Ssctr, which assemblers do not know; and a number that is no CSR's: they have 12 bits. */
 #define RISCV_PMU_INSN_SCTRCLR	".4byte 0x10400073"
 #define RISCV_PMU_CSR_SCTRCLR	0x1000
 

@@ -59,9 +59,7 @@ static u64 base_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_confi
 	return 0;
 }
 
-static void base_hart_nop(struct riscv_pmu *pmu)
-{
-}
+static void base_hart_nop(struct riscv_pmu *pmu) { }
 
 /* The counters always run, and have no config. */
 static int base_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)

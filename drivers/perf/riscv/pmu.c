@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The PMUs of this machine, one for each CPU type, and the PMU that each hart has.
- */
+/* The PMUs of this machine, one for each CPU type, and the PMU that each hart has. */
 
 #include <linux/cleanup.h>
 #include <linux/cpu.h>

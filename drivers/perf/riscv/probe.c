@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The boot: which harts have which backend, what it found, and the registration with perf. And
- * what KVM asks about the PMU.
- */
+/* The boot: which harts have which backend, what it found, and the registration with perf. */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
@@ -47,44 +44,26 @@ static bool stop_unused_param;
 module_param_named(stop_unused, stop_unused_param, bool, 0444);
 MODULE_PARM_DESC(stop_unused, "stop counters as soon as no event uses them: 1 or 0 (default)");
 
-/* Takes the ops that @ops does not have from @below. */
+/* Takes the ops that @ops does not have from @below: both are tables of pointers. */
 static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
 {
-	ops->name = ops->name ?: below->name;
-	ops->event_init = ops->event_init ?: below->event_init;
-	ops->add = ops->add ?: below->add;
-	ops->del = ops->del ?: below->del;
-	ops->start = ops->start ?: below->start;
-	ops->stop = ops->stop ?: below->stop;
-	ops->read = ops->read ?: below->read;
-	ops->probe = ops->probe ?: below->probe;
-	ops->check_hart = ops->check_hart ?: below->check_hart;
-	ops->event_ctrs = ops->event_ctrs ?: below->event_ctrs;
-	ops->untried_ctrs = ops->untried_ctrs ?: below->untried_ctrs;
-	ops->hart_start = ops->hart_start ?: below->hart_start;
-	ops->hart_stop = ops->hart_stop ?: below->hart_stop;
-	ops->apply = ops->apply ?: below->apply;
-	ops->reload = ops->reload ?: below->reload;
-	ops->read_ctr = ops->read_ctr ?: below->read_ctr;
-	ops->overflowed = ops->overflowed ?: below->overflowed;
+	void *const *from = (void *const *)below;
+	void **to = (void **)ops;
+
+	for (unsigned int i = 0; i < sizeof(*ops) / sizeof(*to); i++)
+		to[i] = to[i] ?: from[i];
 }
 
-/* Arguments of probe_here() */
-struct probe_args {
-	struct riscv_pmu *pmu;
-	const struct riscv_pmu_ops *backend;
-};
-
-/* Chooses the ops and probes, on a hart of the PMU. */
+/* Probes on a hart of the PMU. Its ops are the backend's, which a vendor's may replace. */
 static long __init probe_here(void *data)
 {
-	const struct riscv_pmu_ops *backend = ((struct probe_args *)data)->backend;
-	struct riscv_pmu *pmu = ((struct probe_args *)data)->pmu;
+	struct riscv_pmu *pmu = data;
+	const struct riscv_pmu_ops backend = pmu->ops;
 	int err;
 
-	if (backend != &riscv_pmu_base_ops)
+	if (backend.probe != riscv_pmu_base_ops.probe)
 		riscv_pmu_platform_init_irq(pmu);
-	probe_fill_ops(&pmu->ops, backend);
+	probe_fill_ops(&pmu->ops, &backend);
 	probe_fill_ops(&pmu->ops, &riscv_pmu_base_ops);
 	probe_fill_ops(&pmu->ops, &riscv_pmu_core_ops);
 	err = pmu->ops.probe(pmu);
@@ -101,10 +80,7 @@ static long __init probe_check_here(void *data)
 	return (long)riscv_pmu_hotplug_check(data);
 }
 
-/*
- * Removes the harts that differ from the one that was probed, so that the next PMU can have them. A
- * hart that is offline is checked when it comes online.
- */
+/* Removes the harts that differ from the one that was probed: the next PMU can have them. */
 static void __init probe_check_harts(struct riscv_pmu *pmu, unsigned int probed)
 {
 	unsigned int cpu;
@@ -124,10 +100,7 @@ static void __init probe_check_harts(struct riscv_pmu *pmu, unsigned int probed)
 	}
 }
 
-/*
- * A hart of the PMU that is online. If none is, probe on this hart: each hart is checked when it
- * comes online.
- */
+/* A hart of the PMU that is online; if none is, this hart: each is checked when it comes online. */
 static unsigned int __init probe_choose_cpu(const struct riscv_pmu *pmu)
 {
 	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask);
@@ -139,12 +112,12 @@ static unsigned int __init probe_choose_cpu(const struct riscv_pmu *pmu)
 static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pmu_ops *backend,
 				    const struct cpumask *left)
 {
-	struct probe_args args = { pmu, backend };
 	unsigned int cpu;
 	int err;
 
 	*pmu = (struct riscv_pmu){
 		.backend = backend->name,
+		.ops = *backend,
 		.guests = IS_ENABLED(CONFIG_KVM) && riscv_isa_extension_available(NULL, h),
 	};
 	cpumask_copy(&pmu->cpus, left);
@@ -154,7 +127,7 @@ static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pm
 
 	riscv_pmu_platform_init(pmu);
 	cpu = probe_choose_cpu(pmu);
-	err = work_on_cpu(cpu, probe_here, &args);
+	err = work_on_cpu(cpu, probe_here, pmu);
 	if (!err)
 		probe_check_harts(pmu, cpu);
 	return err;
@@ -237,7 +210,6 @@ static void __init probe_print_substitutes(const struct riscv_pmu *pmu)
 			platform->substitutes[i].kernel);
 }
 
-/* Prints two lines about what was found. */
 static void __init probe_print(const struct riscv_pmu *pmu)
 {
 	const char *core = pmu->platform ? pmu->platform->name : NULL;
@@ -271,14 +243,10 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 			pmu->poll_ctrs, div_u64(pmu->poll_ns, NSEC_PER_USEC));
 }
 
-/* How perf record's default event is sampled; runs on a hart of the PMU. */
+/* How perf record's default event, cycles, is sampled; runs on a hart of the PMU. */
 static long __init probe_cycles_sampling(void *data)
 {
-	const struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = 1,
-	};
+	const struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE, .sample_period = 1 };
 	struct riscv_pmu_request req[2];
 	struct riscv_pmu *pmu = data;
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * /sys/bus/event_source/devices/cpu: format, events, caps, cpus.
- */
+/* /sys/bus/event_source/devices/cpu: format, events, caps, cpus. */
 
 #include <linux/cpumask.h>
 #include <linux/device.h>
@@ -23,14 +21,14 @@ static struct riscv_pmu *sysfs_dev_to_pmu(struct device *dev)
 	return to_riscv_pmu((struct pmu *)dev_get_drvdata(dev));
 }
 
-/* A file that has one word or number, which @_value computes from the PMU "pmu". */
-#define SYSFS_VALUE(_name, _format, _value)					\
+/* A file that has one line. The values are computed from the PMU "pmu". */
+#define SYSFS_VALUE(_name, _format, ...)					\
 static ssize_t _name##_show(struct device *dev, struct device_attribute *attr,	\
 			    char *page)						\
 {										\
 	const struct riscv_pmu *pmu __maybe_unused = sysfs_dev_to_pmu(dev);	\
 										\
-	return sysfs_emit(page, _format "\n", _value);				\
+	return sysfs_emit(page, _format "\n", __VA_ARGS__);			\
 }										\
 static DEVICE_ATTR_RO(_name)
 
@@ -128,6 +126,11 @@ static const struct attribute_group sysfs_event_group = {
 
 /* caps/: capabilities of this PMU, for tools. */
 
+static bool sysfs_can_sample(const struct riscv_pmu *pmu)
+{
+	return pmu->irq_ctrs || pmu->polled_sampling;
+}
+
 static const char *sysfs_sampling(const struct riscv_pmu *pmu)
 {
 	if (pmu->irq_ctrs)
@@ -156,21 +159,10 @@ SYSFS_VALUE(counter_width, "%u", riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_c
 /* The perf tool reads from this file how many branch records a sample may have. */
 SYSFS_VALUE(branches, "%u", riscv_pmu_branch_depth(pmu));
 
-/*
- * What perf_event_open() supports on this PMU. Documentation/ABI/testing describes the
- * syntax.
- */
-static ssize_t device_id_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(dev);
-	int len = sysfs_emit(page, "core.stat=%s", pmu->pmu.name);
-
-	if (pmu->irq_ctrs || pmu->polled_sampling)
-		len += sysfs_emit_at(page, len, ";core.record=%s", pmu->pmu.name);
-
-	return len + sysfs_emit_at(page, len, "\n");
-}
-static DEVICE_ATTR_RO(device_id);
+/* What perf_event_open() supports on this PMU. Documentation/ABI/testing describes the syntax. */
+SYSFS_VALUE(device_id, "core.stat=%s%s%s", pmu->pmu.name,
+	    sysfs_can_sample(pmu) ? ";core.record=" : "",
+	    sysfs_can_sample(pmu) ? pmu->pmu.name : "");
 
 static umode_t sysfs_cap_is_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
@@ -201,11 +193,7 @@ static const struct attribute_group sysfs_cap_group = {
 
 /* cpus: the harts of this PMU. The perf tool takes a PMU with this file for a core PMU. */
 
-static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	return cpumap_print_to_pagebuf(true, page, &sysfs_dev_to_pmu(dev)->cpus);
-}
-static DEVICE_ATTR_RO(cpus);
+SYSFS_VALUE(cpus, "%*pbl", cpumask_pr_args(&pmu->cpus));
 
 static struct attribute *sysfs_common[] = {
 	&dev_attr_cpus.attr,

@@ -31,11 +31,7 @@ static const struct riscv_pmu_platform *const platforms[] = {
 	&riscv_pmu_qemu,
 };
 
-/**
- * riscv_pmu_platform_get_ids() - get the IDs of a hart
- * @cpu:	the hart
- * @ids:	out: its IDs; all 0 if it has not been online, or if the firmware has none
- */
+/* Gets the IDs of a hart; all 0 if it has not been online, or if the firmware has none. */
 void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids)
 {
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_get_ids, cpu, ids);
@@ -69,12 +65,12 @@ bool riscv_pmu_platform_lists_ext(unsigned int cpu, const char *ext)
 
 static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsigned int cpu)
 {
-	bool has = !platform->isa_ext || riscv_pmu_platform_lists_ext(cpu, platform->isa_ext);
+	if (!platform->isa_ext || riscv_pmu_platform_lists_ext(cpu, platform->isa_ext))
+		return true;
 
-	if (!has)
-		pr_warn_once("%s: the devicetree's riscv,isa-extensions lack %s, so the driver does not use this core's overflow interrupt, filters and table of events\n",
-			     platform->name, platform->isa_ext);
-	return has;
+	pr_warn_once("%s: the devicetree's riscv,isa-extensions lack %s, so the driver does not use this core's overflow interrupt, filters and table of events\n",
+		     platform->name, platform->isa_ext);
+	return false;
 }
 
 static bool platform_has_compatible(const struct riscv_pmu_platform *platform, unsigned int cpu)
@@ -117,10 +113,9 @@ static unsigned int platform_rank(const struct riscv_pmu_platform *platform,
  * @nr:		number of @tables
  * @cpu:	the hart
  *
- * A table with IDs and a compatible string has precedence over one with IDs only, and this one over
- * one with a compatible string only.
- *
- * Return: the table, the first of those with the highest precedence; NULL if there is none.
+ * Return: the table with the highest precedence, the first one if there are several; NULL if none
+ * matches. A table with IDs and a compatible string has precedence over one with IDs only, and this
+ * one over one with a compatible string only.
  */
 const struct riscv_pmu_platform *
 riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsigned int nr,
@@ -152,12 +147,9 @@ const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu)
 	return riscv_pmu_platform_choose(platforms, ARRAY_SIZE(platforms), cpu);
 }
 
-/**
- * riscv_pmu_platform_other_hart() - find a hart whose table is not the given one
- * @platform:	the table; NULL: a hart with any table is looked for
- * @cpus:	the harts; those that are offline may have no IDs yet, and are not compared
- *
- * Return: the hart, or nr_cpu_ids if there is none.
+/*
+ * Returns an online one of @cpus whose table is not @platform, or nr_cpu_ids. Those that are offline
+ * may have no IDs yet.
  */
 unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *platform,
 					   const struct cpumask *cpus)
@@ -199,10 +191,7 @@ static const struct riscv_pmu_platform *platform_of_harts(const struct riscv_pmu
 	return platform;
 }
 
-/**
- * riscv_pmu_platform_init() - find the table of a PMU's cores
- * @pmu:	the PMU, its harts selected, before its backend probes
- */
+/* Finds the table of a PMU's cores, when its harts are selected and before its backend probes. */
 void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 {
 	pmu->is_qemu = riscv_pmu_platform_is_compatible(cpumask_first(&pmu->cpus),
@@ -212,11 +201,9 @@ void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 			   of_machine_is_compatible(pmu->platform->bad_machine);
 }
 
-/**
- * riscv_pmu_platform_init_irq() - set the properties of a PMU's overflow interrupt and filters
- * @pmu:	the PMU, before its backend probes
- *
- * Context: on a hart of the PMU; riscv_pmu_platform_check_hart() checks the others.
+/*
+ * Sets the properties of a PMU's overflow interrupt and filters, before its backend probes. It runs
+ * on a hart of the PMU; riscv_pmu_platform_check_hart() checks the others.
  */
 void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 {

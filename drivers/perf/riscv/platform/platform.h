@@ -24,47 +24,36 @@ struct riscv_pmu_substitute {
 	u64	kernel;
 };
 
-/**
- * struct riscv_pmu_platform - a type of core
- * @name:	its name, for the boot message; NULL: the message has none
- * @ids:	its IDs; all 0: a machine that is found by @compatibles
- * @any_mimpid:	@ids.mimpid need not be equal
- * @compatibles: for a core that shares its IDs with others: compatible strings. The devicetree's
- *		node of the hart or of the machine has one of them. None: @ids suffice
- * @isa_ext:	extension of the vendor that the devicetree must have too, or NULL
- * @ops:	ops that replace the backend's, or NULL
- * @hwirq:	number of the vendor's local overflow interrupt, which is used if the harts do not
- *		have Sscofpmf; 0: there is none
- * @ovf_csr:	CSR with the overflow flags of @hwirq, in place of scountovf
- * @pending_csr: CSR with the pending bit of @hwirq; 0: sip
- * @fixed_irqs:	cycle and instret can interrupt when they overflow, if the firmware enables that
- * @has_filters: programmable counters can exclude modes although there is no Sscofpmf
- * @selectors:	events and their values of mhpmevent (cores.h), for firmware with the PMU batch
- *		extension that has no map for them, and for the ssccfg backend
- * @nr_selectors: number of @selectors
- * @substitutes: standard events in whose place raw events can be used
- * @nr_substitutes: number of @substitutes
- * @bad_machine: compatible string of the machine whose devicetree in Linux has wrong selectors or
- *		none for @bad_events, so that firmware with it programs another event
- * @bad_events:	standard events that are refused on @bad_machine
- * @nr_bad_events: number of @bad_events
- */
+/* A type of core */
 struct riscv_pmu_platform {
-	const char			*name;
-	struct riscv_pmu_ids		ids;
-	bool				any_mimpid;
+	const char			*name;	/* for the boot message; NULL: it has none */
+	struct riscv_pmu_ids		ids;	/* all 0: a machine, found by @compatibles */
+	bool				any_mimpid;	/* @ids.mimpid need not be equal */
+	/*
+	 * For a core that shares its IDs with others: the devicetree's node of the hart or of the
+	 * machine has one of these compatible strings. None: @ids suffice.
+	 */
 	const char			*compatibles[2];
-	const char			*isa_ext;
-	const struct riscv_pmu_ops	*ops;
-	unsigned int			hwirq;
-	u16				ovf_csr;
-	u16				pending_csr;
+	const char			*isa_ext;	/* the devicetree must have it too; or NULL */
+	const struct riscv_pmu_ops	*ops;	/* replace the backend's; or NULL */
+	unsigned int			hwirq;	/* the vendor's, without Sscofpmf; 0: none */
+	u16				ovf_csr;	/* has the overflow flags of @hwirq */
+	u16				pending_csr;	/* the pending bit of @hwirq; 0: sip */
+	/* cycle and instret can interrupt when they overflow, if the firmware enables that. */
 	bool				fixed_irqs;
-	bool				has_filters;
+	bool				has_filters;	/* although there is no Sscofpmf */
+	/*
+	 * Events and their values of mhpmevent (cores.h), for firmware with the PMU batch extension
+	 * that has no map for them, and for the ssccfg backend
+	 */
 	const struct riscv_pmu_selector	*selectors;
 	unsigned int			nr_selectors;
 	const struct riscv_pmu_substitute *substitutes;
 	unsigned int			nr_substitutes;
+	/*
+	 * The machine whose devicetree in Linux has wrong selectors or none for @bad_events, so that
+	 * firmware with it programs another event: they are refused there.
+	 */
 	const char			*bad_machine;
 	const u32			*bad_events;
 	unsigned int			nr_bad_events;

@@ -11,34 +11,32 @@
 
 #include "../backend.h"
 
-/**
- * struct riscv_pmu_sbi_method - an SBI method: a way to apply a batch
- * @name:	its name in riscv_pmu.sbi= and in the boot message
- * @probe:	check whether the firmware supports the method, and allocate the memory of all
- *		harts. Process context. -ENODEV: not supported. NULL: any firmware supports it
- * @hart_start:	prepare this hart's firmware for @apply. If it fails, plain calls apply the
- *		hart's batches. May be NULL. Interrupts off
- * @hart_stop:	undo @hart_start. May be NULL. Interrupts off
- * @apply:	as &riscv_pmu_ops.apply
- * @reload:	as &riscv_pmu_ops.reload
- * @event_ctrs:	get from the firmware the counters that can hold an event, in use or not; 0 if
- *		there are none, or if it does not know those of any event. An errno if it does not
- *		know those of this event. May be NULL. Process context
- * @map_event:	give the firmware an event for which it has no map, and the counters that can hold
- *		it. -EIO: the firmware refuses it. Another errno: it takes none. May be NULL.
- *		Process context
- * @overflowed:	find out without an overflow CSR which of the given running counters have
- *		overflowed, or may have. They keep running. May be NULL. Interrupts off
- */
+/* An SBI method: a way to apply a batch. Only @name, @apply and @reload are not optional. */
 struct riscv_pmu_sbi_method {
-	const char *name;
+	const char *name;	/* in riscv_pmu.sbi= and in the boot message */
+	/* Process context; allocates the memory of all harts. -ENODEV: not supported */
 	int (*probe)(struct riscv_pmu *pmu);
+	/* Prepare this hart's firmware for @apply; if it fails, plain calls are used. IRQs off */
 	int (*hart_start)(void);
 	void (*hart_stop)(void);
+	/* As those of struct riscv_pmu_ops */
 	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
 	int (*reload)(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);
+	/*
+	 * Get from the firmware the counters that can hold an event, in use or not; 0 if there are
+	 * none, or if it does not know those of any event. An errno if it does not know those of
+	 * this event. Process context
+	 */
 	int (*event_ctrs)(u32 event_idx, u64 event_data, u64 *ctrs);
+	/*
+	 * Give the firmware an event for which it has no map, and the counters that can hold it.
+	 * -EIO: the firmware refuses it. Another errno: it takes none. Process context
+	 */
 	int (*map_event)(const struct riscv_pmu_selector *event, u64 ctrs);
+	/*
+	 * Find out without an overflow CSR which of the given running counters have overflowed, or
+	 * may have. They keep running. IRQs off
+	 */
 	u64 (*overflowed)(u64 ctrs);
 };
 

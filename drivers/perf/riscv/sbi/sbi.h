@@ -9,11 +9,9 @@
 #include "../backend.h"
 #include "../event.h"
 
-/* Codes 0..10 of the general events, and cache << 3 | op << 1 | result. */
-#define SBI_NR_HW		(PERF_COUNT_HW_MAX + 1)
-#define SBI_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)
-/* Standard firmware events (11.2.5); others are tried when they are opened. */
-#define SBI_NR_FW		22
+#define SBI_NR_HW		(PERF_COUNT_HW_MAX + 1)		/* codes of the general events */
+#define SBI_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)	/* cache << 3 | op << 1 | result */
+#define SBI_NR_FW		22	/* standard ones (11.2.5); others are tried when opened */
 #define SBI_NR_STD		(SBI_NR_HW + SBI_NR_CACHE + SBI_NR_FW)
 
 /* Size of the cache of raw and platform-specific firmware events. */
@@ -27,28 +25,17 @@ struct sbi_known {
 	u64			unable;
 };
 
-/**
- * struct riscv_pmu_sbi - the backend's data of one PMU
- * @method:	how batches are handed to the firmware
- * @can_resolve: the firmware tells which counters can hold an event: it need not be tried
- * @has_event_info: the firmware tells whether any counter can hold an event (SBI 3.0)
- * @std_ctrs:	counters that can hold each standard event: general (by code), cache, firmware
- * @lock:	of @known and @known_next
- * @known:	raw and platform-specific firmware events; users choose the selectors, so it is
- *		bounded, and the newest replace the oldest
- * @known_next:	the next entry to replace, modulo SBI_NR_KNOWN
- *
- * Constant after the probe, except for @known.
- */
+/* The backend's data of one PMU: constant after the probe, except for @known. */
 struct riscv_pmu_sbi {
-	const struct riscv_pmu_sbi_method *method;
-	bool			can_resolve;
-	bool			has_event_info;
-	u64			std_ctrs[SBI_NR_STD];
-	/* Held for a few instructions; interrupts stay on, because none takes it. */
+	const struct riscv_pmu_sbi_method *method;	/* how batches are handed to the firmware */
+	bool			can_resolve;	/* the firmware tells the counters of an event */
+	bool			has_event_info;	/* it tells whether there are any (SBI 3.0) */
+	u64			std_ctrs[SBI_NR_STD];	/* counters of each standard event */
+	/* Of @known; held for a few instructions. Interrupts stay on, because none takes it. */
 	spinlock_t		lock;
+	/* Users choose the selectors, so this is bounded, and the newest replace the oldest. */
 	struct sbi_known	known[SBI_NR_KNOWN];
-	unsigned int		known_next;
+	unsigned int		known_next;	/* the next entry to replace, modulo SBI_NR_KNOWN */
 };
 
 static inline struct riscv_pmu_sbi *to_sbi(const struct riscv_pmu *pmu)

@@ -13,7 +13,6 @@
 #include "../csr.h"
 #include "../event.h"
 #include "../nmi/block.h"
-#include "csr.h"
 #include "ssccfg.h"
 
 static u64 ssccfg_selector(const struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)

@@ -8,7 +8,7 @@
 #include <asm/csr.h>
 #include <asm/pmu_csr.h>
 
-#include "csr.h"
+#include "ssccfg.h"
 
 /* Stops delegated counters with one write: bit n for hpmcounter n. Others are not changed. */
 void riscv_pmu_csr_inhibit(u32 ctrs)

@@ -9,7 +9,6 @@
 #include "../csr.h"
 #include "../event.h"
 #include "../sbi/call.h"
-#include "csr.h"
 #include "ssccfg.h"
 
 DEFINE_PER_CPU(struct ssccfg_hart, riscv_pmu_ssccfg_hart);

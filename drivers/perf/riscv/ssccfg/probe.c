@@ -17,7 +17,6 @@
 #include "../fault.h"
 #include "../platform/platform.h"
 #include "../sbi/call.h"
-#include "csr.h"
 #include "ssccfg.h"
 
 /* A narrower counter wraps too fast to be polled. */

@@ -15,69 +15,42 @@
 #define SSCCFG_NR_HW		PERF_COUNT_HW_MAX
 #define SSCCFG_NR_CACHE		(PERF_COUNT_HW_CACHE_MAX << 3)
 
-/**
- * struct ssccfg_event - a standard event, and its counters
- * @event_idx:	event_idx of the event
- * @selector:	value of hpmevent that selects it
- * @ctrs:	programmable counters that can hold the event
- * @home:	the event's preferred counter, one of @ctrs that is not the home of another event;
- *		0 if there was none left
- */
+/* A standard event, and its programmable counters */
 struct ssccfg_event {
 	u32 event_idx;
-	u64 selector;
-	u64 ctrs;
-	u64 home;
+	u64 selector;	/* the value of hpmevent that selects it */
+	u64 ctrs;	/* the counters that can hold it */
+	u64 home;	/* the preferred one, which is no other event's home; 0: none was left */
 };
 
-/**
- * struct ssccfg_delegated - what S-mode can do with the counters of a hart
- * @values:	counters whose value it can read and write
- * @events:	those of them whose event register it can read and write
- * @overflows:	those of @events that have an overflow flag
- * @width:	bits of each counter
- * @inh:	modes (enum riscv_pmu_inh) that each counter can exclude
- *
- * Bit n is hpmcounter n. Harts for which all of this is equal share a PMU.
+/*
+ * What S-mode can do with the counters of a hart. Bit n is hpmcounter n. Harts for which all of
+ * this is equal share a PMU.
  */
 struct ssccfg_delegated {
-	u32 values;
-	u32 events;
-	u32 overflows;
-	u8 width[PMU_CSR_CTR_NUM];
-	u8 inh[PMU_CSR_CTR_NUM];
+	u32 values;	/* counters whose value it can read and write */
+	u32 events;	/* those of them whose event register it can read and write */
+	u32 overflows;	/* those of @events that have an overflow flag */
+	u8 width[PMU_CSR_CTR_NUM];	/* bits of each counter */
+	u8 inh[PMU_CSR_CTR_NUM];	/* modes (enum riscv_pmu_inh) that it can exclude */
 };
 
-/**
- * struct ssccfg - the backend's data of one PMU
- * @delegated:	the delegated counters of each of its harts
- * @without_m:	those of them that exclude M-mode on each of its harts
- * @event:	the standard events
- * @nr_events:	number of entries in @event
- * @raw_ctrs:	programmable counters that can hold raw events
- * @sbi_hw_ctrs: hardware counters that the firmware can configure too
- * @sbi:	the SBI backend's PMU, which has only the firmware counters after the probe
- */
+/* The backend's data of one PMU */
 struct ssccfg {
-	struct ssccfg_delegated delegated;
-	u64 without_m;
+	struct ssccfg_delegated delegated;	/* of each of its harts */
+	u64 without_m;	/* counters that exclude M-mode on each of its harts */
 	struct ssccfg_event event[SSCCFG_NR_HW + SSCCFG_NR_CACHE];
 	unsigned int nr_events;
-	u64 raw_ctrs;
-	u64 sbi_hw_ctrs;
-	struct riscv_pmu sbi;
+	u64 raw_ctrs;	/* programmable counters that can hold raw events */
+	u64 sbi_hw_ctrs;	/* hardware counters that the firmware can configure too */
+	struct riscv_pmu sbi;	/* after the probe, it has only the firmware counters */
 };
 
-/**
- * struct ssccfg_hart - state of a hart's counters in the firmware
- * @claimed:	counters that the firmware was asked to configure without M-mode
- * @is_up:	all counters have been claimed since the hart went online
- * @fw_asleep:	the firmware's part of the PMU was not initialised since a non-retentive idle state
- */
+/* State of a hart's counters in the firmware */
 struct ssccfg_hart {
-	u64 claimed;
-	bool is_up;
-	bool fw_asleep;
+	u64 claimed;	/* counters that it was asked to configure without M-mode */
+	bool is_up;	/* all counters have been claimed since the hart went online */
+	bool fw_asleep;	/* its PMU was not initialised since a non-retentive idle state */
 };
 
 DECLARE_PER_CPU(struct ssccfg_hart, riscv_pmu_ssccfg_hart);
@@ -115,6 +88,17 @@ static inline bool ssccfg_has_event(const struct riscv_pmu *pmu, unsigned int ct
 {
 	return pmu->ctr[ctr].inh || !(pmu->fixed_ctrs & BIT_ULL(ctr));
 }
+
+/* csr.c: access to delegated counters (Smcdeleg, Ssccfg, Sscsrind), with interrupts off */
+void riscv_pmu_csr_inhibit(u32 ctrs);
+void riscv_pmu_csr_uninhibit(u32 ctrs);
+unsigned long riscv_pmu_csr_select(unsigned long select);
+u64 riscv_pmu_csr_read_value(void);
+void riscv_pmu_csr_write_value(u64 value);
+u64 riscv_pmu_csr_read_event(void);
+void riscv_pmu_csr_write_event(u64 event);
+u64 riscv_pmu_csr_exchange(unsigned int ctr, u64 event, u64 value);
+void riscv_pmu_csr_reload(unsigned int ctr, u64 event, u64 value);
 
 /* hart.c */
 const struct ssccfg_event *riscv_pmu_ssccfg_find_event(const struct riscv_pmu *pmu, u32 event_idx);

@@ -20,7 +20,6 @@
 #include "../platform/platform.h"
 #include "../pmu.h"
 #include "../sbi/call.h"
-#include "../ssccfg/csr.h"
 #include "../ssccfg/ssccfg.h"
 #include "fake_backend.h"
 
