@@ -6,8 +6,6 @@
  */
 
 #include <kunit/static_stub.h>
-#include <linux/bits.h>
-#include <linux/irqflags.h>
 
 #include <asm/asm-extable.h>
 #include <asm/pmu_csr.h>
@@ -15,7 +13,7 @@
 #include "csr.h"
 #include "fault.h"
 
-/* On RV32, repeat until the high half has not changed (Unprivileged ISA, Zicntr, 64-bit counters). */
+/* On RV32, repeat until the high half has not changed (Unprivileged ISA, Zicntr). */
 #define CSR_READER(n)							\
 static u64 csr_read_ctr_##n(void)					\
 {									\
@@ -183,27 +181,6 @@ u64 riscv_pmu_csr_read_ovf(unsigned int csr)
 	return 0;
 }
 
-/**
- * riscv_pmu_csr_has_ovf() - whether this hart has a CSR with overflow flags
- * @csr:	number of the CSR
- *
- * Return: whether it is readable. A hart with the vendor's IDs may lack it: a guest has the IDs of
- * its host. Andes has a CSR for the pending bit of the interrupt, too.
- */
-bool riscv_pmu_csr_has_ovf(unsigned int csr)
-{
-	unsigned long value;
-
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_csr_has_ovf, csr);
-
-	if (csr == PMU_CSR_ANDES_SCOUNTEROF &&
-	    (riscv_pmu_csr_try_read(PMU_CSR_ANDES_SLIP, &value) ||
-	     riscv_pmu_csr_try_write(PMU_CSR_ANDES_SLIP, value)))
-		return false;
-
-	return !riscv_pmu_csr_try_read(csr, &value);
-}
-
 /* Clears the pending bit of the overflow interrupt in CSR_IP, or in the vendor's CSR. */
 void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
 {
@@ -236,10 +213,4 @@ bool riscv_pmu_csr_can_enable_irq(unsigned int hwirq)
 	guard(irqsave)();
 	csr_set(CSR_IE, mask);
 	return csr_read_clear(CSR_IE, mask) & mask;
-}
-
-/* Sets which counters user mode may read on this hart: PMU_SCOUNTEREN_* bits. */
-void riscv_pmu_csr_set_user_mask(u32 ctrs)
-{
-	csr_write(CSR_SCOUNTEREN, ctrs);
 }

@@ -3,19 +3,13 @@
  * Firmware events (SBI 3.0, 11.2.5), and the PMU "sbi_fw", which has a type, a format and a list
  * for them. It forwards each event to the core PMU, which has the firmware counters: so firmware
  * events can be in groups with other events of that PMU, are multiplexed with them, and can be
- * opened for tasks. If there are several CPU types, each has such a PMU ("sbi_fw_type1"), because an
- * event of a task belongs to a single core PMU.
+ * opened for tasks. If there are several CPU types, each has such a PMU ("sbi_fw_type1"), because
+ * an event of a task belongs to a single core PMU.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
-#include <linux/bits.h>
-#include <linux/device.h>
-#include <linux/init.h>
-#include <linux/perf_event.h>
-#include <linux/printk.h>
 #include <linux/slab.h>
-#include <linux/sysfs.h>
 
 #include <asm/sbi.h>
 
@@ -24,7 +18,6 @@
 #include "fw.h"
 #include "pmu.h"
 
-#define FW_PMU_NAME		"sbi_fw"
 /* The code of all platform firmware events, which their data distinguishes */
 #define FW_CODE_PLATFORM	0xffff
 
@@ -52,9 +45,9 @@ int riscv_pmu_fw_parse(u64 config, struct riscv_pmu_config *cfg)
 }
 
 /*
- * Whether an event is a platform firmware event with filters, which no firmware counter has. If it
- * has no counter for such an event, OpenSBI 1.6 writes event_data, which user space chooses, out of
- * bounds. So it is not asked about an event that could not be counted anyway.
+ * Whether an event is a platform firmware event with filters, which no firmware counter has. If
+ * OpenSBI 1.6 has no counter for such an event, it writes event_data, which user space chooses, out
+ * of bounds. So it is not asked about an event that could not be counted anyway.
  */
 bool riscv_pmu_fw_is_unfilterable(const struct riscv_pmu *pmu, u32 event_idx, u32 inh)
 {
@@ -182,24 +175,22 @@ static int fw_event_init(struct perf_event *event)
 
 static int __init fw_register(struct riscv_pmu *core, unsigned int type)
 {
+	static const char *const names[RISCV_PMU_MAX_CPU_TYPES] = {
+		"sbi_fw", "sbi_fw_type1", "sbi_fw_type2", "sbi_fw_type3",
+	};
 	struct fw_pmu *fw = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*fw), GFP_KERNEL);
-	const char *name;
 	int err;
 
 	if (!fw)
 		return -ENOMEM;
 
 	fw->core = core;
-	name = type ? kasprintf(GFP_KERNEL, FW_PMU_NAME "_type%u", type) : FW_PMU_NAME;
 	fw->pmu.attr_groups = fw_attr_groups;
 	fw->pmu.event_init = fw_event_init;
 	fw->pmu.task_ctx_nr = perf_hw_context;
-	err = name ? perf_pmu_register(&fw->pmu, name, -1) : -ENOMEM;
-	if (!err)
-		return 0;
-
-	kfree_const(name);
-	kfree(fw);
+	err = perf_pmu_register(&fw->pmu, names[type], -1);
+	if (err)
+		kfree(fw);
 	return err;
 }
 

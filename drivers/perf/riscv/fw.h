@@ -3,9 +3,6 @@
 #ifndef _RISCV_PMU_FW_H
 #define _RISCV_PMU_FW_H
 
-#include <linux/errno.h>
-#include <linux/types.h>
-
 #include "backend.h"
 #include "event_idx.h"
 

@@ -5,12 +5,8 @@
  * they have none.
  */
 
-#include <linux/bits.h>
-#include <linux/errno.h>
-
 #include <asm/pmu_csr.h>
 
-#include "backend.h"
 #include "csr.h"
 #include "event.h"
 

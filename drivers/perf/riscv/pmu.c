@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The PMUs of this machine, one for each CPU type, and the PMU that each hart has. */
 
-#include <linux/cleanup.h>
 #include <linux/cpu.h>
-#include <linux/cpumask.h>
-#include <linux/percpu.h>
 
 #include "nmi/block.h"
 #include "pmu.h"

@@ -3,21 +3,12 @@
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
-#include <linux/cleanup.h>
 #include <linux/cpu.h>
-#include <linux/init.h>
-#include <linux/irqflags.h>
 #include <linux/math64.h>
 #include <linux/moduleparam.h>
-#include <linux/perf/riscv_pmu.h>
-#include <linux/perf_event.h>
-#include <linux/printk.h>
-#include <linux/slab.h>
 
 #include <asm/cpufeature.h>
-#include <asm/sbi.h>
 
-#include "backend.h"
 #include "branch/branch.h"
 #include "counter.h"
 #include "csr.h"
@@ -200,20 +191,11 @@ static void __init probe_clamp_width(struct riscv_pmu *pmu, unsigned int width)
 	}
 }
 
-static void __init probe_print_substitutes(const struct riscv_pmu *pmu)
-{
-	const struct riscv_pmu_platform *platform = pmu->platform;
-
-	for (unsigned int i = 0; platform && pmu->raw_bits && i < platform->nr_substitutes; i++)
-		pr_info("event_idx 0x%x in one mode: raw event 0x%llx counts user mode, 0x%llx the kernel\n",
-			platform->substitutes[i].event_idx, platform->substitutes[i].user,
-			platform->substitutes[i].kernel);
-}
-
 static void __init probe_print(const struct riscv_pmu *pmu)
 {
-	const char *core = pmu->platform ? pmu->platform->name : NULL;
-	u64 programmable = pmu->ctrs & ~pmu->fixed_ctrs & ~pmu->fw_ctrs;
+	const struct riscv_pmu_platform *platform = pmu->platform;
+	const char *core = platform ? platform->name : NULL;
+	u64 hw_ctrs = pmu->ctrs & ~pmu->fw_ctrs;
 	u32 inh = 0;
 
 	for_each_ctr(ctr, pmu->ctrs)
@@ -223,9 +205,9 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 		pr_info("harts %*pbl:\n", cpumask_pr_args(&pmu->cpus));
 	pr_info("backend %s%s%s%s%s: %lu programmable and %lu fixed counters of %u bits, %lu firmware counters\n",
 		pmu->backend, pmu->firmware[0] ? " on " : "", pmu->firmware,
-		core ? ", core " : "", core ?: "",
-		hweight64(programmable), hweight64(pmu->fixed_ctrs),
-		riscv_pmu_min_width(pmu, pmu->ctrs & ~pmu->fw_ctrs), hweight64(pmu->fw_ctrs));
+		core ? ", core " : "", core ?: "", hweight64(hw_ctrs & ~pmu->fixed_ctrs),
+		hweight64(pmu->fixed_ctrs), riscv_pmu_min_width(pmu, hw_ctrs),
+		hweight64(pmu->fw_ctrs));
 	if (pmu->irq_ctrs)
 		pr_info("filters %s; sampling by %s %u%s\n",
 			inh ? "user and kernel" : "none",
@@ -236,7 +218,10 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 			pmu->polled_sampling ? "sampling by a timer, up to 4 ms late" :
 					       "no sampling (polled_sampling=0)",
 			pmu->no_irq_why);
-	probe_print_substitutes(pmu);
+	for (unsigned int i = 0; platform && pmu->raw_bits && i < platform->nr_substitutes; i++)
+		pr_info("event_idx 0x%x in one mode: raw event 0x%llx counts user mode, 0x%llx the kernel\n",
+			platform->substitutes[i].event_idx, platform->substitutes[i].user,
+			platform->substitutes[i].kernel);
 	riscv_pmu_branch_print(pmu);
 	if (pmu->poll_ctrs)
 		pr_info("counters 0x%llx are narrow and do not interrupt: read every %llu us while in use\n",
@@ -260,18 +245,15 @@ static long __init probe_cycles_sampling(void *data)
 	return 0;
 }
 
-static int __init probe_register(struct riscv_pmu *pmu)
+static int __init probe_register(struct riscv_pmu *pmu, unsigned int type)
 {
-	const char *name;
+	static const char *const names[] = { "cpu", "cpu_type1", "cpu_type2", "cpu_type3" };
 
+	static_assert(ARRAY_SIZE(names) == RISCV_PMU_MAX_CPU_TYPES);
 	riscv_pmu_core_init(pmu);
 	if (riscv_pmu_nr_types > 1)
 		pmu->pmu.capabilities |= PERF_PMU_CAP_EXTENDED_HW_TYPE;
-	if (pmu == &riscv_pmu_types[0])
-		return perf_pmu_register(&pmu->pmu, "cpu", PERF_TYPE_RAW);
-
-	name = kasprintf(GFP_KERNEL, "cpu_type%u", (unsigned int)(pmu - riscv_pmu_types));
-	return name ? perf_pmu_register(&pmu->pmu, name, -1) : -ENOMEM;
+	return perf_pmu_register(&pmu->pmu, names[type], type ? -1 : PERF_TYPE_RAW);
 }
 
 static int __init probe_find_pmus(void)
@@ -302,11 +284,10 @@ static int __init probe_find_pmus(void)
 
 static int __init probe_start_pmus(void)
 {
-	struct riscv_pmu_hart __percpu *harts = NULL;
+	struct riscv_pmu_hart __percpu *harts =
+		riscv_pmu_should_fail() ? NULL : alloc_percpu(struct riscv_pmu_hart);
 	unsigned int cpu, i;
 
-	if (!riscv_pmu_should_fail())
-		harts = alloc_percpu(struct riscv_pmu_hart);
 	if (!harts)
 		return -ENOMEM;
 
@@ -347,16 +328,16 @@ static int __init riscv_pmu_init(void)
 
 		work_on_cpu(probe_choose_cpu(pmu), probe_cycles_sampling, pmu);
 		probe_print(pmu);
-		err = probe_register(pmu);
+		err = probe_register(pmu, i);
 	}
-	if (!err) {
-		riscv_pmu_fw_init();
-		riscv_pmu_nmi_watchdog_init();
-	}
-	/* The hotplug states stay: they only stop counters, which is right without a PMU too. */
-	if (err)
+	if (err) {
+		/* The hotplug states stay: they only stop counters, as is right without a PMU. */
 		pr_err("not registered: error %d\n", err);
+		return err;
+	}
 
-	return err;
+	riscv_pmu_fw_init();
+	riscv_pmu_nmi_watchdog_init();
+	return 0;
 }
 device_initcall(riscv_pmu_init);

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* /sys/bus/event_source/devices/cpu: format, events, caps, cpus. */
 
-#include <linux/cpumask.h>
-#include <linux/device.h>
-#include <linux/perf_event.h>
-#include <linux/string.h>
-#include <linux/sysfs.h>
-
 #include <asm/sbi.h>
 
 #include "branch/branch.h"
 #include "entries.h"
 #include "event.h"
 #include "fw.h"
-#include "nmi/nmi.h"
 #include "pmu.h"
 
 static struct riscv_pmu *sysfs_dev_to_pmu(struct device *dev)
@@ -126,17 +119,13 @@ static const struct attribute_group sysfs_event_group = {
 
 /* caps/: capabilities of this PMU, for tools. */
 
-static bool sysfs_can_sample(const struct riscv_pmu *pmu)
-{
-	return pmu->irq_ctrs || pmu->polled_sampling;
-}
-
+/* NULL: no event can be sampled. */
 static const char *sysfs_sampling(const struct riscv_pmu *pmu)
 {
 	if (pmu->irq_ctrs)
 		return riscv_pmu_samples_by_nmi(pmu) ? "nmi" : "interrupt";
 
-	return pmu->polled_sampling ? "polled" : "none";
+	return pmu->polled_sampling ? "polled" : NULL;
 }
 
 static const char *sysfs_cycles_sampling(const struct riscv_pmu *pmu)
@@ -148,7 +137,7 @@ static const char *sysfs_cycles_sampling(const struct riscv_pmu *pmu)
 }
 
 SYSFS_VALUE(backend, "%s", pmu->backend);
-SYSFS_VALUE(sampling, "%s", sysfs_sampling(pmu));
+SYSFS_VALUE(sampling, "%s", sysfs_sampling(pmu) ?: "none");
 SYSFS_VALUE(cycles_sampling, "%s", sysfs_cycles_sampling(pmu));
 SYSFS_VALUE(max_precise, "%d", 0);
 SYSFS_VALUE(programmable_counters, "%lu",
@@ -161,8 +150,8 @@ SYSFS_VALUE(branches, "%u", riscv_pmu_branch_depth(pmu));
 
 /* What perf_event_open() supports on this PMU. Documentation/ABI/testing describes the syntax. */
 SYSFS_VALUE(device_id, "core.stat=%s%s%s", pmu->pmu.name,
-	    sysfs_can_sample(pmu) ? ";core.record=" : "",
-	    sysfs_can_sample(pmu) ? pmu->pmu.name : "");
+	    sysfs_sampling(pmu) ? ";core.record=" : "",
+	    sysfs_sampling(pmu) ? pmu->pmu.name : "");
 
 static umode_t sysfs_cap_is_visible(struct kobject *kobj, struct attribute *attr, int n)
 {

@@ -4,11 +4,7 @@
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
 #include <kunit/static_stub.h>
-#include <linux/array_size.h>
-#include <linux/cleanup.h>
-#include <linux/cpumask.h>
 #include <linux/of.h>
-#include <linux/printk.h>
 
 #include <asm/cpufeature.h>
 #include <asm/pmu_csr.h>
@@ -148,8 +144,8 @@ const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu)
 }
 
 /*
- * Returns an online one of @cpus whose table is not @platform, or nr_cpu_ids. Those that are offline
- * may have no IDs yet.
+ * Returns an online one of @cpus whose table is not @platform, or nr_cpu_ids. Those that are
+ * offline may have no IDs yet.
  */
 unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *platform,
 					   const struct cpumask *cpus)
@@ -202,6 +198,24 @@ void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 }
 
 /*
+ * Whether this hart has a CSR with overflow flags. A hart with the vendor's IDs may lack it: a
+ * guest has the IDs of its host. Andes has a CSR for the pending bit of the interrupt, too.
+ */
+bool riscv_pmu_platform_has_ovf(unsigned int csr)
+{
+	unsigned long value;
+
+	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_has_ovf, csr);
+
+	if (csr == PMU_CSR_ANDES_SCOUNTEROF &&
+	    (riscv_pmu_csr_try_read(PMU_CSR_ANDES_SLIP, &value) ||
+	     riscv_pmu_csr_try_write(PMU_CSR_ANDES_SLIP, value)))
+		return false;
+
+	return !riscv_pmu_csr_try_read(csr, &value);
+}
+
+/*
  * Sets the properties of a PMU's overflow interrupt and filters, before its backend probes. It runs
  * on a hart of the PMU; riscv_pmu_platform_check_hart() checks the others.
  */
@@ -214,7 +228,7 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 	if (riscv_isa_extension_available(NULL, SSCOFPMF)) {
 		pmu->hwirq = RV_IRQ_PMU;
 		pmu->has_filters = true;
-		if (riscv_pmu_csr_has_ovf(CSR_SCOUNTOVF))
+		if (riscv_pmu_platform_has_ovf(CSR_SCOUNTOVF))
 			pmu->ovf_csr = CSR_SCOUNTOVF;
 		else
 			pr_info("CSR 0x%x (scountovf) traps, so each interrupt compares all counts with their overflow points; this is normal in a virtual machine on harts with Smcdeleg\n",
@@ -224,7 +238,7 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 		return;
 	/* Some revisions of the C908 have Sscofpmf, others the vendor's interrupt. */
 	if (!pmu->hwirq && platform->hwirq) {
-		if (!riscv_pmu_csr_has_ovf(platform->ovf_csr)) {
+		if (!riscv_pmu_platform_has_ovf(platform->ovf_csr)) {
 			pr_warn("%s: CSR 0x%x cannot be read, so the vendor's overflow interrupt is not used; this is normal in a virtual machine\n",
 				platform->name, platform->ovf_csr);
 			return;
@@ -258,7 +272,7 @@ const char *riscv_pmu_platform_check_hart(const struct riscv_pmu *pmu)
 {
 	struct riscv_pmu_ids ids;
 
-	if (pmu->ovf_csr && !riscv_pmu_csr_has_ovf(pmu->ovf_csr))
+	if (pmu->ovf_csr && !riscv_pmu_platform_has_ovf(pmu->ovf_csr))
 		return "the CSR with its overflow flags, which traps";
 	if (!pmu->platform || !pmu->platform->ids.mvendorid)
 		return NULL;

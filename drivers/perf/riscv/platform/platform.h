@@ -34,7 +34,7 @@ struct riscv_pmu_platform {
 	 * machine has one of these compatible strings. None: @ids suffice.
 	 */
 	const char			*compatibles[2];
-	const char			*isa_ext;	/* the devicetree must have it too; or NULL */
+	const char			*isa_ext;	/* the devicetree must have it; or NULL */
 	const struct riscv_pmu_ops	*ops;	/* replace the backend's; or NULL */
 	unsigned int			hwirq;	/* the vendor's, without Sscofpmf; 0: none */
 	u16				ovf_csr;	/* has the overflow flags of @hwirq */
@@ -51,8 +51,8 @@ struct riscv_pmu_platform {
 	const struct riscv_pmu_substitute *substitutes;
 	unsigned int			nr_substitutes;
 	/*
-	 * The machine whose devicetree in Linux has wrong selectors or none for @bad_events, so that
-	 * firmware with it programs another event: they are refused there.
+	 * The machine whose devicetree in Linux has wrong selectors or none for @bad_events, so
+	 * that firmware with it programs another event: they are refused there.
 	 */
 	const char			*bad_machine;
 	const u32			*bad_events;
@@ -76,6 +76,7 @@ riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsign
 const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu);
 unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *platform,
 					   const struct cpumask *cpus);
+bool riscv_pmu_platform_has_ovf(unsigned int csr);
 void riscv_pmu_platform_init(struct riscv_pmu *pmu);
 void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu);
 const char *riscv_pmu_platform_check_hart(const struct riscv_pmu *pmu);

@@ -5,9 +5,6 @@
  * perf's mapfile.csv; for SpacemiT, of LLVM's RISCVProcessors.td. Untested on silicon.
  */
 
-#include <linux/array_size.h>
-#include <linux/bits.h>
-
 #include <asm/pmu_csr.h>
 
 #include "../event.h"

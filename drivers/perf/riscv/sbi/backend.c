@@ -3,22 +3,12 @@
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
-#include <linux/array_size.h>
-#include <linux/bits.h>
-#include <linux/cleanup.h>
-#include <linux/errno.h>
-#include <linux/irqflags.h>
 #include <linux/moduleparam.h>
-#include <linux/percpu.h>
-#include <linux/printk.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include <asm/pmu_csr.h>
 
-#include "../backend.h"
 #include "../csr.h"
-#include "../event.h"
 #include "../fault.h"
 #include "../nmi/block.h"
 #include "../print.h"
@@ -28,10 +18,6 @@
 
 /* A narrower counter wraps too fast to be polled. */
 #define SBI_MIN_WIDTH		16
-
-/* Width of raw event selectors: version 1 of the type, and version 2 since SBI 3.0 (11.3). */
-#define SBI_RAW_BITS		48
-#define SBI_RAW_V2_BITS		56
 
 /* The methods that not every firmware supports, the best one first. */
 static const struct riscv_pmu_sbi_method *const sbi_methods[] = {
@@ -61,10 +47,7 @@ static u64 sbi_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 	return hit;
 }
 
-/*
- * Stops the fixed counters too, so that they are not running when they are configured: QEMU
- * 10.0.2 miscounts if the filters of a running counter change.
- */
+/* Stops fixed counters too: QEMU 10.0.2 miscounts if the filters of a running counter change. */
 static void sbi_stop_hart(struct riscv_pmu *pmu)
 {
 	/* Errors are ignored: the firmware returns one if a counter was not in use. */
@@ -114,13 +97,12 @@ static void sbi_add_ctr(struct riscv_pmu *pmu, unsigned int ctr,
 	pmu->ctr[ctr].read = riscv_pmu_csr_reader(info->csr - CSR_CYCLE);
 	if (info->csr != CSR_CYCLE + ctr)
 		pmu->is_identity = false;
-	if (info->csr < CSR_CYCLE + PMU_CSR_CTR_FIRST_HPM) {
+	if (info->csr < CSR_CYCLE + PMU_CSR_CTR_FIRST_HPM)
 		pmu->fixed_ctrs |= bit;
-		pmu->irq_ctrs |= pmu->hwirq && pmu->fixed_irqs ? bit : 0;
-	} else {
-		pmu->irq_ctrs |= pmu->hwirq ? bit : 0;
-		pmu->ctr[ctr].inh = pmu->has_filters ? SBI_ALL_MODES : 0;
-	}
+	else if (pmu->has_filters)
+		pmu->ctr[ctr].inh = SBI_ALL_MODES;
+	if (pmu->hwirq && (pmu->fixed_irqs || !(pmu->fixed_ctrs & bit)))
+		pmu->irq_ctrs |= bit;
 }
 
 static int sbi_find_ctrs(struct riscv_pmu *pmu)
@@ -271,7 +253,7 @@ static void sbi_test_ctrs(struct riscv_pmu *pmu)
 
 static int sbi_probe(struct riscv_pmu *pmu)
 {
-	struct riscv_pmu_sbi *sbi __free(kfree) = NULL;
+	struct riscv_pmu_sbi *sbi;
 	int err;
 
 	if (!riscv_pmu_sbi_has_pmu())
@@ -287,12 +269,13 @@ static int sbi_probe(struct riscv_pmu *pmu)
 		return -ENOMEM;
 
 	spin_lock_init(&sbi->lock);
-	pmu->priv = no_free_ptr(sbi);
+	pmu->priv = sbi;
 	sbi_choose_method(pmu);
 	scnprintf(pmu->firmware, sizeof(pmu->firmware), "SBI %lu.%lu, %s calls",
-		  sbi_major_version(), sbi_minor_version(), to_sbi(pmu)->method->name);
+		  sbi_major_version(), sbi_minor_version(), sbi->method->name);
 	pmu->loads = true;
-	pmu->raw_bits = sbi_spec_version >= sbi_mk_version(3, 0) ? SBI_RAW_V2_BITS : SBI_RAW_BITS;
+	/* SBI 3.0 has version 2 of the type of raw events (11.3). */
+	pmu->raw_bits = sbi_spec_version >= sbi_mk_version(3, 0) ? 56 : 48;
 	scoped_guard(riscv_pmu_irqsave)
 		sbi_hart_start(pmu);
 	sbi_test_ctrs(pmu);

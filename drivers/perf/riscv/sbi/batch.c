@@ -6,19 +6,11 @@
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
-#include <linux/bits.h>
-#include <linux/cleanup.h>
-#include <linux/cpumask.h>
-#include <linux/errno.h>
 #include <linux/gfp.h>
 #include <linux/io.h>
-#include <linux/irqflags.h>
-#include <linux/limits.h>
-#include <linux/percpu.h>
 
 #include <asm/sbi_pmu_batch.h>
 
-#include "../backend.h"
 #include "../event.h"
 #include "../nmi/block.h"
 #include "../print.h"
@@ -89,10 +81,7 @@ static void batch_write_configs(struct sbi_pmu_batch_shmem *shmem,
 		       (this_cpu_read(riscv_pmu_sbi_configs) & ~batch->release) | batch->program);
 }
 
-/*
- * If the page has the failed counters, these are reported to the caller. Otherwise the firmware has
- * refused the batch, or cannot access the page.
- */
+/* Without failed counters in the page, the firmware refuses the batch or cannot access the page. */
 static noinline int batch_fail(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
 			       const struct sbi_pmu_batch_shmem *shmem, int err)
 {
@@ -124,9 +113,8 @@ static int batch_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 	if (named)
 		batch_write_configs(shmem, batch);
 	shmem->load = batch->load;
-	for_each_ctr(ctr, batch->load) {
+	for_each_ctr(ctr, batch->load)
 		shmem->slot[ctr].value = batch->setup[ctr].value;
-	}
 
 	err = riscv_pmu_sbi_batch_apply(batch->stop | batch->release, named, batch->start);
 	return unlikely(err) ? batch_fail(pmu, batch, shmem, err) : 0;

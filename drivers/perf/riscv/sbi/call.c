@@ -4,20 +4,18 @@
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
 #include <kunit/static_stub.h>
-#include <linux/bits.h>
-#include <linux/errno.h>
 #include <linux/io.h>
-#include <linux/limits.h>
 #include <linux/math.h>
-#include <linux/percpu.h>
 #include <linux/slab.h>
-#include <linux/wordpart.h>
 
 #include <asm/sbi_pmu_batch.h>
 
 #include "../fault.h"
 #include "../print.h"
 #include "call.h"
+
+/* The SBI implementation ID of KVM (SBI 3.0, 4.9) */
+#define SBI_CALL_IMP_ID_KVM	3
 
 /* Index of a function of the batch extension in riscv_pmu_sbi_counts. */
 #define SBI_CALL_BATCH(fid)	(SBI_CALL_NR_PMU_FIDS + (fid))
@@ -53,14 +51,11 @@ unsigned long riscv_pmu_sbi_ecall_count(unsigned int cpu, unsigned int fid)
 	return per_cpu(riscv_pmu_sbi_counts, cpu)[fid];
 }
 
-/*
- * Reports an error that the SBI does not provide for. Without the message, its consequences
- * could not be distinguished from a bug of the driver.
- */
-static noinline void call_complain(unsigned int fid, const struct sbiret *ret)
+/* Reports an error that the SBI does not provide for, whose consequences look like our own bugs. */
+static noinline void call_complain(unsigned int fid, long error)
 {
 	riscv_pmu_warn_once("a firmware call failed (%s, error %ld): events may be missing or stop counting; newer firmware may fix this\n",
-			    riscv_pmu_sbi_ecall_name(fid), ret->error);
+			    riscv_pmu_sbi_ecall_name(fid), error);
 }
 
 /* The upper half of an argument, which takes two registers on RV32 only */
@@ -81,10 +76,7 @@ static int call_errno(struct sbiret ret)
 	return ret.error ? sbi_err_map_linux_errno(ret.error) ?: -EIO : 0;
 }
 
-/*
- * An ecall of the PMU extension; the last argument takes two registers on RV32. The KUnit tests
- * replace this function by simulated firmware.
- */
+/* An ecall of the PMU extension; @arg takes two registers on RV32. KUnit replaces this function. */
 struct sbiret riscv_pmu_sbi_pmu(unsigned long fid, unsigned long a0, unsigned long a1,
 				unsigned long a2, unsigned long a3, u64 arg)
 {
@@ -100,7 +92,7 @@ struct sbiret riscv_pmu_sbi_pmu(unsigned long fid, unsigned long a0, unsigned lo
 		ret = sbi_ecall(SBI_EXT_PMU, fid, a0, a1, a2, a3, (unsigned long)arg,
 				call_high(arg));
 	if (unlikely(ret.error == SBI_ERR_FAILURE))
-		call_complain(fid, &ret);
+		call_complain(fid, ret.error);
 
 	return ret;
 }
@@ -170,19 +162,17 @@ int riscv_pmu_sbi_cfg_match(u64 ctrs, unsigned long flags, u32 event_idx, u64 ev
 }
 
 /*
- * Whether any counter can count an event; a negative errno if the call fails. EVENT_GET_INFO (SBI
- * 3.0, 11.13) does not return which counters can. OpenSBI 1.6 to 1.9 reports every firmware event
- * as not supported.
+ * Whether any counter can count an event, not which (EVENT_GET_INFO: SBI 3.0, 11.13); a negative
+ * errno if the call fails. OpenSBI 1.6 to 1.9 reports every firmware event as not supported.
  */
 int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data)
 {
 	/* Must be 16-byte aligned, which kmalloc() guarantees for this size. */
-	struct riscv_pmu_sbi_event_info *info __free(kfree) = NULL;
+	struct riscv_pmu_sbi_event_info *info __free(kfree) =
+		riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*info), GFP_KERNEL);
 	struct sbiret ret;
 	phys_addr_t addr;
 
-	if (!riscv_pmu_should_fail())
-		info = kzalloc(sizeof(*info), GFP_KERNEL);
 	if (!info)
 		return -ENOMEM;
 
@@ -193,7 +183,7 @@ int riscv_pmu_sbi_event_is_supported(u32 event_idx, u64 event_data)
 	if (ret.error)
 		return call_errno(ret);
 
-	return !!(READ_ONCE(info->output) & SBI_CALL_EVENT_INFO_SUPPORTED);
+	return READ_ONCE(info->output) & BIT(0);
 }
 
 /* Makes one call for each word of the mask that is not 0; ignores the error @harmless. */
@@ -217,13 +207,10 @@ int riscv_pmu_sbi_start(u64 ctrs)
 	return call_by_mask(SBI_EXT_PMU_COUNTER_START, ctrs, 0, SBI_ERR_ALREADY_STARTED);
 }
 
-/*
- * Starts one stopped counter from a given value. It is an error if the counter is running, because
- * the firmware then does not write the value.
- */
+/* Starts one stopped counter from a value. If it is running, the firmware fails and writes none. */
 int riscv_pmu_sbi_start_at(unsigned int ctr, u64 value)
 {
-	unsigned int base = round_down(ctr, SBI_CALL_CTRS_PER_MASK);
+	unsigned int base = round_down(ctr, BITS_PER_LONG);
 
 	/* The value begins in a3, while the event data of CFG_MATCH begins in a4. */
 	return call_errno(riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_START, base, BIT(ctr - base),
@@ -237,10 +224,7 @@ int riscv_pmu_sbi_stop(u64 ctrs, unsigned long flags)
 	return call_by_mask(SBI_EXT_PMU_COUNTER_STOP, ctrs, flags, SBI_ERR_ALREADY_STOPPED);
 }
 
-/*
- * Starts stopped counters of one word of the mask from the values in the snapshot page. It is an
- * error if one of them is running, because the firmware then does not write its value.
- */
+/* As riscv_pmu_sbi_start_at(), for counters of one word; the snapshot page has the values. */
 int riscv_pmu_sbi_start_snapshot(unsigned long base, unsigned long mask)
 {
 	return call_errno(riscv_pmu_sbi_pmu(SBI_EXT_PMU_COUNTER_START, base, mask,
@@ -254,7 +238,7 @@ int riscv_pmu_sbi_snapshot_set_shmem(phys_addr_t page)
 					    call_page_high(page), 0, 0, 0));
 }
 
-/* An ecall of the batch extension. The KUnit tests replace this function, too. */
+/* An ecall of the batch extension. KUnit replaces this function, too. */
 struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned long a1,
 				  unsigned long a2, unsigned long a3, unsigned long a4,
 				  unsigned long a5)
@@ -269,7 +253,7 @@ struct sbiret riscv_pmu_sbi_batch(unsigned long fid, unsigned long a0, unsigned 
 	else
 		ret = sbi_ecall(SBI_EXT_PMU_BATCH, fid, a0, a1, a2, a3, a4, a5);
 	if (unlikely(ret.error == SBI_ERR_DENIED))
-		call_complain(SBI_CALL_BATCH(fid), &ret);
+		call_complain(SBI_CALL_BATCH(fid), ret.error);
 
 	return ret;
 }
@@ -283,9 +267,9 @@ bool riscv_pmu_sbi_is_kvm(void)
 }
 
 /*
- * Whether the firmware has a supported version of the batch extension. KVM (Linux 6.12) forwards
- * every call of an experimental extension, and the probe for it, to the user-space program that
- * runs the guest. QEMU 10.0 does not support that, and terminates the guest, so KVM is not asked.
+ * Whether the firmware has a supported version of the batch extension. KVM (Linux 6.12) is not
+ * asked: it forwards calls of experimental extensions, and the probe for them, to the program that
+ * runs the guest, and QEMU 10.0 then terminates the guest.
  */
 bool riscv_pmu_sbi_has_batch(void)
 {
@@ -311,9 +295,9 @@ int riscv_pmu_sbi_batch_set_shmem(phys_addr_t page)
 }
 
 /*
- * Stops, programs (as their slots in the page describe) and starts counters. -EIO: the failed mask
- * in the page has the counters that failed; -EINVAL: the firmware did nothing, or could not access
- * the page, and the counters are stopped.
+ * Stops, programs (as their slots in the page describe) and starts counters. -EIO: the page has a
+ * mask of those that failed; -EINVAL: the firmware did nothing, or could not access the page, and
+ * the counters are stopped.
  */
 int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start)
 {
@@ -322,10 +306,8 @@ int riscv_pmu_sbi_batch_apply(u64 stop, u64 program, u64 start)
 	if (IS_ENABLED(CONFIG_64BIT))
 		ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_APPLY, stop, program, start, 0, 0, 0);
 	else
-		ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_APPLY,
-					  lower_32_bits(stop), upper_32_bits(stop),
-					  lower_32_bits(program), upper_32_bits(program),
-					  lower_32_bits(start), upper_32_bits(start));
+		ret = riscv_pmu_sbi_batch(SBI_PMU_BATCH_APPLY, stop, stop >> 32, program,
+					  program >> 32, start, start >> 32);
 	if (likely(!ret.error))
 		return 0;
 
@@ -342,8 +324,8 @@ int riscv_pmu_sbi_batch_resolve(u32 event_idx, u64 event_data)
 }
 
 /*
- * Adds the events in some of the page's slots to the firmware's map. -EIO: the failed mask in the
- * page has the slots that the firmware refuses; -ENODEV: it takes no events.
+ * Adds the events in some of the page's slots to the firmware's map. -EIO: the page has a mask of
+ * those that the firmware refuses; -ENODEV: it takes no events.
  */
 int riscv_pmu_sbi_batch_map_events(u64 slots)
 {

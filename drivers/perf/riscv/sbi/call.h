@@ -3,11 +3,7 @@
 #ifndef _RISCV_PMU_SBI_CALL_H
 #define _RISCV_PMU_SBI_CALL_H
 
-#include <linux/bits.h>
-#include <linux/kconfig.h>
-#include <linux/limits.h>
 #include <linux/types.h>
-#include <linux/wordpart.h>
 
 #include <asm/sbi.h>
 
@@ -21,18 +17,9 @@ struct riscv_pmu_sbi_ctr_info {
 /* An entry of EVENT_GET_INFO's list (SBI 3.0, 11.13) */
 struct riscv_pmu_sbi_event_info {
 	u32	event_idx;
-	u32	output;
+	u32	output;		/* bit 0: a counter can count the event */
 	u64	event_data;
 };
-
-/* In @output: a counter can count the event. */
-#define SBI_CALL_EVENT_INFO_SUPPORTED	BIT(0)
-
-/* The SBI implementation ID of KVM (SBI 3.0, 4.9) */
-#define SBI_CALL_IMP_ID_KVM	3
-
-/* Number of counters in the mask of one call. The driver's bases are multiples of it. */
-#define SBI_CALL_CTRS_PER_MASK	BITS_PER_LONG
 
 /* Iterates over the words of a mask of counters that are not 0: a call has room for one of them. */
 #define sbi_call_for_each_word(base, mask, ctrs)				\

@@ -6,11 +6,7 @@
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
-#include <linux/cleanup.h>
-#include <linux/errno.h>
-#include <linux/irqflags.h>
 #include <linux/nospec.h>
-#include <linux/percpu.h>
 
 #include "../nmi/block.h"
 #include "../print.h"
@@ -89,8 +85,8 @@ static int sbi_try(struct sbi_known *event, u64 ctrs)
 /*
  * The firmware chooses one of the given counters, so this takes one call for each counter that can
  * hold the event, and one more for all others. Counters that hold a config stay unknown. Returns
- * false if the firmware failed with an error other than SBI_ERR_NOT_SUPPORTED: the result is then
- * not cached.
+ * false if the firmware failed with another error than SBI_ERR_NOT_SUPPORTED: the result is not
+ * cached.
  */
 static bool sbi_try_all(struct sbi_known *event, u64 ctrs)
 {
@@ -143,21 +139,13 @@ static u32 sbi_std_index(u32 event_idx)
 /* Counters to try for an event that is not a standard event; 0: there is no such event. */
 static u64 sbi_candidates(const struct riscv_pmu *pmu, u32 event_idx)
 {
-	switch (riscv_pmu_event_type(event_idx)) {
-	case RISCV_PMU_EVENT_TYPE_HW:
-	case RISCV_PMU_EVENT_TYPE_CACHE:
-		return 0;
-	case RISCV_PMU_EVENT_TYPE_FW:
-		return pmu->fw_ctrs;
-	default:
+	if (riscv_pmu_event_is_raw(event_idx))
 		return pmu->ctrs & ~pmu->fw_ctrs & ~pmu->fixed_ctrs;
-	}
+
+	return riscv_pmu_event_type(event_idx) == RISCV_PMU_EVENT_TYPE_FW ? pmu->fw_ctrs : 0;
 }
 
-/*
- * The counters that can hold a config's event. Untried ones are included; add() goes on elsewhere
- * if one refuses.
- */
+/* As &riscv_pmu_ops.event_ctrs. If an untried counter refuses the event, add() tries others. */
 u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	u64 ctrs = sbi_candidates(pmu, cfg->event_idx);
@@ -175,7 +163,7 @@ u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_confi
 	return ctrs & ~event.unable;
 }
 
-/* The counters for which it is unknown whether they can hold a config's event */
+/* As &riscv_pmu_ops.untried_ctrs */
 u64 riscv_pmu_sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
 {
 	struct sbi_known event;
@@ -187,10 +175,7 @@ u64 riscv_pmu_sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_con
 	return sbi_candidates(pmu, cfg->event_idx) & ~(event.able | event.unable);
 }
 
-/*
- * On any machine some counter can hold cycles. If the firmware reports none, its answers about
- * other events are not used either.
- */
+/* Some counter can hold cycles. If the firmware reports none, its other answers are not used. */
 static void sbi_find_resolver(struct riscv_pmu_sbi *sbi)
 {
 	u64 ctrs;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Counters that the firmware counts in software (SBI 3.0, 11.2.5), read by a call. */
 
-#include <linux/bits.h>
-#include <linux/kconfig.h>
-
 #include "call.h"
 #include "sbi.h"
 

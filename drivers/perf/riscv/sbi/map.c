@@ -6,38 +6,24 @@
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
-#include <linux/bitops.h>
-#include <linux/cpumask.h>
-#include <linux/printk.h>
-
-#include "../backend.h"
-#include "../event.h"
 #include "../platform/platform.h"
 #include "method.h"
 #include "sbi.h"
 
 /*
- * Raw events are asked about by one of their selectors. It has a bit that is not in the mask, if
- * there is one: with the selector 0, no firmware would have an event.
- */
-static u64 map_event_data(const struct riscv_pmu_selector *entry)
-{
-	if (entry->event_idx != RISCV_PMU_EVENT_RAW)
-		return 0;
-
-	return entry->selector | (~entry->mask & -~entry->mask);
-}
-
-/*
  * Whether the firmware has no map for an event. Without filters it may use the fixed counters for
- * their events even if it has one. If it does not answer, it is not asked for more.
+ * their events even if it has one. If it does not answer, it is not asked for more. Raw events are
+ * asked about by one of their selectors. It has a bit that is not in the mask, if there is one:
+ * with the selector 0, no firmware would have an event.
  */
 static bool map_is_missing(const struct riscv_pmu *pmu, const struct riscv_pmu_selector *entry,
 			   u64 hpm_ctrs)
 {
-	u64 ctrs;
+	u64 ctrs, event_data = 0;
 
-	if (to_sbi(pmu)->method->event_ctrs(entry->event_idx, map_event_data(entry), &ctrs))
+	if (entry->event_idx == RISCV_PMU_EVENT_RAW)
+		event_data = entry->selector | (~entry->mask & -~entry->mask);
+	if (to_sbi(pmu)->method->event_ctrs(entry->event_idx, event_data, &ctrs))
 		return false;
 
 	return !(ctrs & hpm_ctrs) && (!ctrs || pmu->has_filters);

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SBI method "plain": it applies a batch by the calls that every firmware supports. Counters
- * are stopped by mask and configured one by one. They are started by mask, or one by one if they
- * start from a value.
+ * The SBI method "plain": a batch is applied by calls that every firmware supports. Counters are
+ * stopped by mask, configured one by one, and started by mask, or one by one if from a value.
  */
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
-#include <linux/bits.h>
-#include <linux/errno.h>
-#include <linux/percpu.h>
-
-#include "../backend.h"
 #include "../csr.h"
 #include "../print.h"
 #include "call.h"
@@ -68,10 +62,7 @@ static int sbi_start_mask(struct riscv_pmu_batch *batch, u64 ctrs)
 	return err;
 }
 
-/*
- * A counter that the firmware does not stop keeps counting. Counts stay correct, because they
- * are updated from the values that are read.
- */
+/* A counter that is not stopped keeps counting. Counts stay right: they come from values read. */
 static void sbi_stop(u64 ctrs, unsigned long flags)
 {
 	int err = riscv_pmu_sbi_stop(ctrs, flags);
@@ -81,9 +72,8 @@ static void sbi_stop(u64 ctrs, unsigned long flags)
 }
 
 /*
- * Stops counters that keep their config. The interrupt was acknowledged when its handler began, but
- * a level may have set it again until the counter stopped. While it is pending, OpenSBI's START
- * does not clear the overflow flag.
+ * Stops counters that keep their config. After the interrupt's handler acknowledged it, a level may
+ * have set it again, and while it is pending, OpenSBI's START does not clear the overflow flag.
  */
 static __always_inline void sbi_pause(const struct riscv_pmu *pmu, u64 ctrs)
 {
@@ -105,18 +95,12 @@ static int sbi_start_at(struct riscv_pmu_batch *batch, unsigned int ctr, int err
  */
 noinline int riscv_pmu_sbi_plain_start(struct riscv_pmu_batch *batch, u64 load)
 {
-	u64 others = batch->start & ~batch->load;
 	int err = 0, ret;
 
 	for_each_ctr(ctr, load & ~batch->failed)
 		err = sbi_start_at(batch, ctr, err);
-
-	if (others) {
-		ret = sbi_start_mask(batch, others & ~batch->failed);
-		err = err ?: ret;
-	}
-
-	return err;
+	ret = sbi_start_mask(batch, batch->start & ~batch->load & ~batch->failed);
+	return err ?: ret;
 }
 
 /* Applies the stops, releases and configs. Returns the errno of the first that fails, or 0. */
@@ -140,8 +124,7 @@ int riscv_pmu_sbi_plain_prepare(const struct riscv_pmu *pmu, struct riscv_pmu_ba
 	return err;
 }
 
-static noinline int sbi_change_batch(const struct riscv_pmu *pmu,
-				     struct riscv_pmu_batch *batch)
+static noinline int sbi_change_batch(const struct riscv_pmu *pmu, struct riscv_pmu_batch *batch)
 {
 	int err = riscv_pmu_sbi_plain_prepare(pmu, batch);
 	int ret = riscv_pmu_sbi_plain_start(batch, batch->load);

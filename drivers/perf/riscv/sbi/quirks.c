@@ -6,12 +6,6 @@
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
-#include <linux/bitops.h>
-#include <linux/cleanup.h>
-#include <linux/irqflags.h>
-#include <linux/printk.h>
-
-#include "../backend.h"
 #include "../csr.h"
 #include "../print.h"
 #include "call.h"
@@ -64,10 +58,7 @@ static int sbi_count_advances(struct riscv_pmu *pmu, unsigned int ctr)
 	return advances;
 }
 
-/*
- * In how many rounds a fixed counter moves with the given modes inhibited, or a negative
- * errno: a firmware that refuses says nothing about the counter.
- */
+/* The same of a fixed counter with some modes inhibited; or the errno of firmware that refuses */
 static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32 inh)
 {
 	unsigned long flags = riscv_pmu_sbi_inh_to_flags(inh);
@@ -90,10 +81,10 @@ static bool sbi_fixed_filters(struct riscv_pmu *pmu, unsigned int ctr)
 }
 
 /*
- * Smcntrpmf adds filters to cycle and instret. S-mode cannot query whether both the hart and the
- * firmware support it, so it is tested: a counter that advances in every round without filters must
- * not advance in any round with all modes inhibited. If the result is unclear, the counter is not
- * used with filters: it could expose the kernel to users who must not see it.
+ * Smcntrpmf adds filters to cycle and instret. S-mode cannot query whether hart and firmware support
+ * it, so it is tested: a counter that advances in every round without filters must not advance in
+ * any round with all modes inhibited. If the result is unclear, it is not used with filters: it
+ * could expose the kernel to users who must not see it.
  */
 void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu)
 {
@@ -143,10 +134,7 @@ static bool sbi_fixed_interrupts(struct riscv_pmu *pmu, unsigned int ctr)
 	return does;
 }
 
-/*
- * A slow hart can need too long for a test, so that the counter overflows too early. A hart whose
- * fixed counter does not interrupt never passes.
- */
+/* On a slow hart the counter can overflow too early. One that does not interrupt never passes. */
 #define SBI_NR_TRIES	8
 
 static bool sbi_can_interrupt(struct riscv_pmu *pmu, unsigned int ctr)
@@ -217,10 +205,7 @@ void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu)
 	}
 }
 
-/*
- * Whether a fixed counter of this hart does what the probe has found on another hart. A filter that
- * this hart does not have would expose the kernel to users who must not see it.
- */
+/* Whether a fixed counter of this hart does what the probe has found on another hart */
 static bool sbi_fixed_is_equal(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	u64 bit = BIT_ULL(ctr);
@@ -293,17 +278,17 @@ static u64 sbi_pick_home(u64 ctrs, unsigned int nr)
  */
 void riscv_pmu_sbi_find_quirks(struct riscv_pmu *pmu)
 {
-	struct riscv_pmu_sbi *sbi = to_sbi(pmu);
+	u64 *std_ctrs = to_sbi(pmu)->std_ctrs;
 	unsigned int nr = 0;
 
 	if (!sbi_has_duplicate_quirk(pmu))
 		return;
 
 	for (u32 i = 0; i < SBI_NR_HW + SBI_NR_CACHE; i++) {
-		u64 ctrs = sbi->std_ctrs[i] & ~pmu->fixed_ctrs;
+		u64 ctrs = std_ctrs[i] & ~pmu->fixed_ctrs;
 
-		sbi->std_ctrs[i] &= pmu->fixed_ctrs;
+		std_ctrs[i] &= pmu->fixed_ctrs;
 		if (ctrs)
-			sbi->std_ctrs[i] |= sbi_pick_home(ctrs, nr++);
+			std_ctrs[i] |= sbi_pick_home(ctrs, nr++);
 	}
 }

@@ -3,7 +3,6 @@
 #ifndef _RISCV_PMU_SBI_H
 #define _RISCV_PMU_SBI_H
 
-#include <linux/perf_event.h>
 #include <linux/spinlock.h>
 
 #include "../backend.h"

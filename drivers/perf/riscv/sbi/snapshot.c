@@ -7,12 +7,6 @@
 
 #define pr_fmt(fmt) "riscv_pmu: sbi: " fmt
 
-#include <linux/bits.h>
-#include <linux/errno.h>
-#include <linux/limits.h>
-#include <linux/percpu.h>
-
-#include "../backend.h"
 #include "../fault.h"
 #include "../print.h"
 #include "call.h"
@@ -100,11 +94,7 @@ static noinline int snapshot_apply_load(struct riscv_pmu *pmu, struct riscv_pmu_
 	err = riscv_pmu_sbi_plain_prepare(pmu, batch);
 	ctrs = batch->load & ~batch->failed;
 	ret = snapshot_start(shmem, batch, ctrs);
-	if (unlikely(ret))
-		ret = snapshot_fail(batch, ctrs, ret);
-	else
-		ret = riscv_pmu_sbi_plain_start(batch, 0);
-
+	ret = unlikely(ret) ? snapshot_fail(batch, ctrs, ret) : riscv_pmu_sbi_plain_start(batch, 0);
 	return err ?: ret;
 }
 

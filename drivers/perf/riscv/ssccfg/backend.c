@@ -4,12 +4,6 @@
  * Firmware counters and the selectors of events still come from the SBI PMU extension, if any.
  */
 
-#include <linux/bits.h>
-#include <linux/errno.h>
-#include <linux/irqflags.h>
-#include <linux/percpu.h>
-
-#include "../backend.h"
 #include "../csr.h"
 #include "../event.h"
 #include "../nmi/block.h"

@@ -2,8 +2,6 @@
 /* The CSRs of delegated counters: scountinhibit, and siselect with sireg to sireg5. */
 
 #include <kunit/static_stub.h>
-#include <linux/bits.h>
-#include <linux/wordpart.h>
 
 #include <asm/csr.h>
 #include <asm/pmu_csr.h>

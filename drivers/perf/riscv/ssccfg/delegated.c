@@ -6,16 +6,7 @@
 
 #define pr_fmt(fmt) "riscv_pmu: ssccfg: " fmt
 
-#include <linux/bits.h>
-#include <linux/cpumask.h>
-#include <linux/errno.h>
-#include <linux/irqflags.h>
-#include <linux/kconfig.h>
-#include <linux/percpu.h>
-#include <linux/printk.h>
 #include <linux/smp.h>
-#include <linux/string.h>
-#include <linux/wordpart.h>
 
 #include "../csr.h"
 #include "../platform/platform.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Firmware counters beside delegated ones: the SBI backend has them. */
 
-#include <linux/irqflags.h>
-#include <linux/percpu.h>
-
 #include "../nmi/block.h"
 #include "../sbi/method.h"
 #include "ssccfg.h"

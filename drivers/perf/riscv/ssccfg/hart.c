@@ -4,8 +4,6 @@
  * firmware is asked once to configure it without M-mode, because only M-mode can set that filter.
  */
 
-#include <linux/percpu.h>
-
 #include "../csr.h"
 #include "../event.h"
 #include "../sbi/call.h"

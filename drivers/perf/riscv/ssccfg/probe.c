@@ -3,14 +3,7 @@
 
 #define pr_fmt(fmt) "riscv_pmu: ssccfg: " fmt
 
-#include <linux/cleanup.h>
-#include <linux/cpumask.h>
-#include <linux/errno.h>
-#include <linux/irqflags.h>
-#include <linux/kconfig.h>
-#include <linux/printk.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "../csr.h"
 #include "../event.h"
@@ -186,15 +179,12 @@ static void ssccfg_find_events(const struct riscv_pmu *pmu)
 /* Whether a running counter moves between two reads. */
 static bool ssccfg_moves(const struct riscv_pmu *pmu, unsigned int ctr)
 {
-	unsigned long select;
-	u64 before;
-	bool moves;
+	unsigned int hpm = riscv_pmu_ctr_to_hpm(pmu, ctr);
+	unsigned long select = riscv_pmu_csr_select(PMU_ISELECT_CTR + hpm);
+	u64 before = riscv_pmu_csr_read_value();
+	bool moves = riscv_pmu_csr_read_value() != before;
 
-	select = riscv_pmu_csr_select(PMU_ISELECT_CTR + riscv_pmu_ctr_to_hpm(pmu, ctr));
-	before = riscv_pmu_csr_read_value();
-	moves = riscv_pmu_csr_read_value() != before;
 	riscv_pmu_csr_select(select);
-
 	return moves;
 }
 
@@ -210,7 +200,6 @@ static bool ssccfg_advances(unsigned int hpm, u64 event)
 	riscv_pmu_csr_inhibit(BIT(hpm));
 	advances = riscv_pmu_csr_read_value();
 	riscv_pmu_csr_write_event(0);
-
 	return advances;
 }
 
@@ -330,17 +319,11 @@ static void ssccfg_find_quirks(struct riscv_pmu *pmu)
 /* Starts this hart, and returns its counters that exclude M-mode. */
 static u64 ssccfg_start_without_m(struct riscv_pmu *pmu)
 {
-	u64 claimed = riscv_pmu_ssccfg_start(pmu);
+	u64 claimed;
 
-	return to_ssccfg(pmu)->sbi_hw_ctrs ? claimed : ssccfg_try_m_filter(pmu);
-}
-
-static void ssccfg_find_m_filter(struct riscv_pmu *pmu)
-{
 	guard(irqsave)();
-	for_each_ctr(ctr, ssccfg_start_without_m(pmu)) {
-		pmu->ctr[ctr].inh |= pmu->ctr[ctr].inh ? RISCV_PMU_INH_M : 0;
-	}
+	claimed = riscv_pmu_ssccfg_start(pmu);
+	return to_ssccfg(pmu)->sbi_hw_ctrs ? claimed : ssccfg_try_m_filter(pmu);
 }
 
 static int ssccfg_find_all(struct riscv_pmu *pmu)
@@ -357,11 +340,11 @@ static int ssccfg_find_all(struct riscv_pmu *pmu)
 	ssccfg->sbi_hw_ctrs = ssccfg_hw_ctrs(sbi) & ~sbi->free_running_ctrs;
 	/* From now on the SBI PMU handles firmware counters only. */
 	sbi->ctrs &= sbi->fw_ctrs;
-	ssccfg_find_m_filter(pmu);
+	for_each_ctr(ctr, ssccfg_start_without_m(pmu))
+		pmu->ctr[ctr].inh |= pmu->ctr[ctr].inh ? RISCV_PMU_INH_M : 0;
 	ssccfg_find_quirks(pmu);
 	/* Again, because a quirk changes which counters are claimed. */
-	scoped_guard(irqsave)
-		ssccfg->without_m = ssccfg_start_without_m(pmu);
+	ssccfg->without_m = ssccfg_start_without_m(pmu);
 	riscv_pmu_ssccfg_fw_add(pmu);
 	memcpy(pmu->firmware, sbi->firmware, sizeof(pmu->firmware));
 	return 0;

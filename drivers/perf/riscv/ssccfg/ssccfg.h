@@ -4,8 +4,6 @@
 #define _RISCV_PMU_SSCCFG_H
 
 #include <linux/bitfield.h>
-#include <linux/bits.h>
-#include <linux/percpu.h>
 
 #include <asm/pmu_csr.h>
 

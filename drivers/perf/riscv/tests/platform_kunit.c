@@ -324,7 +324,7 @@ static void vendors_interrupt_is_used_without_sscofpmf(struct kunit *test)
 	pmu = &fake->pmu;
 	pmu->platform = &riscv_pmu_thead_c908;
 	pmu->hwirq = 0;
-	kunit_activate_static_stub(test, riscv_pmu_csr_has_ovf, fake_has_ovf);
+	kunit_activate_static_stub(test, riscv_pmu_platform_has_ovf, fake_has_ovf);
 	riscv_pmu_platform_init_irq(pmu);
 	KUNIT_EXPECT_EQ(test, pmu->hwirq, has_sscofpmf ? RV_IRQ_PMU : PMU_IRQ_THEAD);
 	KUNIT_EXPECT_EQ(test, pmu->ovf_csr,
@@ -353,14 +353,14 @@ static void a_hart_that_differs_is_found(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, fake);
 	fake->pmu.platform = &riscv_pmu_spacemit_x60;
 	fake->pmu.ovf_csr = CSR_SCOUNTOVF;
-	kunit_activate_static_stub(test, riscv_pmu_csr_has_ovf, fake_has_ovf);
+	kunit_activate_static_stub(test, riscv_pmu_platform_has_ovf, fake_has_ovf);
 	use_fake_harts(test, &x60, NULL);
 	KUNIT_EXPECT_NULL(test, check_hart(&fake->pmu));
 	use_fake_harts(test, &u74, NULL);
 	KUNIT_EXPECT_NOT_NULL(test, check_hart(&fake->pmu));
 	fake->pmu.platform = NULL;
 	KUNIT_EXPECT_NULL(test, check_hart(&fake->pmu));
-	kunit_activate_static_stub(test, riscv_pmu_csr_has_ovf, fake_has_no_ovf);
+	kunit_activate_static_stub(test, riscv_pmu_platform_has_ovf, fake_has_no_ovf);
 	KUNIT_EXPECT_NOT_NULL(test, check_hart(&fake->pmu));
 }
 
