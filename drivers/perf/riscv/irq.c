@@ -209,7 +209,7 @@ static irqreturn_t irq_handler(int irq, void *dev)
 	return IRQ_HANDLED;
 }
 
-/* For a hart that comes up. update_mask_irq() keeps its bit in sie clear until an event needs it. */
+/* For a hart that comes up. update_mask_irq() sets its bit in sie when an event needs it. */
 void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	hart->irq.masked = true;

@@ -49,13 +49,13 @@ TEST(caps_backend_is_a_known_name)
 /* The expected value follows from the extensions in /proc/cpuinfo and the module's parameter. */
 TEST(caps_sampling_is_right_for_the_hart_and_the_parameter)
 {
-	char text[PMU_TEXT], polled[PMU_TEXT];
-
+	char text[PMU_TEXT];
 	/* Without CONFIG_RISCV_PMU_POLL there is no parameter, and nothing is polled. */
-	if (!pmu_read_line("/sys/module/riscv_pmu/parameters/polled_sampling", polled))
-		strcpy(polled, "N");
+	bool polls = pmu_read_line("/sys/module/riscv_pmu/parameters/polled_sampling", text) &&
+		     !strcmp(text, "Y");
+
 	EXPECT_STREQ(!pmu_hart_has("sscofpmf") || pmu_is_legacy() ?
-		     !strcmp(polled, "Y") ? "polled" : "none" :
+		     polls ? "polled" : "none" :
 		     pmu_samples_by_nmi() ? "nmi" : "interrupt",
 		     pmu_sysfs("caps/sampling", text));
 }
