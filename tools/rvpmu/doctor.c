@@ -339,7 +339,7 @@ static void check_sampling(struct patient *patient)
 		     "");
 	} else {
 		find(patient, "sampling", FINDING_MISSING, strerror(-err),
-		     patient->ours ? "riscv_pmu.polled_sampling=1" :
+		     patient->ours ? "riscv_pmu.polled_sampling=1 and CONFIG_RISCV_PMU_POLL" :
 				     "perf record -e cpu-clock; or riscv-pmu, which samples by a timer");
 	}
 }

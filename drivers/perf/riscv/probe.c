@@ -35,14 +35,26 @@ static bool stop_unused_param;
 module_param_named(stop_unused, stop_unused_param, bool, 0444);
 MODULE_PARM_DESC(stop_unused, "stop counters as soon as no event uses them: 1 or 0 (default)");
 
-/* Takes the ops that @ops does not have from @below: both are tables of pointers. */
+/* Takes the ops that @ops does not have from @below. */
 static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
 {
-	void *const *from = (void *const *)below;
-	void **to = (void **)ops;
-
-	for (unsigned int i = 0; i < sizeof(*ops) / sizeof(*to); i++)
-		to[i] = to[i] ?: from[i];
+	ops->name = ops->name ?: below->name;
+	ops->event_init = ops->event_init ?: below->event_init;
+	ops->add = ops->add ?: below->add;
+	ops->del = ops->del ?: below->del;
+	ops->start = ops->start ?: below->start;
+	ops->stop = ops->stop ?: below->stop;
+	ops->read = ops->read ?: below->read;
+	ops->probe = ops->probe ?: below->probe;
+	ops->event_ctrs = ops->event_ctrs ?: below->event_ctrs;
+	ops->untried_ctrs = ops->untried_ctrs ?: below->untried_ctrs;
+	ops->check_hart = ops->check_hart ?: below->check_hart;
+	ops->hart_start = ops->hart_start ?: below->hart_start;
+	ops->hart_stop = ops->hart_stop ?: below->hart_stop;
+	ops->apply = ops->apply ?: below->apply;
+	ops->reload = ops->reload ?: below->reload;
+	ops->read_ctr = ops->read_ctr ?: below->read_ctr;
+	ops->overflowed = ops->overflowed ?: below->overflowed;
 }
 
 /* Probes on a hart of the PMU. Its ops are the backend's, which a vendor's may replace. */
@@ -216,7 +228,8 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 	else
 		pr_info("filters %s; %s: %s\n", inh ? "user and kernel" : "none",
 			pmu->polled_sampling ? "sampling by a timer, up to 4 ms late" :
-					       "no sampling (polled_sampling=0)",
+			IS_ENABLED(CONFIG_RISCV_PMU_POLL) ? "no sampling (polled_sampling=0)" :
+			"no sampling (CONFIG_RISCV_PMU_POLL is off)",
 			pmu->no_irq_why);
 	for (unsigned int i = 0; platform && pmu->raw_bits && i < platform->nr_substitutes; i++)
 		pr_info("event_idx 0x%x in one mode: raw event 0x%llx counts user mode, 0x%llx the kernel\n",
