@@ -3,6 +3,7 @@
 #ifndef _RISCV_PMU_COMPAT_H
 #define _RISCV_PMU_COMPAT_H
 
+#include <linux/perf_event.h>
 #include <linux/version.h>
 
 #if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE

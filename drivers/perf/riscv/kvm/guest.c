@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Functions that KVM calls before and after each run of a guest. */
 
+#include <linux/export.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/sched.h>
 
