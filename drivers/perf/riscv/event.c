@@ -221,7 +221,20 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 /* Vendors' event lists (perf's JSON files) select the counters by config2, but no firmware's. */
 static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 {
-	return hpms ? riscv_pmu_hpms_to_ctrs(pmu, ctrs & ~pmu->fw_ctrs, hpms) : ctrs;
+	u64 able = 0;
+
+	if (!hpms)
+		return ctrs;
+
+	for_each_ctr(ctr, ctrs) {
+		unsigned int hpm = riscv_pmu_ctr_to_hpm(pmu, ctr);
+
+		/* A counter without a CSR has none of these numbers. */
+		if (hpm < 32 && hpms & BIT(hpm))
+			able |= BIT_ULL(ctr);
+	}
+
+	return able;
 }
 
 /**

@@ -183,6 +183,7 @@ static const struct refuse_row refuse_rows[] = {
 	{ "std code 0xffff", PERF_TYPE_RAW, CLASS_STD | 0xffff, 48, -EINVAL },
 	{ "std cache 7", PERF_TYPE_RAW, CLASS_STD | 0x10038, 48, -EINVAL },
 	{ "std cache op 3", PERF_TYPE_RAW, CLASS_STD | 0x10006, 48, -EINVAL },
+	{ "std cache 0x100", PERF_TYPE_RAW, CLASS_STD | 0x10800, 48, -EINVAL },
 	{ "std cache 0x1fff", PERF_TYPE_RAW, CLASS_STD | 0x1fff8, 48, -EINVAL },
 	{ "std of type raw", PERF_TYPE_RAW, CLASS_STD | 0x20000, 48, -EINVAL },
 	{ "std of type raw v2", PERF_TYPE_RAW, CLASS_STD | 0x30000, 48, -EINVAL },
@@ -443,6 +444,22 @@ static void platform_firmware_event_can_not_be_filtered(struct kunit *test)
 }
 #endif
 
+/* config2 has the numbers by which the CSRs know counters. Some counters have no CSR. */
+static void config2_selects_counters_by_their_csrs(struct kunit *test)
+{
+	struct perf_event_attr attr = { RAW(7), .config2 = BIT(9) };
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_request req[2];
+
+	fake->pmu.ctr[3].csr = CSR_CYCLE + 9;
+	fake->pmu.ctr[4].csr = 0;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_EQ(test, req->ctrs, BIT_ULL(3));
+
+	attr.config2 = BIT(4);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), -EINVAL);
+}
+
 /* The backend may return counters that are not in &riscv_pmu.ctrs; they are ignored. */
 static void resolve_ignores_unknown_counters_of_the_backend(struct kunit *test)
 {
@@ -517,6 +534,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(sampling_uses_the_same_counters_as_counting),
 	KUNIT_CASE(only_counters_with_the_filters_remain),
 	KUNIT_CASE_PARAM(resolve_checks_all_attributes, attr_gen_params),
+	KUNIT_CASE(config2_selects_counters_by_their_csrs),
 	KUNIT_CASE(resolve_ignores_unknown_counters_of_the_backend),
 	KUNIT_CASE(sampling_prefers_counters_that_interrupt),
 	KUNIT_CASE(sampling_uses_a_fixed_counter_that_interrupts),

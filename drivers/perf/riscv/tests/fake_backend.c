@@ -381,7 +381,6 @@ static int fake_probe(struct riscv_pmu *pmu)
 	pmu->fw_ctrs = FAKE_FW;
 	pmu->direct_ctrs = FAKE_CTRS & ~FAKE_FW;
 	pmu->irq_ctrs = FAKE_CONFIG;
-	pmu->is_identity = true;
 	pmu->raw_bits = 48;
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++) {
 		pmu->ctr[ctr].width = 64;
