@@ -202,8 +202,8 @@ static u64 apply_commit(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		hart->counter[ctr].raw = riscv_pmu_counter_read(pmu, ctr);
 	for_each_ctr(ctr, batch->program)
 		hart->counter[ctr].cfg = batch->setup[ctr].cfg;
-	hart->hw.holds |= batch->program;
-	hart->hw.running |= batch->start;
+	hart->hw.holds |= batch->program & ~batch->failed;
+	hart->hw.running |= batch->start & ~batch->failed;
 	hart->stats.configs += hweight64(batch->program);
 	failed = riscv_pmu_batch_end(hart);
 	if (failed)

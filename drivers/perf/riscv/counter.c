@@ -123,7 +123,10 @@ void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 {
 	u64 unread = ctrs & ~hart->latched;
 
-	if (unread)
+	if (!ctrs)
+		return;
+
+	if (likely(unread))
 		riscv_pmu_counter_update(pmu, &hart->counter[__ffs64(unread)], __ffs64(unread));
 	if (unread & (unread - 1))
 		riscv_pmu_hart_update_counts(pmu, hart, unread & (unread - 1));
