@@ -175,12 +175,13 @@ static int fw_event_init(struct perf_event *event)
 
 static int __init fw_register(struct riscv_pmu *core, unsigned int type)
 {
-	static const char *const names[RISCV_PMU_MAX_CPU_TYPES] = {
+	static const char *const names[] = {
 		"sbi_fw", "sbi_fw_type1", "sbi_fw_type2", "sbi_fw_type3",
 	};
 	struct fw_pmu *fw = riscv_pmu_should_fail() ? NULL : kzalloc(sizeof(*fw), GFP_KERNEL);
 	int err;
 
+	static_assert(ARRAY_SIZE(names) == RISCV_PMU_MAX_CPU_TYPES);
 	if (!fw)
 		return -ENOMEM;
 

@@ -330,6 +330,7 @@ static int ssccfg_find_all(struct riscv_pmu *pmu)
 {
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	struct riscv_pmu *sbi = &ssccfg->sbi;
+	bool sbi_works;
 
 	ssccfg_probe_sbi(pmu);
 	ssccfg_find_ctrs(pmu);
@@ -337,9 +338,12 @@ static int ssccfg_find_all(struct riscv_pmu *pmu)
 		return -ENODEV;
 
 	ssccfg_find_events(pmu);
+	sbi_works = sbi->ctrs;
 	ssccfg->sbi_hw_ctrs = ssccfg_hw_ctrs(sbi) & ~sbi->free_running_ctrs;
-	/* From now on the SBI PMU handles firmware counters only. */
+	/* From now on the SBI PMU handles firmware counters only, or nothing. */
 	sbi->ctrs &= sbi->fw_ctrs;
+	if (sbi_works && !sbi->ctrs)
+		sbi->ops.hart_stop(sbi);
 	for_each_ctr(ctr, ssccfg_start_without_m(pmu))
 		pmu->ctr[ctr].inh |= pmu->ctr[ctr].inh ? RISCV_PMU_INH_M : 0;
 	ssccfg_find_quirks(pmu);
