@@ -114,26 +114,24 @@ void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
  * riscv_pmu_hart_pause() - stop the counts now, and the counters no later than in the next apply
  * @pmu:	the PMU
  * @hart:	this hart
- * @ctrs:	counters that run; those that are latched stop at their latched counts
+ * @ctrs:	counters that run
  *
  * The hardware runs on until the apply, because the other members of a group would count the call
  * that stops a counter. The apply writes these counters, so what they count until then is lost.
  */
 void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
-	u64 unread = ctrs & ~hart->latched;
-
 	if (!ctrs)
 		return;
 
-	if (likely(unread))
-		riscv_pmu_counter_update(pmu, &hart->counter[__ffs64(unread)], __ffs64(unread));
-	if (unread & (unread - 1))
-		riscv_pmu_hart_update_counts(pmu, hart, unread & (unread - 1));
 	hart->hw.running &= ~ctrs;
 	hart->hw.loaded &= ~ctrs;
 	hart->batch.stop |= ctrs;
 	hart->changed |= ctrs;
+	/* Last: what comes between this and a latch is counted by the other members of a group. */
+	if (ctrs & (ctrs - 1))
+		riscv_pmu_hart_update_counts(pmu, hart, ctrs & (ctrs - 1));
+	riscv_pmu_counter_update(pmu, &hart->counter[__ffs64(ctrs)], __ffs64(ctrs));
 }
 
 /**

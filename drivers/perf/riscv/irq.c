@@ -106,10 +106,10 @@ static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
 	}
 
 	ev = list_first_entry(&counter->events, struct riscv_pmu_event, node);
-	/* All members of a group are latched together, so that they have counted as long. */
+	riscv_pmu_hart_pause(pmu, hart, ctrs);
+	/* Latched right after it, the other members of its group have counted as long. */
 	if (unlikely(ev->event->group_leader->nr_siblings))
 		riscv_pmu_event_latch(pmu, hart, ev->event);
-	riscv_pmu_hart_pause(pmu, hart, ctrs);
 	irq_handle_paused(pmu, hart, ev, regs);
 }
 
