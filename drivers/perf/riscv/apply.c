@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Applies the difference between what is wanted of the counters of this hart and what they hold. An
- * apply ends in one of three ways: all counters go on, one is written, or all are visited.
- * Interrupts are off.
+ * apply ends in one of three ways: all counters go on (apply_continue()); if not, one is written
+ * (apply_one()); if not, all are visited (apply_all()). Interrupts are off.
  */
 
 #include <linux/errno.h>
@@ -36,7 +36,7 @@ static __always_inline u64 apply_activate(struct riscv_pmu_counter *counter)
 	return left;
 }
 
-/* Starts the pending events of running counters together; those of @unread are read first. */
+/* Reads the counters of @unread, then activates the pending events of @joined. */
 static __always_inline void apply_join(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				       u64 joined, u64 unread)
 {
@@ -49,7 +49,7 @@ static __always_inline void apply_join(struct riscv_pmu *pmu, struct riscv_pmu_h
 /*
  * The value from which a counter overflows after @left events, or sooner: after at most half of its
  * range, so that the count is right even if the interrupt is late; and after at most 2^62, because
- * QEMU 10.0.2 adds what exceeds 2^63 ns since its boot to the next overflow.
+ * QEMU 10.0.2 adds what is later than 2^63 ns after its boot to the time of the next overflow.
  */
 static u64 apply_overflow_value(const struct riscv_pmu_counter *counter, u64 left)
 {
@@ -58,10 +58,11 @@ static u64 apply_overflow_value(const struct riscv_pmu_counter *counter, u64 lef
 
 /*
  * The value from which a counter without an overflow point starts, and whether @raw is close enough
- * to it. A counter that does not interrupt starts at 0. A narrow one starts at half of its range:
- * then its interrupt may be late by the other half. A 64-bit one starts at three quarters. It must
- * not be in the lower half, for which QEMU 10.0.2 computes an overflow in the past, and hangs if
- * there are two of them (-icount).
+ * to it. A counter that does not interrupt starts at 0. (A fixed one is not written, unless user
+ * space may read it.) A narrow one that interrupts starts at half of its range: then its interrupt
+ * may be late by the other half. A 64-bit one starts at three quarters. It must not be in the lower
+ * half, for which QEMU 10.0.2 computes an overflow in the past, and hangs if there are two of them
+ * (-icount). It may be up to 2^61 events beyond its start, others half of their range.
  */
 static bool apply_has_room(const struct riscv_pmu *pmu, unsigned int ctr, u64 raw, u64 *start)
 {
@@ -99,6 +100,7 @@ static void apply_plan_config(struct riscv_pmu_hart *hart, unsigned int ctr)
 	hart->batch.program |= bit;
 	hart->batch.setup[ctr].cfg = hart->wanted.cfg[ctr];
 	hart->hw.loaded &= ~bit;
+	/* The events can return to this counter after the apply. */
 	list_for_each_entry(ev, &hart->counter[ctr].events, node) {
 		if (ev->gen != RISCV_PMU_GEN_NONE)
 			ev->gen = hart->counter[ctr].gen;
@@ -134,11 +136,12 @@ static void apply_plan_free_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *
 
 	if (apply_has_room(pmu, ctr, counter->raw, &start) && loaded)
 		return;
+	/* A fixed counter without interrupt is written only if user space may read it. */
 	if (!(pmu->fixed_ctrs & ~pmu->irq_ctrs & bit) ||
 	    (pmu->loads && riscv_pmu_counter_is_shown(counter)))
 		return apply_plan_load(pmu, hart, ctr, start);
 
-	/* It may run, which refuses a write. One that is programmed is read by apply_commit(). */
+	/* If it is running, it cannot be written. apply_commit() reads one of batch.program. */
 	if (!loaded && !(hart->batch.program & bit))
 		counter->raw = riscv_pmu_counter_read(pmu, ctr);
 	hart->hw.loaded |= bit;
@@ -246,7 +249,7 @@ void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 		riscv_pmu_batch_apply(pmu, hart);
 }
 
-/* Before a guest adds a config, it stops unused counters: the host may not have enough for all. */
+/* A guest stops its unused counters before it programs another: the host may not have enough. */
 static void apply_stop_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	if (unlikely(pmu->in_guest) && ctrs & ~hart->hw.holds)
@@ -299,6 +302,7 @@ int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, un
 	err = pmu->ops.reload(pmu, ctr, hart->batch.setup[ctr].value, &was);
 	hart->hw.running |= bit;
 	counter->count += (was - raw) & counter->mask;
+	/* For the tracepoint only: the counter was restarted already. */
 	hart->batch.stop = bit;
 	hart->batch.start = bit;
 	riscv_pmu_batch_end(hart);
@@ -307,6 +311,7 @@ int riscv_pmu_hart_reload(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, un
 	return err;
 }
 
+/* Whether a pending event of the counter has an overflow point that needs the interrupt */
 static __always_inline bool apply_has_pending_sampler(const struct riscv_pmu_counter *counter)
 {
 	const struct riscv_pmu_event *ev;
@@ -320,9 +325,10 @@ static __always_inline bool apply_has_pending_sampler(const struct riscv_pmu_cou
 }
 
 /*
- * Reads those of @ready whose pending events have an overflow point, and adds them to @timed.
- * Returns those that must be written for it; mostly none, since an event that returns finds its
- * counter as it was. An active event needs no write, and may have overflowed: it keeps its flag.
+ * Updates the counters of @ready that have a pending sampling event, and adds them to @timed.
+ * Returns those that must be written: mostly none, since an event that returns finds its counter as
+ * it was. A counter with only active sampling events is skipped: if it has overflowed, its flag
+ * must stay set for the interrupt.
  */
 static __always_inline u64 apply_find_unsuited(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					       u64 ready, u64 *timed)
@@ -344,6 +350,7 @@ static __always_inline u64 apply_find_unsuited(struct riscv_pmu *pmu, struct ris
 	return unsuited;
 }
 
+/* apply_find_unsuited(), out of line */
 static noinline u64 apply_check_others(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				       u64 ready)
 {
@@ -399,7 +406,8 @@ static noinline u64 apply_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 
 /*
  * The second ending, of most overflows: one counter holds its config, and only has to be written
- * for its next overflow point. It saves 147 of 2 414 instructions (bench: sample/1, delegated).
+ * for its next overflow point. It saves 147 of 2 414 instructions compared with apply_all() (bench:
+ * sample/1, delegated).
  */
 static noinline u64 apply_one(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 unready)
 {
@@ -417,6 +425,7 @@ static noinline u64 apply_one(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		apply_note_sampler(hart, ctr);
 	}
 	left = apply_activate(counter);
+	/* irq.events > 1: another counter may also have a sampling event. */
 	if (unlikely(!left || left == U64_MAX) ||
 	    (joined && hart->irq.events > 1 && apply_check_others(pmu, hart, joined)))
 		return apply_all(pmu, hart, unready);
@@ -436,7 +445,7 @@ static noinline u64 apply_one(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 
 /*
  * The first ending, of most context switches: all counters go on. With eight events it saves 237 of
- * 16 263 instructions (bench: switch/count/8, delegated).
+ * 16 263 instructions compared with apply_all() (bench: switch/count/8, delegated).
  */
 static noinline u64 apply_continue(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ready)
 {

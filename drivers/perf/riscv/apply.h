@@ -16,8 +16,8 @@ void riscv_pmu_hart_release_unused(struct riscv_pmu *pmu, struct riscv_pmu_hart 
 void riscv_pmu_hart_check(const struct riscv_pmu *pmu, const struct riscv_pmu_hart *hart);
 
 /*
- * Running counters that no event uses, without those of the firmware, which cost nothing while they
- * run. Of another hart, the answer may be out of date.
+ * Running counters that no event uses, without firmware counters and free-running counters: these
+ * cost nothing, or cannot be stopped. Of another hart, the answer may be out of date.
  */
 static inline u64 riscv_pmu_hart_unused(const struct riscv_pmu *pmu,
 					const struct riscv_pmu_hart *hart)

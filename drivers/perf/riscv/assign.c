@@ -29,7 +29,8 @@ static bool assign_is_suited(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
  * - those that it prefers, or else those that hold its config;
  * - those without a config; of these, fixed ones first, to keep the programmable ones for events
  *   that need them;
- * - those that are not armed.
+ * - those that are not armed;
+ * - those that hold its config, but are armed and would have to be written for it.
  *
  * A free counter that is armed waits for the overflow point of another task's event. An event that
  * samples takes one with its config only if that need not be written, or if there is no other.
@@ -195,9 +196,9 @@ static int assign_find_own(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /*
- * Merges a counting and a sampling counter of the same config, to free a counter from which
- * a chain of moves leads to one of @may. Without a sampling event no config uses two
- * counters, so the search is skipped then: it would slow down each rotation.
+ * Merges the counter of the counting events and that of the sampling events of one config, to free
+ * a counter from which a chain of moves leads to one of @may. Without a sampling event no config
+ * uses two counters, so the search is skipped then: it would slow down each rotation.
  */
 static bool assign_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 may)
 {
@@ -221,7 +222,8 @@ static bool assign_merge(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64
 
 /*
  * Makes the events of counters search when they are next added. An event that returns to its
- * counter does not check the limit of identical events, so they would keep a further one waiting.
+ * counter does not check the limit of identical events, so without this a further event could wait
+ * forever.
  */
 static void assign_make_search(struct riscv_pmu_hart *hart, u64 ctrs)
 {
@@ -272,7 +274,7 @@ static int assign_place(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /**
- * riscv_pmu_event_assign() - search a counter for an event, and attach it
+ * riscv_pmu_event_assign() - find a counter for an event, and attach it
  * @pmu:	the PMU
  * @hart:	this hart; its other events may be moved to make room
  * @ev:	an event that is not attached, and cannot return to its last counter

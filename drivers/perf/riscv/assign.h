@@ -13,14 +13,16 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 /*
  * At most this many identical events (same config) run on a hart at a time; further ones are
  * multiplexed. They could all share a counter, but there are two reasons for a limit:
- * - LTP's perf_event_open02 and PAPI count counters by opening one event until it is multiplexed.
+ * - LTP's perf_event_open02 and PAPI find the number of counters by opening the same event again
+ *   and again until one is multiplexed.
  * - A search compares the event with each identical one, while the run queue is locked.
- * Only 64 pinned events of a task can make a CPU-wide monitor of the same event wait that is not
- * pinned. That is no new power: with any driver, a task can pin an event to each counter.
+ * 64 pinned events of a task can make an unpinned CPU-wide event with the same config wait, but not
+ * a pinned one, because perf adds pinned CPU-wide events first. That is no new power: with any
+ * driver, a task can pin an event to each counter.
  */
 #define RISCV_PMU_MAX_IDENTICAL	64
 
-/* One more event uses a counter, which is free, or in use for the same config. */
+/* Notes that one more event uses a counter, which is free, or in use for the same config. */
 static inline void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign, unsigned int ctr,
 					    const struct riscv_pmu_config *cfg, u64 may)
 {
@@ -31,7 +33,7 @@ static inline void riscv_pmu_assignment_add(struct riscv_pmu_assignment *assign,
 	assign->cfg[ctr] = *cfg;
 }
 
-/* A config moves to another counter, which is free, or in use for the same config. */
+/* Notes that a config moves to another counter, which is free, or in use for the same config. */
 static inline void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign,
 					     unsigned int from, unsigned int to)
 {
@@ -39,7 +41,7 @@ static inline void riscv_pmu_assignment_move(struct riscv_pmu_assignment *assign
 	assign->sched.used &= ~BIT_ULL(from);
 }
 
-/* A counter has refused an event's config. If all have, another hart or a delay tries again. */
+/* Notes a refusal. If all counters have refused, they are tried on another hart or in 100 ms. */
 static inline void riscv_pmu_event_exclude_ctr(struct riscv_pmu_event *ev, unsigned int ctr)
 {
 	ev->accepted &= ~BIT_ULL(ctr);

@@ -13,8 +13,9 @@
 #include <asm/csr.h>
 
 /*
- * Declares @ctr, and iterates over a mask of counters, from the lowest number. It is a u64, because
- * each change of its type costs an instruction.
+ * Declares @ctr, and iterates over a mask of counters, from the lowest number. A conversion costs
+ * an instruction: so the loop variable is a u64, and arguments in hot paths are unsigned long, as
+ * __ffs64() returns. Elsewhere the number of a counter is an unsigned int.
  */
 #define for_each_ctr(ctr, ctrs)							\
 	for (u64 ctr, ctr##_left = (ctrs);					\
@@ -66,7 +67,7 @@ typedef u64 (*riscv_pmu_read_fn)(void);
 /* Properties of a counter */
 struct riscv_pmu_ctr {
 	riscv_pmu_read_fn	read;	/* it may run or not; NULL: ops.read_ctr reads it */
-	u16			csr;	/* that reads it; 0 if it is a firmware counter */
+	u16			csr;	/* number of the CSR that reads it; 0: firmware counter */
 	u8			width;	/* in bits, 1 to 64 */
 	u8			inh;	/* modes (enum riscv_pmu_inh) that it can exclude */
 };
@@ -83,8 +84,8 @@ struct riscv_pmu_selector {
 /* The branch records of a hart (Ssctr) */
 struct riscv_pmu_branch_caps {
 	unsigned int			depth;	/* how many there are; 0: none can be used */
-	bool				has_misprediction; /* which branches were mispredicted */
-	bool				has_types;
+	bool				has_misprediction; /* they say what was mispredicted */
+	bool				has_types; /* they have the types of branches */
 	u64				ctl;	/* the writable bits of sctrctl */
 	/* Where the records of a sample are put, for each hart */
 	struct perf_branch_stack __percpu *stack;
@@ -95,11 +96,10 @@ struct riscv_pmu_platform;
 struct riscv_pmu;
 
 /*
- * One implementation of the PMU. Every op is optional. One that the CPU core's table (a "vendor")
- * does not have is taken from the backend's, then from riscv_pmu_base_ops, which has no reload and
- * no read_ctr, then from riscv_pmu_core_ops. The hardware ops know nothing of perf: they get
- * counter numbers, masks and configs. Up to untried_ctrs they run in process context, on one of
- * pmu->cpus; from check_hart on they are about the calling hart, and interrupts are off.
+ * One implementation of the PMU. An op is taken from the first of these tables that has it: the CPU
+ * core's (the "vendor"), the backend's, riscv_pmu_base_ops (which has no reload and no read_ctr),
+ * riscv_pmu_core_ops. The hardware ops know nothing of perf: they get counter numbers, masks and
+ * configs. From check_hart on they are about the calling hart, and interrupts are off.
  */
 struct riscv_pmu_ops {
 	const char *name;	/* on the kernel command line and in caps/backend */
@@ -113,19 +113,19 @@ struct riscv_pmu_ops {
 	void (*read)(struct perf_event *event);
 
 	/*
-	 * Removes from @cpus the harts whose CPU type is not that of the first one. Not for
-	 * vendors, whose ops are those of the selected harts. -ENODEV: not on these harts
+	 * Removes from @cpus the harts whose CPU type is not that of the first one; at boot, on any
+	 * CPU. Not for vendors, whose ops are those of the selected harts. -ENODEV: not on these
 	 */
 	int (*select_cpus)(struct cpumask *cpus);
-	/* Finds the counters: fills pmu->ctr and the masks beside it. -ENODEV: none here */
+	/* On one of pmu->cpus: fills pmu->ctr and the masks. -ENODEV: no such counters here */
 	int (*probe)(struct riscv_pmu *pmu);
 	/*
 	 * Which of pmu->ctrs can hold the config's event, whatever its filters; 0: this machine
-	 * does not have the event. A backend that has to try uses counters of this hart that hold
-	 * no config; the result includes untried counters.
+	 * does not have the event. Process context. A backend that has to try uses counters of this
+	 * hart, one of pmu->cpus, that hold no config; the result includes untried counters.
 	 */
 	u64 (*event_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
-	/* Those to try: the caller may release their configs and call event_ctrs again. */
+	/* Likewise the untried ones: the caller may release their configs, and ask again. */
 	u64 (*untried_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 	/*
 	 * Checks that this hart has what probe has found on another hart of the PMU, and leaves
@@ -133,7 +133,10 @@ struct riscv_pmu_ops {
 	 * in use. Returns NULL, or what differs, as a noun for a message.
 	 */
 	const char *(*check_hart)(struct riscv_pmu *pmu);
-	/* The hart comes online: no counter runs or has a config then, if it can be stopped. */
+	/*
+	 * Stops all counters of this hart that can be stopped, and removes their configs. Called
+	 * when the hart comes online, and after a sleep that lost its counters.
+	 */
 	void (*hart_start)(struct riscv_pmu *pmu);
 	/* The hart goes offline: stops its counters. */
 	void (*hart_stop)(struct riscv_pmu *pmu);
@@ -141,9 +144,9 @@ struct riscv_pmu_ops {
 	int (*apply)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch);
 	/*
 	 * Restarts a running hardware counter from another value; @was: out: its value when it
-	 * stopped. The gap has to be short: events that share the counter do not count it. 0, or a
-	 * negative errno: the counter is then stopped and has no config. NULL: one batch of apply
-	 * stops, writes and starts it.
+	 * stopped. The gap has to be short: events that share the counter do not count it. Returns
+	 * 0, or a negative errno: the counter is then stopped, without a config. If the op is NULL,
+	 * one batch of apply stops, writes and starts it.
 	 */
 	int (*reload)(struct riscv_pmu *pmu, unsigned int ctr, u64 value, u64 *was);
 	/* Reads a counter that has no riscv_pmu_ctr.read. */
@@ -168,26 +171,26 @@ struct riscv_pmu {
 	u64		fw_ctrs;		/* that the firmware counts in software */
 	u64		direct_ctrs;		/* read without a firmware call or a guest's exit */
 	u64		fixed_ctrs;		/* that can count one event only */
-	/* of fixed_ctrs: announced but refuse a config; they always run and are read-only */
+	/* fixed counters that the firmware refuses to configure; they always run, read-only */
 	u64		free_running_ctrs;
 	u64		irq_ctrs;		/* that interrupt when they overflow */
 	u64		narrow_ctrs;		/* that have fewer than 64 bits */
 	u64		poll_ctrs;		/* that have to be polled, or wraps are lost */
 	u64		clamped_ctrs;		/* wider than their ctr.width (riscv_pmu.width=) */
 	u64		poll_ns;		/* interval of polls while poll_ctrs are used */
-	bool		polled_sampling;	/* a timer samples what no counter interrupts for */
+	bool		polled_sampling;	/* if no counter can interrupt, a timer samples */
 	bool		guests;			/* KVM guests may run here, and need filters */
 	bool		fixed_irqs;		/* fixed counters interrupt as others do */
 	bool		has_filters;		/* programmable counters can exclude modes */
 	bool		one_call;		/* a batch takes at most one firmware call */
-	bool		no_calls;		/* hardware counters are written without one */
-	bool		loads;			/* hardware counters, also fixed: writable */
-	bool		in_guest;		/* running counters use those of the host */
+	bool		no_calls;		/* hardware counters: written without such a call */
+	bool		loads;			/* hardware counters, also fixed, can be written */
+	bool		in_guest;		/* KVM guest: running counters occupy the host's */
 	bool		stop_unused;		/* stop once unused (riscv_pmu.stop_unused=) */
 	bool		is_identity;		/* hardware counter n is hpmcounter n */
-	bool		is_qemu;		/* its virt machine: only there are its bugs */
+	bool		is_qemu;		/* its virt machine: QEMU's bugs are looked for */
 	bool		refuses_bad;		/* the bad events of platform are refused */
-	bool		level_irq;		/* it is pending while an overflow flag is set */
+	bool		level_irq;		/* the interrupt is pending while a flag is set */
 	bool		nmi;			/* overflows arrive even if interrupts are off */
 	unsigned int	raw_bits;		/* width of a raw selector; 0: no raw events */
 	const char	*no_irq_why;		/* why irq_ctrs is empty, if it is */
@@ -215,7 +218,7 @@ static inline unsigned int riscv_pmu_ctr_to_hpm(const struct riscv_pmu *pmu, uns
 	return pmu->ctr[ctr].csr - CSR_CYCLE;
 }
 
-/* Those of @ctrs that are in a mask of the CSRs' numbers, as of scountovf. */
+/* Those of @ctrs (no firmware counters) that @hpms names by hpmcounter number, as scountovf does */
 static inline u64 riscv_pmu_hpms_to_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u64 hpms)
 {
 	u64 hit = 0;

@@ -19,7 +19,7 @@
 #include "update.h"
 #include "user/user.h"
 
-/* perf disables all PMUs of a task's events, on whatever hart it runs. */
+/* perf calls this for all PMUs of a task's events, also on a hart that has another: do nothing. */
 static void core_disable_type(struct pmu *p)
 {
 	if (riscv_pmu_this_hart(to_riscv_pmu(p))->pmu == to_riscv_pmu(p))
@@ -32,6 +32,7 @@ static void core_enable_type(struct pmu *p)
 		riscv_pmu_enable(p);
 }
 
+/* @added: called by add() */
 static __always_inline void core_start(struct riscv_pmu_hart *hart, struct perf_event *event,
 				       int flags, bool added)
 {
@@ -73,7 +74,7 @@ void riscv_pmu_start(struct perf_event *event, int flags)
 		riscv_pmu_commit_update(pmu, hart);
 }
 
-/* Stops what belongs to an event besides its counter. */
+/* Updates the mapped page and stops the second part of an event that has them. */
 static noinline void core_stop_rest(struct riscv_pmu_hart *hart, struct perf_event *event,
 				    bool removed)
 {
@@ -116,7 +117,7 @@ void riscv_pmu_stop(struct perf_event *event, int flags)
 		riscv_pmu_commit_update(pmu, hart);
 }
 
-/* A new event, or one whose last counter holds another config, needs a counter that accepts it. */
+/* Attaches an event to its last counter if it still has the config, else to one that accepts it. */
 static __always_inline int core_attach(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				       struct riscv_pmu_event *ev)
 {
@@ -169,8 +170,9 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /*
- * Whether an added event only has to go on, from @left on if it samples. Not if its period has
- * ended, if a new one is wanted or a minimum period applies, or if it is mapped and was multiplexed.
+ * Whether add() only has to attach the event to its last counter and start it. @left: events until
+ * its overflow point, if it samples. False if its period has ended, if a new one is wanted or a
+ * minimum period applies, or if it is mapped and was multiplexed.
  */
 static __always_inline bool core_goes_on(struct riscv_pmu_hart *hart, struct perf_event *event,
 					 int flags, s64 *left)
@@ -236,7 +238,7 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
  * @event:	an event that has been added on this hart
  * @flags:	none are defined
  *
- * Of several events that are removed together, mostly the first one latches all counts.
+ * If several events are removed together, the first one latches all direct counters in use.
  */
 void riscv_pmu_del(struct perf_event *event, int flags)
 {
@@ -299,7 +301,7 @@ static void core_event_destroy(struct perf_event *event)
 	event->pmu_private = NULL;
 }
 
-/* If there are several PMUs, perf's generic types name one in the upper half of config. */
+/* Whether it is for this PMU. perf's core has used the PMU type in the upper half of config. */
 static bool core_is_ours(const struct perf_event *event)
 {
 	u32 type = event->attr.type;
@@ -311,7 +313,7 @@ static bool core_is_ours(const struct perf_event *event)
 	       type == event->pmu->type;
 }
 
-/* A task's event runs on the harts of its PMU only. */
+/* perf's callback: true if the task's event cannot run on @cpu */
 static bool core_filter(struct pmu *p, int cpu)
 {
 	return riscv_pmu_of(cpu) != to_riscv_pmu(p);
@@ -323,7 +325,7 @@ struct core_resolve_args {
 };
 
 /*
- * Idle counters are released only if the backend still has to try some: an event that
+ * Unused counters are released only if the backend still has to try some: an event that
  * returns to a released counter has to program it again.
  */
 static long core_resolve_here(void *data)
@@ -331,8 +333,8 @@ static long core_resolve_here(void *data)
 	const struct core_resolve_args *args = data;
 	const struct perf_event *event = args->event;
 	struct riscv_pmu *pmu = to_riscv_pmu(event->pmu);
-	/* Only perf_event_create_kernel_counter() sets overflow_handler_context. */
-	bool in_kernel = event->overflow_handler_context;
+	/* Only perf_event_create_kernel_counter() can set a context; here only KVM does. */
+	bool by_kvm = event->overflow_handler_context;
 	u64 untried;
 	int err;
 
@@ -340,7 +342,7 @@ static long core_resolve_here(void *data)
 	if (!cpumask_test_cpu(raw_smp_processor_id(), &pmu->cpus))
 		return -ENXIO;
 
-	err = riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, args->req);
+	err = riscv_pmu_event_resolve(pmu, &event->attr, by_kvm, args->req);
 	untried = err ? 0 : pmu->ops.untried_ctrs(pmu, &args->req->cfg);
 	if (!err && args->req[1].ctrs)
 		untried |= pmu->ops.untried_ctrs(pmu, &args->req[1].cfg);
@@ -351,7 +353,7 @@ static long core_resolve_here(void *data)
 		riscv_pmu_hart_init_counters(pmu, riscv_pmu_this_hart(pmu));
 		riscv_pmu_hart_release_unused(pmu, riscv_pmu_this_hart(pmu), untried);
 	}
-	return riscv_pmu_event_resolve(pmu, &event->attr, in_kernel, args->req);
+	return riscv_pmu_event_resolve(pmu, &event->attr, by_kvm, args->req);
 }
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The counters of one hart: their 64-bit counts, the overflow points of their events, and which of
- * them the next apply stops, releases or programs again. Nothing here changes the hardware.
+ * them the next apply visits, stops or releases. Nothing here changes the hardware.
  * Everything here runs on the hart that it is about, with interrupts off.
  */
 
@@ -13,7 +13,8 @@
 /**
  * riscv_pmu_hart_reset() - initialise a hart's state: no config, no event
  * @pmu:	the PMU, its counters known
- * @hart:	the hart; events that ran here before it went offline must not return to counters
+ * @hart:	the hart; its gen goes on, so that events from before it went offline do not return
+ *		to their counters
  */
 void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -33,10 +34,10 @@ void riscv_pmu_hart_reset(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 }
 
 /**
- * riscv_pmu_hart_find_expected() - which overflows have an event that expects them
+ * riscv_pmu_hart_find_expected() - find the counters that have an overflow point, disarm the others
  * @hart:	this hart
- * @overflowed:	armed counters; those without such an event are no longer armed
- * Return: overflowed counters with an overflow point.
+ * @overflowed:	armed counters that have overflowed
+ * Return: those of @overflowed that have an overflow point.
  */
 u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
 {
@@ -72,7 +73,7 @@ void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *
  * riscv_pmu_hart_find_missed() - find armed counters that have overflowed without a flag
  * @pmu:	the PMU
  * @hart:	this hart
- * Return: armed counters that will not overflow before their overflow point.
+ * Return: armed counters that will not overflow in time for their overflow point.
  */
 u64 riscv_pmu_hart_find_missed(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -111,7 +112,7 @@ void riscv_pmu_hart_latch(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 }
 
 /**
- * riscv_pmu_hart_pause() - stop the counts now, and the counters no later than in the next apply
+ * riscv_pmu_hart_pause() - stop the counts now; the next apply stops the counters
  * @pmu:	the PMU
  * @hart:	this hart
  * @ctrs:	counters that run
@@ -135,11 +136,11 @@ void riscv_pmu_hart_pause(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u6
 }
 
 /**
- * riscv_pmu_hart_resume_idle() - let paused counters run on whose events are all stopped
+ * riscv_pmu_hart_resume_idle() - let those paused counters run on whose events are all stopped
  * @hart:	this hart
  *
  * This saves the call that would stop them. Their overflow flags stay set, so that they do not
- * interrupt. The next event has them written.
+ * interrupt. They are written when an event next uses them.
  */
 void riscv_pmu_hart_resume_idle(struct riscv_pmu_hart *hart)
 {
@@ -179,7 +180,7 @@ void riscv_pmu_hart_forget_configs(struct riscv_pmu_hart *hart, u64 ctrs)
 /**
  * riscv_pmu_hart_release() - add the configs that counters hold to the batch, to be removed
  * @hart:	this hart
- * @ctrs:	counters without active events; they are not read: that traps in a KVM guest
+ * @ctrs:	counters without active events; not read: unconfigured ones trap in a KVM guest
  */
 void riscv_pmu_hart_release(struct riscv_pmu_hart *hart, u64 ctrs)
 {

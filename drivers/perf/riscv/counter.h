@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a context switch does to counters and events; mostly it programs no counter. Functions with
- * a hart argument run on that hart, with interrupts off. Counter numbers are unsigned long in the
- * hot paths, as __ffs64() returns them: a conversion takes an instruction.
+ * a hart argument run on that hart, with interrupts off.
  */
 #ifndef _RISCV_PMU_COUNTER_H
 #define _RISCV_PMU_COUNTER_H
@@ -58,7 +57,7 @@ static inline u64 riscv_pmu_hart_count(struct riscv_pmu *pmu, struct riscv_pmu_h
 					      riscv_pmu_counter_count(pmu, hart, ctr);
 }
 
-/* The SBI's event_idx 0 is no event. */
+/* Whether a counter holds a config: the SBI has no event 0. */
 static inline bool riscv_pmu_counter_is_programmed(const struct riscv_pmu_counter *counter)
 {
 	return counter->cfg.event_idx;
@@ -70,6 +69,7 @@ static inline void riscv_pmu_counter_invalidate(struct riscv_pmu_hart *hart, uns
 	hart->counter[ctr].gen = ++hart->gen;
 }
 
+/* From now on, counters are read again. */
 static inline void riscv_pmu_hart_unlatch(struct riscv_pmu_hart *hart)
 {
 	hart->latched = 0;
@@ -107,7 +107,7 @@ static inline void riscv_pmu_event_attach(struct riscv_pmu_hart *hart, struct ri
 	hart->stats.attached++;
 }
 
-/* No event uses a counter any more: if another config was wanted of it, it keeps its own. */
+/* No event uses a counter any more, so any config that it has may stay. */
 static inline void riscv_pmu_counter_note_unused(struct riscv_pmu_hart *hart, unsigned int ctr)
 {
 	if (unlikely(!(hart->hw.holds & BIT_ULL(ctr))) &&
@@ -137,10 +137,10 @@ static inline u64 riscv_pmu_event_take_delta(struct riscv_pmu_event *ev, u64 now
 }
 
 /*
- * What an attached event has counted since the last call, or since it started; if it is not active,
- * on earlier counters, from which it was moved or which have failed. During an update, or while a
- * group is read, the first read latches the counts of all direct counters in use, so that later
- * reads are as of the same instant.
+ * What an attached event has counted since the last call, or since it started. Of an event that is
+ * not active, that is what it counted on counters from which it was moved or which have failed.
+ * During an update, or while a group is read, the first read latches the counts of all direct
+ * counters in use, so that later reads are as of the same instant.
  */
 static inline u64 riscv_pmu_event_read_delta(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					     struct riscv_pmu_event *ev)
@@ -225,7 +225,7 @@ static inline void riscv_pmu_event_rearm(struct riscv_pmu_hart *hart,
 					 struct riscv_pmu_event *ev, u64 left)
 {
 	ev->overflow_point = ev->prev_count + left;
-	/* If it is paused. */
+	/* A paused event gets its overflow point from this in the next apply. */
 	ev->period_left = left;
 	if (riscv_pmu_event_needs_irq(ev)) {
 		hart->changed |= BIT_ULL(ev->ctr);

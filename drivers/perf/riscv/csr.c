@@ -96,6 +96,7 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
  *
  * A probe accesses each of a hart's CSRs by this function or the next one before other code does.
  *
+ * Context: any; the caller must not migrate while it uses the value.
  * Return: 0; @csr if the access traps.
  */
 unsigned int riscv_pmu_csr_try_read(unsigned int csr, unsigned long *value)
@@ -198,8 +199,7 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
  * riscv_pmu_csr_can_enable_irq() - whether a local interrupt's enable bit is writable
  * @hwirq:	number of the interrupt; from BITS_PER_LONG on, the irqchip enables it, not sie
  *
- * Called before the interrupt has a handler. It is disabled on return.
- *
+ * Context: any, before the interrupt has a handler. The interrupt is disabled on return.
  * Return: false if the bit is read-only zero: M-mode has not delegated the interrupt, or this is
  * QEMU 10.0.11 to 10.0.13.
  */

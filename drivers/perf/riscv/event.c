@@ -4,8 +4,9 @@
  * for the counters, in process context and on a hart of the PMU, since it may have to test some.
  * Nothing else here depends on the machine's state. Errors:
  *
- *	-EINVAL		the attributes are malformed
- *	-ENOENT		this machine does not have the event
+ *	-EINVAL		the attributes are malformed, config2 selects no counter that can hold the
+ *			event, or only the filter for guests is missing
+ *	-ENOENT		this machine does not have the event, or the type is not this PMU's
  *	-EOPNOTSUPP	it has the event, but no counter can filter or sample it as requested
  */
 
@@ -149,6 +150,7 @@ static u32 event_attr_to_inh(const struct riscv_pmu *pmu, const struct perf_even
 	return inh;
 }
 
+/* Those of @ctrs that can exclude all modes of @inh */
 static u64 event_filter_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 {
 	u64 able = 0;
@@ -218,7 +220,7 @@ static int event_check_attr(const struct perf_event_attr *attr, bool in_kernel)
 	return 0;
 }
 
-/* Vendors' event lists (perf's JSON files) select the counters by config2, but no firmware's. */
+/* Restricts @ctrs to hpmcounters that config2 selects (vendors' lists); no firmware counters */
 static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 {
 	u64 able = 0;
@@ -255,8 +257,8 @@ u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *c
 }
 
 /*
- * Fills in the counters that can hold req->cfg with the filters @inh, and sample or branch as
- * @attr wants.
+ * Fills in the counters that can hold req->cfg with the filters @inh, and can sample it, or cause
+ * event-based branches, if @attr asks for that.
  */
 static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
 			   struct riscv_pmu_request *req)
@@ -297,8 +299,9 @@ static int event_find_ctrs(struct riscv_pmu *pmu, const struct perf_event_attr *
 }
 
 /*
- * Fills in a request for the raw event @selector (0: there is none), which counts in one mode of
- * the host: it needs no filter for others, so that all events that use it can share a counter.
+ * Fills in a request for the raw event @selector (0: the core has none; returns -EINVAL), which
+ * counts in one mode of the host: it needs no filter for others, so that all events that use it can
+ * share a counter.
  */
 static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 				 u32 inh, u64 selector, struct riscv_pmu_request *req)
@@ -349,7 +352,7 @@ static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *
  * riscv_pmu_event_resolve() - translate attributes to a config and a constraint
  * @pmu:	the PMU
  * @attr:	the attributes
- * @in_kernel:	the kernel itself (KVM) opens the event
+ * @in_kernel:	the event is opened with a context, as KVM does
  * @req:	out: the config, and the counters that can hold it with its filters and sample it,
  *		if it is sampling. If two counters have to sample it, one in each mode, the
  *		requests of its two parts; otherwise the second one has no counters

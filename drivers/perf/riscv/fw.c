@@ -45,9 +45,9 @@ int riscv_pmu_fw_parse(u64 config, struct riscv_pmu_config *cfg)
 }
 
 /*
- * Whether an event is a platform firmware event with filters, which no firmware counter has. If
- * OpenSBI 1.6 has no counter for such an event, it writes event_data, which user space chooses, out
- * of bounds. So it is not asked about an event that could not be counted anyway.
+ * Whether an event is a platform firmware event with filters, which no firmware counter has. The
+ * firmware is not asked about such an event: it could not be counted anyway, and if OpenSBI 1.6 has
+ * no counter for it, it writes event_data, which user space chooses, out of bounds.
  */
 bool riscv_pmu_fw_is_unfilterable(const struct riscv_pmu *pmu, u32 event_idx, u32 inh)
 {
@@ -132,7 +132,7 @@ static const struct attribute_group *fw_attr_groups[] = {
 	NULL,
 };
 
-/* --- perf's callback --- */
+/* --- forwarding of events --- */
 
 /*
  * Translates the attributes to the core PMU's encoding: config is the code of the event, config1
@@ -203,7 +203,7 @@ void __init riscv_pmu_fw_init(void)
 		int err = core->fw_ctrs ? fw_register(core, i) : 0;
 
 		if (err)
-			pr_warn("%s: no sbi_fw (error %d): its fw-... events are the same\n",
-				core->pmu.name, err);
+			pr_warn("cannot register sbi_fw (error %d): use the fw-... events of %s instead\n",
+				err, core->pmu.name);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Firmware events, and the PMU sbi_fw that has them by name. Without the symbol there are none. */
+/* Firmware events, and the PMU sbi_fw that has them by name. */
 #ifndef _RISCV_PMU_FW_H
 #define _RISCV_PMU_FW_H
 
@@ -8,6 +8,7 @@
 
 #define RISCV_PMU_EVENT_FW(code)	RISCV_PMU_EVENT_IDX(RISCV_PMU_EVENT_TYPE_FW, (code))
 
+/* Without CONFIG_RISCV_PMU_FW there are no firmware events. */
 #ifdef CONFIG_RISCV_PMU_FW
 /* The events, as X(name, SBI_PMU_FW_*): SBI 3.0, 11.2.5 */
 #define RISCV_PMU_FW_EVENTS(X)						\

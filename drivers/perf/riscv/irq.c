@@ -21,7 +21,7 @@
 /* One for all PMUs: a local interrupt has the same number on each hart. */
 static bool irq_is_requested __initdata;
 
-/* The counter is paused: its count is that of the time of the interrupt. */
+/* Handles one event of a paused counter, whose count is that of the time of the interrupt. */
 static __always_inline void irq_handle_paused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					      struct riscv_pmu_event *ev, struct pt_regs *regs)
 {
@@ -32,8 +32,8 @@ static __always_inline void irq_handle_paused(struct riscv_pmu *pmu, struct risc
 }
 
 /*
- * The counter keeps running. The sampling event is paused here, or was paused before as a member of
- * another event's group, so that it does not count its own interrupt.
+ * Handles one event of a counter that keeps running. A sampling event is paused here, or was paused
+ * before as a member of another event's group, so that it does not count its own interrupt.
  */
 static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 			      struct riscv_pmu_event *ev, struct pt_regs *regs)
@@ -52,7 +52,7 @@ static void irq_handle_shared(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		riscv_pmu_event_pause_group(pmu, hart, ev);
 }
 
-/* Counting events share the counter and count S-mode: it runs on, or they miss the interrupt. */
+/* Whether a counter runs on: counting events share it and count S-mode, so also the interrupt. */
 static bool irq_is_shared(const struct riscv_pmu_counter *counter)
 {
 	const struct riscv_pmu_event *ev;
@@ -68,6 +68,7 @@ static bool irq_is_shared(const struct riscv_pmu_counter *counter)
 	return false;
 }
 
+/* Several counters overflowed, or one with several events. */
 static noinline void irq_handle_many(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs,
 				     struct pt_regs *regs)
 {
@@ -120,9 +121,10 @@ static void irq_handle_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, 
  * - narrow ones, whose flag has to be cleared so that the next overflow interrupts;
  * - on a vendor's core whose interrupt may stay pending as long as a flag is set: all.
  *
- * No flag is set if the counter overflowed while interrupts were off and was then started again. An
- * overflow point that had passed by then was moved one event ahead, and has passed again by now. It
- * is handled here: on a slow hart each timer tick could start the counter before it overflows.
+ * No flag is set if the counter overflowed while interrupts were off and was then started again. If
+ * the overflow point had passed when the counter was started, the counter was set to overflow one
+ * event later. On a slow hart each timer tick could restart it before it overflows. So it is
+ * handled here.
  */
 static u64 irq_choose_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 overflowed)
 {
@@ -209,7 +211,7 @@ static irqreturn_t irq_handler(int irq, void *dev)
 	return IRQ_HANDLED;
 }
 
-/* For a hart that comes up. update_mask_irq() sets its bit in sie when an event needs it. */
+/* Enables it on a hart that comes up, still masked: update_mask_irq() sets its bit in sie. */
 void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	hart->irq.masked = true;
@@ -223,7 +225,7 @@ void riscv_pmu_irq_enable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	riscv_pmu_csr_mask_irqs(hart->irq.mask);
 }
 
-/* For a hart that goes down */
+/* Disables it on a hart that goes down. */
 void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	hart->irq.mask = 0;
@@ -231,6 +233,7 @@ void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 		disable_percpu_irq(pmu->irq);
 }
 
+/* Finds and requests the interrupt. Returns NULL, or why there is none. */
 static const char *__init irq_find(struct riscv_pmu *pmu)
 {
 	struct irq_domain *domain;
@@ -259,7 +262,7 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 	return NULL;
 }
 
-/* Finds and requests it. Otherwise irq_ctrs becomes 0, and no_irq_why says why. */
+/* Finds and requests the interrupt. If that fails, irq_ctrs becomes 0, and no_irq_why says why. */
 void __init riscv_pmu_irq_probe(struct riscv_pmu *pmu)
 {
 	pmu->no_irq_why = irq_find(pmu);

@@ -25,30 +25,30 @@ enum riscv_pmu_event_state {
 	RISCV_PMU_EVENT_ACTIVE,
 };
 
-/* What an event needs besides a counter. Set in process context: at open; the last two, at mmap. */
+/* Properties of an event. Set in process context: at open; the last two, at mmap and munmap. */
 enum riscv_pmu_event_flags {
 	RISCV_PMU_EV_SAMPLING		= BIT(0),	/* it has an overflow point */
 	/* No counter can interrupt for it, so a timer checks the overflow point. */
 	RISCV_PMU_EV_POLLED		= IS_ENABLED(CONFIG_RISCV_PMU_POLL) ? BIT(1) : 0,
-	/* A read takes a firmware call or an exit of a guest; latched only for its own group. */
+	/* Reads take a firmware call or a guest exit: the counter is latched for its group only. */
 	RISCV_PMU_EV_INDIRECT		= BIT(2),
 	RISCV_PMU_EV_EBB		= BIT(3),	/* overflows cause event-based branches */
 	RISCV_PMU_EV_SPLIT		= BIT(4),	/* two counters, one per mode: split.c */
 	RISCV_PMU_EV_BRANCH		= BIT(5),	/* its samples have branch records */
 	RISCV_PMU_EV_BRANCH_ECALLS	= BIT(6),	/* of all exceptions, only system calls */
-	RISCV_PMU_EV_BRANCH_CHECK	= BIT(7),	/* each record has to be checked */
-	RISCV_PMU_EV_BRANCH_SWITCH	= BIT(8),	/* perf calls riscv_pmu_branch_switch() */
+	RISCV_PMU_EV_BRANCH_CHECK	= BIT(7),	/* records are checked: branch/sample.c */
+	RISCV_PMU_EV_BRANCH_SWITCH	= BIT(8),	/* needs riscv_pmu_branch_switch() */
 	RISCV_PMU_EV_MAPPED		= BIT(9),	/* mapped: its page is kept up to date */
-	/* It was mapped at some time, and does not sample or belongs to a cgroup. */
+	/* It has been mapped at least once, and does not sample or belongs to a cgroup. */
 	RISCV_PMU_EV_MAPPED_SLOW	= BIT(10),
 };
 
-/* Events that take the slow path when they are added, and when they are removed. */
+/* Flags of events that take the slow path of add, and of del */
 #define RISCV_PMU_EV_SLOW_ADD	(RISCV_PMU_EV_EBB | RISCV_PMU_EV_SPLIT | RISCV_PMU_EV_BRANCH | \
 				 RISCV_PMU_EV_MAPPED_SLOW)
 #define RISCV_PMU_EV_SLOW_DEL	(RISCV_PMU_EV_SLOW_ADD | RISCV_PMU_EV_INDIRECT)
 
-/* NONE: the event searches for a counter when it is next added. NEXT: the next apply sets gen. */
+/* Special values of gen. NONE: the next add searches. NEXT: the next apply sets the real value. */
 #define RISCV_PMU_GEN_NONE	0
 #define RISCV_PMU_GEN_NEXT	U64_MAX
 
@@ -61,9 +61,9 @@ struct riscv_pmu_event_poll {
 
 /* The mapped page of an event (user/) */
 struct riscv_pmu_event_page {
-	bool		outdated;	/* the next riscv_pmu_user_show() updates it */
-	bool		own_value;	/* the counter has nothing that other processes counted */
-	u8		idx;		/* in the page: number of the counter's CSR + 1; or 0 */
+	bool		outdated;	/* riscv_pmu_user_show() updates it; only if user is set */
+	bool		own_value;	/* the counter's does not depend on other processes */
+	u8		idx;		/* in the page: number of the CSR + 1; 0: use read() */
 	unsigned int	all_maps;	/* how often it is mapped */
 	unsigned int	maps;		/* how often its own process has mapped it */
 	unsigned long	tick;		/* jiffies when a sample last updated its times */
@@ -75,10 +75,10 @@ struct riscv_pmu_event_page {
 
 /* An event that two counters sample, one in each mode (split.c) */
 struct riscv_pmu_event_split {
-	struct riscv_pmu_event *other;	/* or NULL; the perf event's pmu_private is the first */
-	/* First part: sum of both period_count after the last sample; counted up to it by both */
+	struct riscv_pmu_event *other;	/* the other part; NULL: not split */
+	/* First part (pmu_private) only: sum of both parts' period_count after the last sample */
 	u64	base;
-	u64	period;
+	u64	period;	/* first part only: what both counted between the last two samples */
 };
 
 /* The branch records of an event's samples (branch/) */
@@ -88,11 +88,11 @@ struct riscv_pmu_event_branch {
 	struct list_head node;		/* on hart->branch.events while the event is attached */
 };
 
-/* What the driver knows of a perf event. The first cache line has what a context switch uses. */
+/* A perf event or a part of a split one. The first cache line has what a context switch uses. */
 struct riscv_pmu_event {
 	struct list_head	node;		/* on counter->events while it is attached */
 	struct riscv_pmu_hart	*hart;		/* of the counter; NULL before the first one */
-	struct riscv_pmu_counter *counter;	/* the last one, if it is not attached */
+	struct riscv_pmu_counter *counter;	/* after a detach, its last counter */
 	/* counter->gen at the time when the counter held req.cfg, or RISCV_PMU_GEN_* */
 	u64			gen;
 	u64			prev_count;	/* the counter's at the event's last update */
@@ -103,11 +103,11 @@ struct riscv_pmu_event {
 	/* Its own process has mapped it and may read the counter (user/page.c). */
 	bool			user;
 #endif
-	/* Counted on counters that it was moved from, not yet in the perf event; 0 while active */
+	/* Counted on earlier counters, not yet added to the perf event; 0 while it is active */
 	u64			pending_delta;
 	u64			overflow_point;	/* the counter's count at which its period ends */
 	u64			period_left;	/* pending: events until overflow_point */
-	u64			period_count;	/* since the end of the last sample's period */
+	u64			period_count;	/* counted since the last sample's period ended */
 	/* Events until the end of the period at the last update: hw.period_left or own_left */
 	local64_t		*left;
 	u32			min_period;	/* the least period (throttle.c); 0: no limit */
@@ -145,8 +145,8 @@ struct riscv_pmu_counter {
 	struct riscv_pmu_config	cfg;	/* that it holds; empty if it holds none */
 	u64			gen;	/* changes when cfg changes, is lost or will be replaced */
 	u64			count;	/* since the hart came online, modulo 2^64 */
-	u64			raw;	/* the hardware's value at count */
-	u64			mask;	/* the bits that the hardware has */
+	u64			raw;	/* the hardware's value when count was last updated */
+	u64			mask;	/* the bits that are used (riscv_pmu_ctr.width) */
 };
 
 /* Which config is wanted on which counter */
@@ -162,18 +162,18 @@ struct riscv_pmu_stats {
 	u64	configs;	/* written */
 	u64	attached;	/* events */
 	u64	detached;
-	u64	searched;	/* the other events found their config still programmed */
-	u64	shared;		/* events that were attached to a counter in use */
-	u64	evicted;	/* configs of unused counters that were replaced */
-	u64	moved;		/* configs that moved to another counter to make room */
+	u64	searched;	/* events that searched; the others returned to their counter */
+	u64	shared;		/* events that a search attached to a counter in use */
+	u64	evicted;	/* configs of unused counters that were removed */
+	u64	moved;		/* configs that were moved, with all their events */
 	u64	irqs;		/* overflow interrupts */
-	u64	spurious;	/* those in which no counter had overflowed */
+	u64	spurious;	/* those in which no counter had to be handled */
 	u64	early;		/* those in which no event had reached its overflow point */
 	u64	samples;
 	u64	merged;		/* samples that stand for more than one period */
-	u64	extended;	/* periods, because samples came too early */
+	u64	extended;	/* periods that were extended: interrupts came too early */
 	u64	polls;		/* expiries of the polling timer */
-	u64	stopped;	/* by perf at an overflow: throttled, or at their limit */
+	u64	stopped;	/* events that perf stopped at a sample (throttle, limit) */
 };
 
 /* What the counters of a hart hold and do */
@@ -181,14 +181,15 @@ struct riscv_pmu_hw {
 	u64	holds;		/* hold the config wanted of them, or any if they are not used */
 	u64	running;	/* have a config, and their counts advance */
 	/*
-	 * Their overflow flag is clear, and they overflow no later than at the nearest overflow
-	 * point of their events. All counters with active events that need the interrupt are
-	 * armed. After an apply, only running counters are.
+	 * Their overflow flag was clear when they were armed, and they overflow no later than at
+	 * the nearest overflow point of their events. All counters with active events that need
+	 * the interrupt are armed. After an apply, only running counters are.
 	 */
 	u64	armed;
 	/*
-	 * Their value is known and depends on no other task; the next apply writes the others.
-	 * After an apply, all counters with active events are loaded.
+	 * Their value is known and depends on no other task. An apply that visits one that is not
+	 * loaded writes it, or reads it if it is a fixed counter without interrupt. After an apply,
+	 * all counters with active events are loaded.
 	 */
 	u64	loaded;
 };
@@ -196,7 +197,7 @@ struct riscv_pmu_hw {
 /* The overflow interrupt of a hart (update.c, irq.c) */
 struct riscv_pmu_hart_irq {
 	unsigned int	events;		/* active or pending ones that need it */
-	unsigned long	mask;		/* its bit in sip and sie; 0: none, or not maskable */
+	unsigned long	mask;		/* its bit in sip and sie; 0: no interrupt, or no bit */
 	bool		masked;		/* because no event on this hart needs it */
 	bool		nmi;		/* NMIs instead, which are never masked (nmi/nmi.c) */
 #ifdef CONFIG_RISCV_PMU_EBB
@@ -226,7 +227,7 @@ struct riscv_pmu_hart_throttle {
 	u32		ended;		/* the last interrupt */
 	u32		cost;		/* average duration of an interrupt, in eighths of a tick */
 	u32		nmi_overhead;	/* entry and exit of an NMI, in eighths; 0: not known yet */
-	unsigned int	too_early;	/* that many in a row were: riscv_pmu_throttle_gap() */
+	unsigned int	too_early;	/* consecutive too early ones: riscv_pmu_throttle_gap() */
 	u32		too_early_since; /* start of the interrupt before the first of them */
 };
 
@@ -249,7 +250,7 @@ struct riscv_pmu_hart_branch {
 };
 #endif
 
-/* One hart's PMU. riscv_pmu_hart_check() asserts after each apply what is said of masks. */
+/* One hart's PMU. A debug kernel checks most of its masks at each apply: riscv_pmu_hart_check(). */
 struct riscv_pmu_hart {
 	struct riscv_pmu	*pmu;		/* of its CPU type */
 	/* The configs of the counters in use (wanted.sched.used), which are those with events */
@@ -260,13 +261,13 @@ struct riscv_pmu_hart {
 	 * overflow points, or they do not run as wanted. None after an apply.
 	 */
 	u64			changed;
-	u64			latched;	/* counts are as of the read of the first */
+	u64			latched;	/* counters whose counts were latched together */
 	u64			gen;		/* the last riscv_pmu_counter.gen */
 	unsigned int		txn;		/* PERF_PMU_TXN_* in progress */
-	bool			updating;	/* changes wait for pmu_enable; NMIs are deferred */
+	bool			updating;	/* changes wait for its end; NMIs are deferred */
 	bool			latch_on_read;	/* reading an event latches its group's counts */
-	bool			needs_start;	/* has slept: counters unknown until started */
-	bool			shut_down;	/* the machine is: nothing is applied any more */
+	bool			needs_start;	/* slept: counters unknown until ops.hart_start */
+	bool			shut_down;	/* machine shuts down: nothing more is applied */
 	struct riscv_pmu_hart_irq irq;
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
 	struct riscv_pmu_hart_user user;
@@ -278,9 +279,9 @@ struct riscv_pmu_hart {
 #endif
 	struct riscv_pmu_stats	stats;		/* for debugfs */
 	struct riscv_pmu_counter counter[RISCV_MAX_COUNTERS];
-	/* The event for which a counter was written last; only compared, it may be freed. */
+	/* The event for which a counter was last written. It may be freed: only compare it. */
 	const struct riscv_pmu_event *sampler[RISCV_MAX_COUNTERS];
-	/* Before an apply, batch.stop has the paused counters: they run, their counts do not. */
+	/* Before an apply, the counters of batch.stop are paused: they run, their counts do not. */
 	struct riscv_pmu_batch	batch;
 	struct perf_sample_data	sample;		/* that is being taken */
 };

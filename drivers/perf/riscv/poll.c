@@ -22,7 +22,7 @@
  */
 #define POLL_EVENTS_PER_NS	16
 
-/* Counters of fewer than 25 bits exist in tests only: limit the interval to 1 ms. */
+/* The interval is at least 1 ms: counters of fewer than 25 bits exist in tests only. */
 #define POLL_MIN_NS		NSEC_PER_MSEC
 
 /**
@@ -58,7 +58,7 @@ static enum hrtimer_restart poll_expired(struct hrtimer *timer)
 	struct pt_regs *regs = get_irq_regs();
 	u64 wait;
 
-	/* The hart is going offline, and its timers were migrated to this one. */
+	/* The timer of a hart that is going offline: its timers were migrated to this one. */
 	if (hart != riscv_pmu_this_hart(pmu))
 		return HRTIMER_NORESTART;
 

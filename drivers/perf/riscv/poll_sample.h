@@ -15,7 +15,7 @@ bool riscv_pmu_poll_is_wanted(void);
 /* poll_wait.c */
 void riscv_pmu_event_measure_rate(struct riscv_pmu_event *ev, u64 count, u64 now);
 
-/* The rate of an event that starts, or moves to another counter, is measured from then on. */
+/* Has an event's rate measured from now on: it starts, or moves to another counter. */
 static inline void riscv_pmu_event_restart_rate(struct riscv_pmu_event *ev)
 {
 	ev->poll.ns = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When the timer checks the polled events of a hart next: when a period should end according to the
- * event's recent rate.
+ * When the timer next checks the polled events of a hart: at the time at which the first of their
+ * periods should end, according to the events' recent rates.
  */
 
 #include <linux/math64.h>
@@ -11,8 +11,8 @@
 #include "throttle.h"
 
 /*
- * The least interval at which ends of periods are polled, unless that would take an eighth of
- * the hart's time; and the greatest, so that a change of the rate is noticed.
+ * Limits of the time until the next poll. The lower one is raised if polls would take more than 1/8
+ * of the hart's time. The upper one has a change of the rate noticed.
  */
 #define POLL_INTERVAL_MIN_NS	(50 * NSEC_PER_USEC)
 #define POLL_INTERVAL_MAX_NS	(4 * NSEC_PER_MSEC)
@@ -23,7 +23,7 @@
  * @count:	its counter's count
  * @now:	the time, in ns of sched_clock()
  *
- * If nothing was counted, the last rate is halved.
+ * If nothing was counted, the time per event is doubled.
  */
 void riscv_pmu_event_measure_rate(struct riscv_pmu_event *ev, u64 count, u64 now)
 {
@@ -75,7 +75,7 @@ u64 riscv_pmu_poll_sample_wait(const struct riscv_pmu *pmu, struct riscv_pmu_har
 {
 	/* riscv_pmu_poll_start() relies on a timer that expires in at most poll_ns. */
 	u64 most = min_t(u64, pmu->poll_ns, POLL_INTERVAL_MAX_NS);
-	/* The average cost of an interrupt is in eighths of a tick. */
+	/* cost is in eighths of a tick. As ticks it is 8 averages: polls take 1/8 at most. */
 	u64 least = clamp(riscv_pmu_throttle_ticks_to_ns(hart->throttle.cost),
 			  (u64)POLL_INTERVAL_MIN_NS, most);
 	u64 wait = U64_MAX;

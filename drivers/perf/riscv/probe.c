@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The boot: which harts have which backend, what it found, and the registration with perf. */
+/* The boot: which harts have which backend, what the backend found, registration with perf */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
@@ -57,7 +57,7 @@ static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_
 	ops->overflowed = ops->overflowed ?: below->overflowed;
 }
 
-/* Probes on a hart of the PMU. Its ops are the backend's, which a vendor's may replace. */
+/* Probes on a hart of the PMU. Its ops are the backend's; the core's table may replace some. */
 static long __init probe_here(void *data)
 {
 	struct riscv_pmu *pmu = data;
@@ -72,7 +72,7 @@ static long __init probe_here(void *data)
 	err = pmu->ops.probe(pmu);
 	if (!err && pmu->irq_ctrs && !riscv_pmu_csr_can_enable_irq(pmu->hwirq))
 		pmu->no_irq_why =
-			"sie does not take its enable bit (not delegated, or QEMU 10.0.11-13)";
+			"cannot enable the interrupt in sie (not delegated, or QEMU 10.0.11-13)";
 
 	return err;
 }
@@ -180,8 +180,9 @@ static int __init probe_choose_backend(struct riscv_pmu *pmu, const struct cpuma
 				probe_backends[i]->name, err);
 	}
 
-	pr_warn("no counters on harts %*pbl: backend=%s finds none (error %d); auto takes the best there is\n",
-		cpumask_pr_args(left), asked, err);
+	pr_warn("no counters on harts %*pbl: backend=%s finds none (error %d)%s\n",
+		cpumask_pr_args(left), asked, err,
+		strcmp(asked, "auto") ? "; auto takes the best there is" : "");
 	return err;
 }
 
@@ -327,7 +328,7 @@ static int __init riscv_pmu_init(void)
 {
 	int err;
 
-	/* The firmware would keep the overflow interrupt, whose bit in sie the probe tries. */
+	/* A registered SSE event keeps the overflow interrupt, whose bit in sie the probe tries. */
 	riscv_pmu_nmi_drop_registrations();
 	err = probe_find_pmus();
 	if (err)
@@ -345,7 +346,7 @@ static int __init riscv_pmu_init(void)
 	}
 	if (err) {
 		/* The hotplug states stay: they only stop counters, as is right without a PMU. */
-		pr_err("not registered: error %d\n", err);
+		pr_err("the PMU is not registered: error %d\n", err);
 		return err;
 	}
 

@@ -15,8 +15,8 @@
 
 /*
  * The registers for a sample. The interrupt of an overflow in user mode may arrive only after the
- * kernel was entered. If the event excludes the kernel, the sample shows where user mode was left;
- * NULL if the hart runs a kernel thread by now.
+ * kernel was entered. If the event excludes the kernel, the sample shows where user mode was left.
+ * Returns NULL if the hart now runs a kernel thread.
  */
 static struct pt_regs *sample_regs(const struct perf_event *event, struct pt_regs *regs)
 {
@@ -56,8 +56,9 @@ static noinline void sample_pause_split(struct riscv_pmu *pmu, struct riscv_pmu_
 
 /*
  * While the counter of a sampling event is stopped, the other members of its group must not count
- * this interrupt. The next apply starts all of them together. A sampling member whose counter does
- * not run has overflowed too, and this interrupt handles it.
+ * this interrupt. (One that excludes the kernel does not count it.) The next apply starts all of
+ * them together. A sampling member whose counter does not run has overflowed too, and this
+ * interrupt handles it.
  */
 static void sample_pause_member(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				struct perf_event *event)
@@ -94,7 +95,7 @@ static void sample_pause_group(struct riscv_pmu *pmu, struct riscv_pmu_hart *har
 	}
 }
 
-/* Not the group of a polled event: it all counts the timer's interrupt. */
+/* The group of a polled event is not paused: all of its members count the timer's interrupt. */
 static bool sample_pauses_group(const struct riscv_pmu_event *ev)
 {
 	return !(ev->flags & RISCV_PMU_EV_POLLED) && ev->event->group_leader->nr_siblings;
@@ -131,7 +132,7 @@ static void sample_prepare(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				     struct riscv_pmu_event *ev, struct pt_regs *regs)
 {
-	/* Not on the stack, where the compiler may zero all of it before. */
+	/* Not on the stack: the compiler might zero the whole struct. */
 	struct perf_sample_data *data = &hart->sample;
 	struct riscv_pmu_event *part = riscv_pmu_event_part(ev);
 	struct perf_event *event = ev->event;
@@ -144,6 +145,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (likely(ev->state == RISCV_PMU_EVENT_ACTIVE))
 		riscv_pmu_event_add_delta(event, ev,
 					  riscv_pmu_event_take_delta(ev, ev->counter->count));
+	/* If no period has ended, there is no sample. */
 	if (unlikely(part) ? !riscv_pmu_split_set_period(ev) : !riscv_pmu_event_set_period(ev)) {
 		hart->latched = 0;
 		return;
@@ -156,11 +158,12 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	if (riscv_pmu_event_is_mapped(ev))
 		riscv_pmu_user_sample(event, to_riscv_pmu_event(event));
 	riscv_pmu_throttle_event(hart, ev);
-	/* Before the overflow handler, which may restart the event: it is no longer due. */
+	/* Before the overflow handler, which may restart the event and would find it still due. */
 	riscv_pmu_event_rearm(hart, ev, max_t(s64, local64_read(ev->left), ev->min_period));
 	hart->stats.samples++;
 	hart->stats.merged += hwc->last_period / 2 >= hwc->sample_period;
 	perf_sample_data_init(data, 0, hwc->last_period);
+	/* The sample has the period of this part; perf's frequency needs that of both parts. */
 	if (unlikely(part))
 		hwc->last_period = riscv_pmu_split_period(ev);
 	if (unlikely(has_branch_stack(event)))
@@ -169,7 +172,7 @@ void riscv_pmu_event_handle_overflow(struct riscv_pmu *pmu, struct riscv_pmu_har
 	/* If true, the event is throttled or at its limit: stop it. perf starts it again. */
 	stop = regs && perf_event_overflow(event, data, regs);
 	hart->latched = 0;
-	/* The next sample stands for the one that cannot be shown. */
+	/* Without a sample now, the next one includes this period. */
 	if (!regs)
 		ev->period_count += data->period;
 	if (stop) {

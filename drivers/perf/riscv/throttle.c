@@ -20,7 +20,7 @@
 
 /* Gaps of 50 us between interrupts and of 4 ms between samples are not too short. */
 #define THROTTLE_MAX_IRQ_HZ	20000
-#define THROTTLE_MIN_HZ		250
+#define THROTTLE_MIN_SAMPLE_HZ	250
 
 u32 riscv_pmu_throttle_tick_ns __ro_after_init;
 u32 riscv_pmu_throttle_max_gap __ro_after_init;
@@ -41,7 +41,7 @@ static bool throttle_is_needed(const struct riscv_pmu_hart *hart, u32 gap)
 	const struct riscv_pmu_hart_throttle *throttle = &hart->throttle;
 
 	return throttle->too_early > THROTTLE_MAX_TOO_EARLY &&
-	       gap < riscv_timebase / THROTTLE_MIN_HZ &&
+	       gap < riscv_timebase / THROTTLE_MIN_SAMPLE_HZ &&
 	       (gap < 2 * throttle->cost || gap <= throttle->began - throttle->too_early_since);
 }
 
@@ -51,8 +51,8 @@ static bool throttle_is_needed(const struct riscv_pmu_hart *hart, u32 gap)
  * @ev:	an event that takes a sample
  * @gap:	time since its last sample, in ticks
  *
- * Doubles the distance to the overflow point until the interrupted context gets enough time; each
- * other sample reduces the minimum period by an eighth.
+ * Doubles the distance to the overflow point until the interrupted context gets enough time. A
+ * sample that is not too early reduces the minimum period by 1/8.
  */
 void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_event *ev, u32 gap)
 {
@@ -67,14 +67,14 @@ void riscv_pmu_throttle_adapt(struct riscv_pmu_hart *hart, struct riscv_pmu_even
 
 /**
  * riscv_pmu_throttle_restart() - apply the minimum period to an event that starts
- * @ev:		a sampling event; 4 ms or more after its last sample it has none any more
+ * @ev:		a sampling event; its minimum period ends 4 ms after its last sample
  * Return: events until its overflow point, at least 0.
  */
 u64 riscv_pmu_throttle_restart(struct riscv_pmu_event *ev)
 {
-	u32 max_gap = riscv_timebase / THROTTLE_MIN_HZ;
+	u32 max_sample_gap = riscv_timebase / THROTTLE_MIN_SAMPLE_HZ;
 
-	if (ev->min_period && (u32)get_cycles() - ev->last_sample >= max_gap)
+	if (ev->min_period && (u32)get_cycles() - ev->last_sample >= max_sample_gap)
 		ev->min_period = 0;
 
 	return riscv_pmu_event_period_left(ev);

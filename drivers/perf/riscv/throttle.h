@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Measures the interrupts that take samples, so that they do not take all of the hart's time. */
+/* Measures the interrupts that take samples, and extends periods if they take too much time. */
 #ifndef _RISCV_PMU_THROTTLE_H
 #define _RISCV_PMU_THROTTLE_H
 
@@ -10,7 +10,7 @@
 /* Consecutive interrupts that may be too early before events are throttled */
 #define THROTTLE_MAX_TOO_EARLY	3
 
-/* A tick of the harts' timer in 1 / 2^10 ns, and 50 us in ticks: a division is slow here. */
+/* The length of a timer tick in units of 2^-10 ns, and 50 us in ticks: a division is slow. */
 #define THROTTLE_TICK_NS_SHIFT	10
 extern u32 riscv_pmu_throttle_tick_ns;
 extern u32 riscv_pmu_throttle_max_gap;
@@ -25,15 +25,15 @@ static inline u64 riscv_pmu_throttle_ticks_to_ns(u32 ticks)
 }
 
 /*
- * An interrupt is too early if the last one ended less than N/8 of an average interrupt ago. N = 3
- * with one firmware call per counter, 4 with one per batch, 6 with none. Entry and exit take 2/8,
- * 3/8 and 4/8 of an interrupt in these cases (Linux 7.2), so the interrupted context keeps at least
- * a twentieth of the hart. In kernel mode N is doubled: the softirqs at the end of the last
- * interrupt may be what was interrupted.
+ * An interrupt is too early if the last one ended less than N/8 times the average handler time ago.
+ * N = 3 with one firmware call per counter, 4 with one per batch, 6 with none. Entry and exit take
+ * 2/8, 3/8 and 4/8 of it in these cases (Linux 7.2), so the interrupted context keeps at least 5 %
+ * of the hart's time. In kernel mode N is doubled: the softirqs at the end of the last interrupt
+ * may be what was interrupted.
  *
- * With NMIs, the limit is what entry and exit were measured to take on this hart, since that
- * depends on the firmware, and an eighth of the handler's average duration; twice that in
- * kernel mode.
+ * With NMIs, the limit is the time of entry and exit plus 1/8 of the average handler time. Entry
+ * and exit are measured on each hart, because their time depends on the firmware. In kernel mode
+ * the limit is doubled.
  */
 static inline u32 riscv_pmu_throttle_gap(const struct riscv_pmu *pmu,
 					 const struct riscv_pmu_hart *hart, bool in_user)

@@ -34,7 +34,7 @@ static u64 update_find_ctrs(const struct riscv_pmu_event *ev)
 	return ctrs;
 }
 
-/* The counters of those members of an event's group that are active, and of its PMU */
+/* The counters of the active members of an event's group that belong to the event's PMU */
 u64 riscv_pmu_event_find_group_ctrs(const struct perf_event *event)
 {
 	const struct perf_event *leader = event->group_leader, *sibling;
@@ -60,8 +60,9 @@ void riscv_pmu_event_update(struct perf_event *event)
 	u64 delta = riscv_pmu_hart_update_event(pmu, riscv_pmu_this_hart(pmu), event);
 
 	/*
-	 * User space adds the counter to the offset in the mapped page, which perf may publish
-	 * after this: keep it the same. Other callers call riscv_pmu_user_show() or stop().
+	 * perf computes the offset in the mapped page as count minus prev_count, and may publish it
+	 * after this, so prev_count grows as count does. Other callers of
+	 * riscv_pmu_hart_update_event() call riscv_pmu_user_show() or riscv_pmu_user_stop() later.
 	 */
 	local64_add(delta, &event->hw.prev_count);
 }
@@ -98,8 +99,9 @@ struct riscv_pmu_event *riscv_pmu_event_new(struct perf_event *event,
  * @pmu:	the PMU
  * @hart:	this hart
  *
- * The first event that is stopped latches the counts of all, so that all events stop at one time.
- * Events that are started start in riscv_pmu_commit_update().
+ * The first event that is stopped latches the counts of its group and of all direct counters in
+ * use. The events on these stop at the same time. Events that are started start in
+ * riscv_pmu_commit_update().
  */
 void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -107,7 +109,7 @@ void riscv_pmu_begin_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	hart->latch_on_read = true;
 }
 
-/* Rate-limited, because perf retries a refused event on another hart or later. */
+/* Rate-limited: perf retries on another hart or later. The run queue's lock may be held. */
 static void update_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
@@ -135,7 +137,7 @@ static DEFINE_PER_CPU(struct irq_work, update_resched_work) = IRQ_WORK_INIT_HARD
  * @ctrs:	the counters
  *
  * perf considers these events running, so an irq_work has it reschedule them. Each retry excludes
- * one more counter, so their number is bounded.
+ * one more counter, so the number of retries is bounded.
  */
 noinline void riscv_pmu_hart_stop_refused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					  u64 ctrs)
@@ -172,7 +174,10 @@ u64 riscv_pmu_poll_wait(const struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 	return wait;
 }
 
-/* Sets the polling timer, if that is necessary. Its handler ends it when nothing is to poll. */
+/*
+ * Sets the polling timer, if that is necessary. Its handler does not set it again when nothing has
+ * to be polled. The run queue's lock may be held.
+ */
 void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	u64 now, wait;
@@ -180,7 +185,7 @@ void riscv_pmu_poll_start(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 	/* While a system resumes no timer can be set; the next apply sets it. */
 	if (hart->poll.active || timekeeping_suspended)
 		return;
-	/* A timer that is set already is soon enough for narrow counters. */
+	/* A timer that is set expires in at most poll_ns: soon enough for narrow counters. */
 	if (!riscv_pmu_hart_has_polled(hart) &&
 	    (hart->poll.due || !riscv_pmu_poll_narrow_ctrs(pmu, hart)))
 		return;
@@ -211,7 +216,7 @@ static __always_inline void update_apply(struct riscv_pmu *pmu, struct riscv_pmu
 		riscv_pmu_poll_start(pmu, hart);
 }
 
-/* A tail call of this saves a stack frame. */
+/* Not inlined: the tail call saves a stack frame. */
 static noinline void update_apply_last(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	update_apply(pmu, hart);
@@ -254,7 +259,7 @@ int riscv_pmu_event_find_ctr(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	return err;
 }
 
-/* The task on this hart reads counters in user space, or the previous task did. */
+/* This or the last task reads counters: applies until riscv_pmu_user_show() asks for no more. */
 static noinline void update_apply_and_show(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	do {
@@ -265,8 +270,8 @@ static noinline void update_apply_and_show(struct riscv_pmu *pmu, struct riscv_p
 }
 
 /*
- * A counter that overflowed while the interrupt was masked does not interrupt while its overflow
- * flag is set. The next apply writes it, which clears the flag.
+ * Pauses the counters that overflowed while the interrupt was masked: they do not interrupt while
+ * their overflow flag is set. The next apply writes them, which clears the flag.
  */
 static noinline void update_clear_overflows(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
@@ -274,9 +279,9 @@ static noinline void update_clear_overflows(struct riscv_pmu *pmu, struct riscv_
 }
 
 /*
- * Masks the overflow interrupt while no event needs it, so that counters may run on after their
- * sampling events were removed: this saves the firmware calls that would stop them. The irqchip
- * of local interrupts does the same with more instructions.
+ * Masks or unmasks the overflow interrupt. It is masked while no event needs it, so that counters
+ * may run on after their sampling events were removed: this saves the firmware calls that would
+ * stop them. The irqchip of local interrupts does the same with more instructions.
  */
 static __always_inline void update_mask_irq(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					    bool muted)
@@ -304,13 +309,13 @@ static __always_inline void update_commit(struct riscv_pmu *pmu, struct riscv_pm
 		riscv_pmu_set_updating(hart, false);
 }
 
-/* Carries out all changes since riscv_pmu_begin_update(). */
+/* Ends an update: unlatches, masks or unmasks the interrupt, and applies the changes. */
 void riscv_pmu_commit_update(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 {
 	update_commit(pmu, hart);
 }
 
-/* perf's callbacks: changes follow, and they are to be applied. */
+/* perf's callback pmu_disable: changes follow. */
 void riscv_pmu_disable(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);
@@ -318,6 +323,7 @@ void riscv_pmu_disable(struct pmu *p)
 	riscv_pmu_begin_update(pmu, riscv_pmu_this_hart(pmu));
 }
 
+/* perf's callback pmu_enable: the changes are to be applied. */
 void riscv_pmu_enable(struct pmu *p)
 {
 	struct riscv_pmu *pmu = to_riscv_pmu(p);

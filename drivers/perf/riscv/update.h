@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Updates; groups; the count, the period and the overflow of one event; whether any is open. */
+/* Functions of update.c, sample.c, group.c and unused.c; the count and the period of one event */
 #ifndef _RISCV_PMU_UPDATE_H
 #define _RISCV_PMU_UPDATE_H
 
@@ -48,7 +48,7 @@ static inline struct riscv_pmu_event *to_riscv_pmu_event(const struct perf_event
 	return event->pmu_private;
 }
 
-/* Whether an event of any PMU is of one of the driver's core PMUs */
+/* Whether an event belongs to one of the driver's core PMUs */
 static inline bool riscv_pmu_owns(const struct perf_event *event)
 {
 	return event->pmu->start_txn == riscv_pmu_start_txn;
@@ -75,7 +75,7 @@ static inline void riscv_pmu_event_latch(struct riscv_pmu *pmu, struct riscv_pmu
 	riscv_pmu_hart_latch(pmu, hart, ctrs);
 }
 
-/* @left is @ev->left, which a context switch knows without loading it. */
+/* riscv_pmu_event_add_delta() for callers that know @ev->left: they save a load. */
 static inline void __riscv_pmu_event_add_delta(struct perf_event *event,
 					       struct riscv_pmu_event *ev, local64_t *left,
 					       u64 delta)
@@ -88,7 +88,7 @@ static inline void __riscv_pmu_event_add_delta(struct perf_event *event,
 	ev->period_count += delta;
 }
 
-/* Adds what @ev has counted since the last time; of a split event, the part that has counted. */
+/* Adds @delta, which @ev has counted, to the perf event. @ev: of a split event, the part. */
 static inline void riscv_pmu_event_add_delta(struct perf_event *event, struct riscv_pmu_event *ev,
 					     u64 delta)
 {
@@ -142,9 +142,9 @@ static inline u64 riscv_pmu_event_period(const struct perf_event *event)
 /*
  * If a sampling event's period has ended, its count being up to date, begins the next one, and
  * returns true. What was counted beyond the end of the last period belongs to the next one. One
- * sample stands for all periods that have ended, and for all events that were counted if perf has
- * changed the period: last_period is their number, so that the periods of all samples add up to the
- * count.
+ * sample stands for all events since the last sample's period ended. last_period is their number,
+ * also if several periods have ended or perf has changed the period, so that the periods of all
+ * samples add up to the count.
  */
 static inline bool riscv_pmu_event_set_period(struct riscv_pmu_event *ev)
 {

@@ -46,9 +46,10 @@ static const struct {
 };
 
 /*
- * The modes that perf's core sets in branch_sample_type if the user sets none. If the modes are
- * these, the driver ignores PERF_SAMPLE_BRANCH_HV (machine mode is never recorded), and
- * PERF_SAMPLE_BRANCH_KERNEL of a call stack; otherwise it refuses these bits.
+ * The modes that perf's core sets in branch_sample_type if the user sets none. The driver cannot
+ * tell who has set them. So if the modes are these, it ignores PERF_SAMPLE_BRANCH_HV (machine mode
+ * is never recorded), and PERF_SAMPLE_BRANCH_KERNEL of a call stack; otherwise it refuses these
+ * bits.
  */
 static u64 branch_default_modes(const struct perf_event_attr *attr)
 {

@@ -58,7 +58,10 @@ static int sbi_count_advances(struct riscv_pmu *pmu, unsigned int ctr)
 	return advances;
 }
 
-/* The same of a fixed counter with some modes inhibited; or the errno of firmware that refuses */
+/*
+ * The same of a fixed counter with some modes inhibited. If the firmware refuses, this is an errno,
+ * not 0: a refusal says nothing about the counter.
+ */
 static int sbi_count_fixed_advances(struct riscv_pmu *pmu, unsigned int ctr, u32 inh)
 {
 	unsigned long flags = riscv_pmu_sbi_inh_to_flags(inh);
@@ -81,10 +84,10 @@ static bool sbi_fixed_filters(struct riscv_pmu *pmu, unsigned int ctr)
 }
 
 /*
- * Smcntrpmf adds filters to cycle and instret. S-mode cannot query whether hart and firmware support
- * it, so it is tested: a counter that advances in every round without filters must not advance in
- * any round with all modes inhibited. If the result is unclear, it is not used with filters: it
- * could expose the kernel to users who must not see it.
+ * Smcntrpmf adds filters to cycle and instret. S-mode cannot query whether hart and firmware
+ * support it, so it is tested: a counter that advances in every round without filters must not
+ * advance in any round with all modes inhibited. If the result is unclear, the counter is not used
+ * with filters: it could expose the kernel to users who must not see it.
  */
 void riscv_pmu_sbi_find_fixed_filters(struct riscv_pmu *pmu)
 {
@@ -205,7 +208,10 @@ void riscv_pmu_sbi_find_free_running(struct riscv_pmu *pmu)
 	}
 }
 
-/* Whether a fixed counter of this hart does what the probe has found on another hart */
+/*
+ * Whether a fixed counter of this hart does what the probe has found on another hart. A filter that
+ * this hart does not have would expose the kernel to users who must not see it.
+ */
 static bool sbi_fixed_is_equal(struct riscv_pmu *pmu, unsigned int ctr)
 {
 	u64 bit = BIT_ULL(ctr);
