@@ -89,7 +89,7 @@ static noinline void core_stop_rest(struct riscv_pmu_hart *hart, struct perf_eve
 static __always_inline void core_stop(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 				      struct perf_event *event, bool removed)
 {
-	const u16 slow = RISCV_PMU_EV_SLOW_DEL | RISCV_PMU_EV_MAPPED;
+	const u16 slow = RISCV_PMU_EV_SLOW_ADD | RISCV_PMU_EV_MAPPED;
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
@@ -215,11 +215,10 @@ int riscv_pmu_add(struct perf_event *event, int flags)
 	return 0;
 }
 
-static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
-			      struct perf_event *event)
+/* Stops an event that is removed, and detaches what belongs to it besides its counter. */
+static void core_stop_all(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			  struct perf_event *event, struct riscv_pmu_event *ev)
 {
-	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
-
 	if (riscv_pmu_event_has_branches(ev))
 		riscv_pmu_branch_del(hart, ev);
 	/* An event whose config was refused is stopped already. */
@@ -229,6 +228,30 @@ static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart
 		core_stop(pmu, hart, event, true);
 	if (riscv_pmu_event_part(ev))
 		riscv_pmu_event_detach(hart, riscv_pmu_event_part(ev));
+}
+
+/* Whether removing an event takes no more than a read of its counter, which latches no other. */
+static bool core_is_only_read(const struct perf_event *event, const struct riscv_pmu_event *ev)
+{
+	const u16 slow = RISCV_PMU_EV_SLOW_DEL | RISCV_PMU_EV_MAPPED;
+
+	return (ev->flags & slow) == RISCV_PMU_EV_INDIRECT &&
+	       ev->state == RISCV_PMU_EVENT_ACTIVE && !event->group_leader->nr_siblings;
+}
+
+static noinline void core_del(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
+			      struct perf_event *event)
+{
+	struct riscv_pmu_event *ev = to_riscv_pmu_event(event);
+
+	if (core_is_only_read(event, ev)) {
+		u64 now = riscv_pmu_counter_count(pmu, hart, ev->ctr);
+
+		riscv_pmu_event_add_delta(event, ev, riscv_pmu_event_take_delta(ev, now));
+		riscv_pmu_event_stop(hart, ev);
+	} else {
+		core_stop_all(pmu, hart, event, ev);
+	}
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	riscv_pmu_event_detach(hart, ev);
 }
