@@ -37,7 +37,7 @@ static void group_with_more_events_than_counters_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, validate(leader, third), -EINVAL);
 }
 
-/* The second event shares the leader's counter, but cannot move with it. */
+/* Two events share a counter, and one of them cannot move to the free counter. */
 static void shared_counter_moves_only_if_all_its_events_can(struct kunit *test)
 {
 	struct state_event *leader = new_leader(test, 1, C(3) | C(4));
@@ -45,6 +45,12 @@ static void shared_counter_moves_only_if_all_its_events_can(struct kunit *test)
 	struct state_event *third = new_event(test, 2, C(3), 0);
 
 	KUNIT_EXPECT_EQ(test, validate(leader, third), 0);
+	KUNIT_EXPECT_EQ(test, validate(leader, second), 0);
+	join_group(leader, second);
+	KUNIT_EXPECT_EQ(test, validate(leader, third), -EINVAL);
+	/* In the other order, it is the leader that cannot move. */
+	leader = new_leader(test, 1, C(3));
+	second = new_event(test, 1, C(3) | C(4), 0);
 	KUNIT_EXPECT_EQ(test, validate(leader, second), 0);
 	join_group(leader, second);
 	KUNIT_EXPECT_EQ(test, validate(leader, third), -EINVAL);
