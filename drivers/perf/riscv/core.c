@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The PMU named "cpu": perf's callbacks.
- *
- * perf calls add, del, start, stop and read on the event's hart, with interrupts off. Between
- * pmu_disable and pmu_enable, as add and del always are, they only change what is wanted;
- * pmu_enable applies it. Outside, start and stop apply their change at once.
+ * perf's callbacks of the PMU named "cpu". add, del, start, stop and read run on the event's hart,
+ * with interrupts off. Between pmu_disable and pmu_enable, as add and del always are, they only
+ * change what is wanted; pmu_enable applies it. Outside, start and stop apply their change at once.
  */
 
 #include <linux/cpu.h>
@@ -194,8 +192,6 @@ static __always_inline bool core_goes_on(struct riscv_pmu_hart *hart, struct per
  * riscv_pmu_add() - assign a counter of this hart to an event
  * @event:	the event
  * @flags:	PERF_EF_START: start it, too
- *
- * In most context switches the event's last counter still holds its config: no search is needed.
  * Return: 0; -EAGAIN if no counter is free for it, all that could hold it have refused, or the
  * machine is being shut down. perf tries again later.
  */
@@ -347,10 +343,7 @@ struct core_resolve_args {
 	struct riscv_pmu_request *req;
 };
 
-/*
- * Unused counters are released only if the backend still has to try some: an event that
- * returns to a released counter has to program it again.
- */
+/* Releases unused counters only if the backend has to try some: their events program them again. */
 static long core_resolve_here(void *data)
 {
 	const struct core_resolve_args *args = data;
