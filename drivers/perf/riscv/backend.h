@@ -92,6 +92,15 @@ struct riscv_pmu_branch_caps {
 };
 #endif
 
+/* The IDs of a hart (SBI, "Base Extension") */
+struct riscv_pmu_ids {
+	unsigned long	mvendorid;
+	unsigned long	marchid;
+	unsigned long	mimpid;
+};
+
+#define RISCV_PMU_MAX_CPU_TYPES	4
+
 struct riscv_pmu_platform;
 struct riscv_pmu;
 
@@ -113,8 +122,9 @@ struct riscv_pmu_ops {
 	void (*read)(struct perf_event *event);
 
 	/*
-	 * Removes from @cpus the harts whose CPU type is not that of the first one; at boot, on any
-	 * CPU. Not for vendors, whose ops are those of the selected harts. -ENODEV: not on these
+	 * Removes from @cpus the harts on which this backend finds other counters than on the first
+	 * one; at boot, on any CPU. NULL: it finds the same on all. Not for vendors, whose ops are
+	 * those of the selected harts. -ENODEV: not on these
 	 */
 	int (*select_cpus)(struct cpumask *cpus);
 	/* On one of pmu->cpus: fills pmu->ctr and the masks. -ENODEV: no such counters here */
@@ -122,9 +132,10 @@ struct riscv_pmu_ops {
 	/*
 	 * Which of pmu->ctrs can hold the config's event, whatever its filters; 0: this machine
 	 * does not have the event. Process context. A backend that has to try uses counters of this
-	 * hart, one of pmu->cpus, that hold no config; the result includes untried counters.
+	 * hart, one of pmu->cpus, that hold no config; the result includes untried counters. May
+	 * replace a standard event in @cfg by the raw event that is the same on this core.
 	 */
-	u64 (*event_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
+	u64 (*event_ctrs)(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg);
 	/* Likewise the untried ones: the caller may release their configs, and ask again. */
 	u64 (*untried_ctrs)(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 	/*
@@ -163,7 +174,11 @@ struct riscv_pmu {
 	struct pmu	pmu;			/* perf's part of it */
 	struct riscv_pmu_ops ops;		/* of the CPU core, the backend, base and core.c */
 	const char	*backend;		/* ops.name of the backend */
+	struct riscv_pmu_ids ids;		/* of its harts; mimpid: of the first one */
 	const struct riscv_pmu_platform *platform; /* the core's table (platform/), or NULL */
+	/* The tables of the machine's other types of cores; NULL: one has none */
+	const struct riscv_pmu_platform *others[RISCV_PMU_MAX_CPU_TYPES];
+	unsigned int	nr_others;
 	struct cpumask	cpus;			/* harts that it belongs to, all of one type */
 	void		*priv;			/* the backend's data */
 	char		firmware[32];		/* SBI's name for the boot message; may be empty */
@@ -189,7 +204,6 @@ struct riscv_pmu {
 	bool		stop_unused;		/* stop once unused (riscv_pmu.stop_unused=) */
 	bool		is_identity;		/* hardware counter n is hpmcounter n */
 	bool		is_qemu;		/* its virt machine: QEMU's bugs are looked for */
-	bool		refuses_bad;		/* the bad events of platform are refused */
 	bool		level_irq;		/* the interrupt is pending while a flag is set */
 	bool		nmi;			/* overflows arrive even if interrupts are off */
 	unsigned int	raw_bits;		/* width of a raw selector; 0: no raw events */

@@ -59,9 +59,7 @@ static int event_parse_raw_selector(const struct riscv_pmu *pmu, u64 selector,
 	if (!selector || selector >> pmu->raw_bits)
 		return -EINVAL;
 
-	/* Version 2 of the raw type is for selectors of more than 48 bits (SBI 3.0). */
-	cfg->event_idx = RISCV_PMU_EVENT_IDX(pmu->raw_bits > 48 ? RISCV_PMU_EVENT_TYPE_RAW_V2 :
-								   RISCV_PMU_EVENT_TYPE_RAW, 0);
+	cfg->event_idx = riscv_pmu_raw_event(pmu);
 	cfg->event_data = selector;
 	return 0;
 }
@@ -242,17 +240,11 @@ static u64 event_mask_ctrs(const struct riscv_pmu *pmu, u64 ctrs, u32 hpms)
 /**
  * riscv_pmu_event_ctrs() - find the counters that can hold an event
  * @pmu:	the PMU
- * @cfg:	the event; its filters are ignored
+ * @cfg:	the event, whose filters are ignored; out: the event that the counters have to hold
  * Return: the counters, 0 if the machine does not have the event.
  */
-u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg)
 {
-	/* This machine's devicetree may have a wrong selector for a standard event. */
-	for (unsigned int i = 0; pmu->refuses_bad && i < pmu->platform->nr_bad_events; i++) {
-		if (pmu->platform->bad_events[i] == cfg->event_idx)
-			return 0;
-	}
-
 	return pmu->ops.event_ctrs(pmu, cfg) & pmu->ctrs;
 }
 
@@ -315,10 +307,34 @@ static int event_find_mode_event(struct riscv_pmu *pmu, const struct perf_event_
 	return err;
 }
 
+/* Tries the raw event by which programmable counters count the event of a fixed one. */
+static bool event_try_programmable(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
+				   u32 inh, struct riscv_pmu_request *req)
+{
+	const struct riscv_pmu_selector *entry =
+		riscv_pmu_platform_known(pmu->platform, req->cfg.event_idx);
+	struct riscv_pmu_request raw = {};
+
+	if (!entry || !riscv_pmu_event_fixed_hpm(req->cfg.event_idx) ||
+	    event_parse_raw_selector(pmu, entry->selector, &raw.cfg) ||
+	    event_find_ctrs(pmu, attr, inh, &raw))
+		return false;
+
+	raw.ctrs = event_mask_ctrs(pmu, raw.ctrs, entry->counters);
+	if (attr->sample_period)
+		raw.ctrs &= pmu->irq_ctrs;
+	if (!raw.ctrs)
+		return false;
+
+	*req = raw;
+	return true;
+}
+
 /*
  * If no counter can filter the event (@err), or none of @req->ctrs can interrupt for its samples,
- * the core's table may have raw events that count the same in one mode. @req becomes the request
- * for such a one. An event that is sampled in both modes is split: @req[1] is for its second part.
+ * the core's table may have a raw event that counts the same, or two that do in one mode each.
+ * @req becomes the request for such a one. An event that is sampled in both modes by two is split:
+ * @req[1] is for its second part.
  */
 static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
 			   struct riscv_pmu_request *req, int err)
@@ -330,6 +346,8 @@ static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *
 
 	if (err != -EOPNOTSUPP && (err || !attr->sample_period || req->ctrs & pmu->irq_ctrs))
 		return err;
+	if (event_try_programmable(pmu, attr, inh, req))
+		return 0;
 	if (user && kernel && (!attr->sample_period || !IS_ENABLED(CONFIG_RISCV_PMU_SPLIT)))
 		return err;
 

@@ -51,6 +51,13 @@ static inline bool riscv_pmu_event_is_raw(u32 event_idx)
 	return type == RISCV_PMU_EVENT_TYPE_RAW || type == RISCV_PMU_EVENT_TYPE_RAW_V2;
 }
 
+/* The event_idx of raw events: version 2 has selectors of more than 48 bits (SBI 3.0). */
+static inline u32 riscv_pmu_raw_event(const struct riscv_pmu *pmu)
+{
+	return RISCV_PMU_EVENT_IDX(pmu->raw_bits > 48 ? RISCV_PMU_EVENT_TYPE_RAW_V2 :
+							RISCV_PMU_EVENT_TYPE_RAW, 0);
+}
+
 /* The fixed counters, by the numbers of their CSRs. */
 #define RISCV_PMU_FIXED_HPMS	(BIT(PMU_CSR_CTR_CYCLE) | BIT(PMU_CSR_CTR_INSTRET))
 
@@ -73,7 +80,7 @@ static inline u32 riscv_pmu_event_fixed_hpm(u32 event_idx)
 
 int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			  struct riscv_pmu_config *cfg);
-u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
+u64 riscv_pmu_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg);
 int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr *attr,
 			    bool in_kernel, struct riscv_pmu_request req[2]);
 

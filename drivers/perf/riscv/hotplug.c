@@ -53,13 +53,27 @@ void __init riscv_pmu_hotplug_skip_check(unsigned int cpu)
 	cpumask_set_cpu(cpu, &hotplug_checked);
 }
 
+/* The PMU of another type of core that this hart has, or NULL. */
+static struct riscv_pmu *hotplug_find_other(const struct riscv_pmu *pmu)
+{
+	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++) {
+		struct riscv_pmu *other = &riscv_pmu_types[i];
+
+		if (other != pmu && !riscv_pmu_hotplug_check(other))
+			return other;
+	}
+
+	return NULL;
+}
+
 /*
- * Checks a hart that comes online, and removes it from its PMU if it differs. At boot, a hart that
- * is offline is assigned to the PMU of the others. Returns the hart's PMU, or NULL if it has none.
+ * Checks a hart that comes online. At boot, a hart that is offline is assigned to the first PMU: if
+ * it differs, it moves to the PMU of its type of core. Returns the hart's PMU, or NULL if it has
+ * none.
  */
 static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 {
-	struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+	struct riscv_pmu *pmu = riscv_pmu_of(cpu), *other;
 	const char *what;
 
 	if (!pmu || cpumask_test_and_set_cpu(cpu, &hotplug_checked))
@@ -69,12 +83,16 @@ static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 	if (!what)
 		return pmu;
 
+	other = hotplug_find_other(pmu);
 	cpumask_clear_cpu(cpu, &pmu->cpus);
-	riscv_pmu_set_of(cpu, NULL);
-	per_cpu_ptr(pmu->harts, cpu)->pmu = NULL;
-	riscv_pmu_warn("no PMU on hart %u, because it differs from harts %*pbl in %s: boot with this hart online to give it a PMU of its own, or correct the devicetree or the firmware\n",
-		       cpu, cpumask_pr_args(&pmu->cpus), what);
-	return NULL;
+	if (other)
+		cpumask_set_cpu(cpu, &other->cpus);
+	else
+		riscv_pmu_warn("no PMU on hart %u, because it differs from harts %*pbl in %s: boot with this hart online to give it a PMU of its own, or correct the devicetree or the firmware\n",
+			       cpu, cpumask_pr_args(&pmu->cpus), what);
+	per_cpu_ptr(pmu->harts, cpu)->pmu = other;
+	riscv_pmu_set_of(cpu, other);
+	return other;
 }
 
 static int hotplug_start_hart(unsigned int cpu)

@@ -10,12 +10,6 @@
 #include "csr.h"
 #include "event.h"
 
-/* This backend cannot distinguish CPU types, so all harts get one PMU. */
-static int base_select_cpus(struct cpumask *cpus)
-{
-	return 0;
-}
-
 static int base_probe(struct riscv_pmu *pmu)
 {
 	for_each_ctr(ctr, RISCV_PMU_FIXED_HPMS) {
@@ -45,7 +39,7 @@ static const char *base_check_hart(struct riscv_pmu *pmu)
 	return NULL;
 }
 
-static u64 base_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+static u64 base_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg)
 {
 	return riscv_pmu_event_fixed_hpm(cfg->event_idx);
 }
@@ -70,7 +64,6 @@ static u64 base_overflowed(struct riscv_pmu *pmu, u64 ctrs)
 
 const struct riscv_pmu_ops riscv_pmu_base_ops = {
 	.name		= "legacy",
-	.select_cpus	= base_select_cpus,
 	.probe		= base_probe,
 	.check_hart	= base_check_hart,
 	.event_ctrs	= base_event_ctrs,

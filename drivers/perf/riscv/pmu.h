@@ -316,8 +316,6 @@ static inline unsigned int riscv_pmu_min_width(const struct riscv_pmu *pmu, u64 
 	return width;
 }
 
-#define RISCV_PMU_MAX_CPU_TYPES	4
-
 /* One for each CPU type; most machines have one. */
 extern struct riscv_pmu riscv_pmu_types[RISCV_PMU_MAX_CPU_TYPES];
 extern unsigned int riscv_pmu_nr_types;

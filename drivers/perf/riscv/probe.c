@@ -124,10 +124,11 @@ static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pm
 		.guests = IS_ENABLED(CONFIG_KVM) && riscv_isa_extension_available(NULL, h),
 	};
 	cpumask_copy(&pmu->cpus, left);
-	err = (backend->select_cpus ?: riscv_pmu_base_ops.select_cpus)(&pmu->cpus);
+	err = backend->select_cpus ? backend->select_cpus(&pmu->cpus) : 0;
 	if (err)
 		return err;
 
+	riscv_pmu_platform_select_cpus(&pmu->cpus);
 	riscv_pmu_platform_init(pmu);
 	cpu = probe_choose_cpu(pmu);
 	err = work_on_cpu(cpu, probe_here, pmu);

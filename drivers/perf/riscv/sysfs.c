@@ -7,6 +7,7 @@
 #include "entries.h"
 #include "event.h"
 #include "fw.h"
+#include "platform/platform.h"
 #include "pmu.h"
 
 static struct riscv_pmu *sysfs_dev_to_pmu(struct device *dev)
@@ -137,6 +138,7 @@ static const char *sysfs_cycles_sampling(const struct riscv_pmu *pmu)
 }
 
 SYSFS_VALUE(backend, "%s", pmu->backend);
+SYSFS_VALUE(core, "%s", pmu->platform->name);
 SYSFS_VALUE(sampling, "%s", sysfs_sampling(pmu) ?: "none");
 SYSFS_VALUE(cycles_sampling, "%s", sysfs_cycles_sampling(pmu));
 SYSFS_VALUE(max_precise, "%d", 0);
@@ -156,13 +158,19 @@ SYSFS_VALUE(device_id, "core.stat=%s%s%s", pmu->pmu.name,
 static umode_t sysfs_cap_is_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
 	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(kobj_to_dev(kobj));
+	bool is_visible = true;
 
-	return attr != &dev_attr_branches.attr || riscv_pmu_branch_depth(pmu) ? attr->mode : 0;
+	if (attr == &dev_attr_branches.attr)
+		is_visible = riscv_pmu_branch_depth(pmu);
+	else if (attr == &dev_attr_core.attr)
+		is_visible = pmu->platform && pmu->platform->name;
+	return is_visible ? attr->mode : 0;
 }
 
 static struct attribute *sysfs_caps[] = {
 	&dev_attr_device_id.attr,
 	&dev_attr_backend.attr,
+	&dev_attr_core.attr,
 	&dev_attr_sampling.attr,
 	&dev_attr_cycles_sampling.attr,
 	&dev_attr_max_precise.attr,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Finds the table of a core (tables.c), and compares the cores of the harts. */
+/* Finds the table of a core (tables.c), and groups the harts by their type of core. */
 
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
@@ -11,6 +11,7 @@
 #include <asm/sbi.h>
 
 #include "../csr.h"
+#include "../event.h"
 #include "platform.h"
 
 static const struct riscv_pmu_platform *const platforms[] = {
@@ -108,6 +109,7 @@ static unsigned int platform_rank(const struct riscv_pmu_platform *platform,
  * @tables:	the tables to choose from
  * @nr:		number of @tables
  * @cpu:	the hart
+ * @ids:	its IDs
  *
  * Return: the table with the highest precedence, the first one if there are several; NULL if none
  * matches. A table with IDs and a compatible string has precedence over one with IDs only, and this
@@ -115,15 +117,13 @@ static unsigned int platform_rank(const struct riscv_pmu_platform *platform,
  */
 const struct riscv_pmu_platform *
 riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsigned int nr,
-			  unsigned int cpu)
+			  unsigned int cpu, const struct riscv_pmu_ids *ids)
 {
 	const struct riscv_pmu_platform *best = NULL;
 	unsigned int best_rank = 0;
-	struct riscv_pmu_ids ids;
 
-	riscv_pmu_platform_get_ids(cpu, &ids);
 	for (unsigned int i = 0; i < nr; i++) {
-		unsigned int rank = platform_rank(tables[i], &ids, cpu);
+		unsigned int rank = platform_rank(tables[i], ids, cpu);
 
 		if (rank && rank == best_rank)
 			pr_warn_once("the tables of %s and %s match this core equally well, using the first: correct drivers/perf/riscv/platform/\n",
@@ -137,64 +137,162 @@ riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsign
 	return best;
 }
 
-/* Returns the table of a hart, or NULL. */
-const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu)
+/* A type of core */
+struct platform_type {
+	struct riscv_pmu_ids			ids;
+	const struct riscv_pmu_platform		*table;	/* or NULL */
+};
+
+/*
+ * Gets the type of a hart's core. When a hart comes up for the first time, the kernel does not know
+ * its IDs yet, so @here asks the firmware for those of this hart.
+ */
+static void platform_get_type(unsigned int cpu, bool here, struct platform_type *type)
 {
-	return riscv_pmu_platform_choose(platforms, ARRAY_SIZE(platforms), cpu);
+	struct riscv_pmu_ids *ids = &type->ids;
+
+	riscv_pmu_platform_get_ids(cpu, ids);
+#ifdef CONFIG_RISCV_SBI
+	if (here && !ids->mvendorid && !sbi_spec_is_0_1())
+		*ids = (struct riscv_pmu_ids){
+			sbi_get_mvendorid(), sbi_get_marchid(), sbi_get_mimpid(),
+		};
+#endif
+	type->table = riscv_pmu_platform_choose(platforms, ARRAY_SIZE(platforms), cpu, ids);
+}
+
+/* Revisions of a core (mimpid) are of one type if they have the same table. */
+static bool platform_is_same_type(const struct platform_type *a, const struct platform_type *b)
+{
+	return a->table == b->table && a->ids.mvendorid == b->ids.mvendorid &&
+	       a->ids.marchid == b->ids.marchid;
 }
 
 /*
- * Returns an online one of @cpus whose table is not @platform, or nr_cpu_ids. Those that are
- * offline may have no IDs yet.
+ * Removes from @cpus those that are online and not of the type of the first one online. One that is
+ * offline may have no IDs yet: riscv_pmu_platform_check_hart() finds out when it comes online.
  */
-unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *platform,
-					   const struct cpumask *cpus)
+void riscv_pmu_platform_select_cpus(struct cpumask *cpus)
 {
-	unsigned int cpu;
+	unsigned int cpu, first = cpumask_first_and(cpus, cpu_online_mask);
+	struct platform_type type, type_of_first;
 
-	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_other_hart, platform, cpus);
+	if (first >= nr_cpu_ids)
+		return;
 
+	platform_get_type(first, false, &type_of_first);
 	for_each_cpu_and(cpu, cpus, cpu_online_mask) {
-		if (riscv_pmu_platform_find(cpu) != platform)
-			return cpu;
+		platform_get_type(cpu, false, &type);
+		if (!platform_is_same_type(&type, &type_of_first))
+			cpumask_clear_cpu(cpu, cpus);
 	}
-
-	return nr_cpu_ids;
 }
 
-/* The one table of all harts of a PMU, or NULL. */
-static const struct riscv_pmu_platform *platform_of_harts(const struct riscv_pmu *pmu)
+/* Collects the tables of the other types of cores. */
+static void platform_find_others(struct riscv_pmu *pmu, const struct platform_type *own)
 {
-	unsigned int cpu = cpumask_any_and(&pmu->cpus, cpu_online_mask), other;
-	const struct riscv_pmu_platform *platform;
-	struct riscv_pmu_ids ids;
+	struct platform_type type;
+	unsigned int cpu, i;
 
-	if (cpu >= nr_cpu_ids)
-		return NULL;
-
-	platform = riscv_pmu_platform_find(cpu);
-	other = riscv_pmu_platform_other_hart(platform, &pmu->cpus);
-	if (other < nr_cpu_ids) {
-		pr_warn("harts %u and %u are different cores, so the driver uses no core's table: events other than cycles and instructions need a pmu node in the firmware's devicetree\n",
-			cpu, other);
-		return NULL;
+	for_each_online_cpu(cpu) {
+		platform_get_type(cpu, false, &type);
+		if (platform_is_same_type(&type, own))
+			continue;
+		for (i = 0; i < pmu->nr_others && pmu->others[i] != type.table; i++)
+			;
+		if (i == pmu->nr_others && i < ARRAY_SIZE(pmu->others))
+			pmu->others[pmu->nr_others++] = type.table;
 	}
-
-	riscv_pmu_platform_get_ids(cpu, &ids);
-	if (!platform && !ids.mvendorid && !ids.marchid && !ids.mimpid)
-		pr_info("the firmware reports no IDs of this core (mvendorid, marchid and mimpid are 0), so the driver uses no core's table: use newer firmware, or give the firmware the pmu node that rvpmu doctor --dts --core NAME prints\n");
-
-	return platform;
 }
 
-/* Finds the table of a PMU's cores, when its harts are selected and before its backend probes. */
+/*
+ * Finds the type of a PMU's cores, after riscv_pmu_platform_select_cpus() and before its backend
+ * probes. If none of its harts is online, its type is not known.
+ */
 void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 {
+	unsigned int cpu = cpumask_first_and(&pmu->cpus, cpu_online_mask);
+	struct platform_type type;
+
 	pmu->is_qemu = riscv_pmu_platform_is_compatible(cpumask_first(&pmu->cpus),
 							riscv_pmu_qemu.compatibles[0]);
-	pmu->platform = platform_of_harts(pmu);
-	pmu->refuses_bad = pmu->platform && pmu->platform->bad_machine &&
-			   of_machine_is_compatible(pmu->platform->bad_machine);
+	if (cpu >= nr_cpu_ids)
+		return;
+
+	platform_get_type(cpu, false, &type);
+	pmu->ids = type.ids;
+	pmu->platform = type.table;
+	platform_find_others(pmu, &type);
+	if (!type.table && !type.ids.mvendorid && !type.ids.marchid && !type.ids.mimpid)
+		pr_info("the firmware reports no IDs of this core (mvendorid, marchid and mimpid are 0), so the driver uses no core's table: use newer firmware, or give the firmware the pmu node that rvpmu doctor --dts --core NAME prints\n");
+	else if (!type.table && pmu->nr_others)
+		pr_warn("hart %u is a core without a table in the driver, so its events are those of the firmware's map, which may be for the other cores: compare them with the core's manual\n",
+			cpu);
+}
+
+/* The table's entry for a standard event, or NULL; NULL also without a table. */
+const struct riscv_pmu_selector *riscv_pmu_platform_known(const struct riscv_pmu_platform *platform,
+							  u32 event_idx)
+{
+	for (unsigned int i = 0; platform && i < platform->nr_selectors; i++) {
+		if (platform->selectors[i].event_idx == event_idx)
+			return &platform->selectors[i];
+	}
+
+	return NULL;
+}
+
+static bool platform_is_bad(const struct riscv_pmu_platform *platform, u32 event_idx)
+{
+	for (unsigned int i = 0; i < platform->nr_bad_events; i++) {
+		if (platform->bad_events[i] == event_idx)
+			return true;
+	}
+
+	return false;
+}
+
+/* Whether another type of core needs another map of an event. */
+static bool platform_is_ambiguous(const struct riscv_pmu *pmu, u32 event_idx,
+				  const struct riscv_pmu_selector *own)
+{
+	for (unsigned int i = 0; i < pmu->nr_others; i++) {
+		const struct riscv_pmu_selector *other =
+			riscv_pmu_platform_known(pmu->others[i], event_idx);
+
+		if (!own != !other ||
+		    (own && (own->selector != other->selector || own->counters != other->counters)))
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * riscv_pmu_platform_override() - find out whether the firmware's map of an event cannot be used
+ * @pmu:	the PMU
+ * @event_idx:	the event
+ *
+ * The firmware has one map for all harts. It may be wrong for this core (bad_events), or for
+ * another type of core.
+ * Return: NULL to use the map; the table's entry, whose selector counts the event; an entry without
+ * a selector if there is none.
+ */
+const struct riscv_pmu_selector *riscv_pmu_platform_override(const struct riscv_pmu *pmu,
+							     u32 event_idx)
+{
+	static const struct riscv_pmu_selector none;
+	const struct riscv_pmu_platform *platform = pmu->platform;
+	const struct riscv_pmu_selector *own;
+
+	if (!platform || riscv_pmu_event_type(event_idx) > RISCV_PMU_EVENT_TYPE_CACHE)
+		return NULL;
+
+	own = riscv_pmu_platform_known(platform, event_idx);
+	if (!platform_is_bad(platform, event_idx) && !platform_is_ambiguous(pmu, event_idx, own))
+		return NULL;
+
+	return own ?: &none;
 }
 
 /*
@@ -255,29 +353,21 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 	pmu->has_filters |= platform->has_filters;
 }
 
-/* When a hart comes up for the first time, the kernel does not know its IDs yet. */
-static void platform_get_own_ids(struct riscv_pmu_ids *ids)
-{
-	riscv_pmu_platform_get_ids(smp_processor_id(), ids);
-#ifdef CONFIG_RISCV_SBI
-	if (!ids->mvendorid && !sbi_spec_is_0_1())
-		*ids = (struct riscv_pmu_ids){
-			sbi_get_mvendorid(), sbi_get_marchid(), sbi_get_mimpid(),
-		};
-#endif
-}
-
-/* Returns how this hart differs from the core on which its PMU was probed, or NULL. */
+/*
+ * Returns how this hart differs from the core on which its PMU was probed, or NULL. If that had no
+ * IDs, they are not compared.
+ */
 const char *riscv_pmu_platform_check_hart(const struct riscv_pmu *pmu)
 {
-	struct riscv_pmu_ids ids;
+	const struct platform_type expected = { pmu->ids, pmu->platform };
+	struct platform_type type;
 
 	if (pmu->ovf_csr && !riscv_pmu_platform_has_ovf(pmu->ovf_csr))
 		return "the CSR with its overflow flags, which traps";
-	if (!pmu->platform || !pmu->platform->ids.mvendorid)
+	if (!pmu->platform && !pmu->ids.mvendorid && !pmu->ids.marchid)
 		return NULL;
 
-	platform_get_own_ids(&ids);
-	return riscv_pmu_platform_has_ids(pmu->platform, &ids) ? NULL :
-		"its type of core (mvendorid, marchid and mimpid)";
+	platform_get_type(smp_processor_id(), true, &type);
+	return platform_is_same_type(&type, &expected) ? NULL :
+		"its type of core (mvendorid, marchid and mimpid, or the devicetree's compatible)";
 }

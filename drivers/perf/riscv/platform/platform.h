@@ -6,13 +6,6 @@
 #include "../backend.h"
 #include "cores.h"
 
-/* The IDs of a hart (SBI, "Base Extension") */
-struct riscv_pmu_ids {
-	unsigned long	mvendorid;
-	unsigned long	marchid;
-	unsigned long	mimpid;
-};
-
 /*
  * The selectors of raw events that count the same as a standard event, in user mode and in
  * supervisor mode; 0: there is none. For cores on which only a fixed counter has the standard
@@ -44,17 +37,17 @@ struct riscv_pmu_platform {
 	bool				has_filters;	/* although there is no Sscofpmf */
 	/*
 	 * Events and their values of mhpmevent (cores.h), for firmware with the PMU batch extension
-	 * that has no map for them, and for the ssccfg backend
+	 * that has no map for them, for the ssccfg backend, and in place of a map that is wrong
 	 */
 	const struct riscv_pmu_selector	*selectors;
 	unsigned int			nr_selectors;
 	const struct riscv_pmu_substitute *substitutes;
 	unsigned int			nr_substitutes;
 	/*
-	 * The machine whose devicetree in Linux has wrong selectors or none for @bad_events, so
-	 * that firmware with it programs another event: they are refused there.
+	 * Events for which devicetrees in use have a wrong selector or none, so that firmware
+	 * programs another event. Those of @selectors are used instead. One that is not there is
+	 * refused.
 	 */
-	const char			*bad_machine;
 	const u32			*bad_events;
 	unsigned int			nr_bad_events;
 };
@@ -72,10 +65,12 @@ bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
 				const struct riscv_pmu_ids *ids);
 const struct riscv_pmu_platform *
 riscv_pmu_platform_choose(const struct riscv_pmu_platform *const *tables, unsigned int nr,
-			  unsigned int cpu);
-const struct riscv_pmu_platform *riscv_pmu_platform_find(unsigned int cpu);
-unsigned int riscv_pmu_platform_other_hart(const struct riscv_pmu_platform *platform,
-					   const struct cpumask *cpus);
+			  unsigned int cpu, const struct riscv_pmu_ids *ids);
+void riscv_pmu_platform_select_cpus(struct cpumask *cpus);
+const struct riscv_pmu_selector *riscv_pmu_platform_known(const struct riscv_pmu_platform *platform,
+							  u32 event_idx);
+const struct riscv_pmu_selector *riscv_pmu_platform_override(const struct riscv_pmu *pmu,
+							     u32 event_idx);
 bool riscv_pmu_platform_has_ovf(unsigned int csr);
 void riscv_pmu_platform_init(struct riscv_pmu *pmu);
 void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu);

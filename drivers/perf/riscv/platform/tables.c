@@ -149,7 +149,6 @@ static const u32 thead_th1520_bad_events[] = {
 const struct riscv_pmu_platform riscv_pmu_thead_c910 = {
 	PLATFORM_CORE(thead_c910),
 	THEAD_INTERRUPT,
-	.bad_machine	= "thead,th1520",
 	.bad_events	= thead_th1520_bad_events,
 	.nr_bad_events	= ARRAY_SIZE(thead_th1520_bad_events),
 };
@@ -167,7 +166,6 @@ const struct riscv_pmu_platform riscv_pmu_thead_c920v2 = {
 	PLATFORM_CORE(thead_c920v2),
 	.any_mimpid	= true,
 	.fixed_irqs	= true,
-	.bad_machine	= "sophgo,sg2044",
 	.bad_events	= thead_sg2044_bad_events,
 	.nr_bad_events	= ARRAY_SIZE(thead_sg2044_bad_events),
 };

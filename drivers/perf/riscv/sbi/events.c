@@ -9,6 +9,7 @@
 #include <linux/nospec.h>
 
 #include "../nmi/block.h"
+#include "../platform/platform.h"
 #include "../print.h"
 #include "call.h"
 #include "method.h"
@@ -145,13 +146,37 @@ static u64 sbi_candidates(const struct riscv_pmu *pmu, u32 event_idx)
 	return riscv_pmu_event_type(event_idx) == RISCV_PMU_EVENT_TYPE_FW ? pmu->fw_ctrs : 0;
 }
 
-/* As &riscv_pmu_ops.event_ctrs. If an untried counter refuses the event, add() tries others. */
-u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+/*
+ * Replaces an event whose map in the firmware cannot be used by the raw event of the core's table.
+ * Cycles and instructions stay on the fixed counters, which need no map.
+ */
+static u64 sbi_override_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_selector *entry,
+			     struct riscv_pmu_config *cfg)
 {
+	u64 ctrs;
+
+	if (riscv_pmu_event_fixed_hpm(cfg->event_idx))
+		return to_sbi(pmu)->std_ctrs[sbi_std_index(cfg->event_idx)] & pmu->fixed_ctrs;
+	if (!entry->selector || !pmu->raw_bits)
+		return 0;
+
+	cfg->event_idx = riscv_pmu_raw_event(pmu);
+	cfg->event_data = entry->selector;
+	ctrs = riscv_pmu_sbi_event_ctrs(pmu, cfg);
+	return entry->counters ? riscv_pmu_hpms_to_ctrs(pmu, ctrs, entry->counters) : ctrs;
+}
+
+/* As &riscv_pmu_ops.event_ctrs. If an untried counter refuses the event, add() tries others. */
+u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg)
+{
+	const struct riscv_pmu_selector *entry = riscv_pmu_platform_override(pmu, cfg->event_idx);
 	u64 ctrs = sbi_candidates(pmu, cfg->event_idx);
 	u32 std = sbi_std_index(cfg->event_idx);
 	struct riscv_pmu_sbi *sbi = to_sbi(pmu);
 	struct sbi_known event;
+
+	if (entry)
+		return sbi_override_ctrs(pmu, entry, cfg);
 
 	/* The code comes from users: also a speculative read must stay within the table. */
 	if (std < SBI_NR_STD)

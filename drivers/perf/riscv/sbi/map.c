@@ -29,22 +29,6 @@ static bool map_is_missing(const struct riscv_pmu *pmu, const struct riscv_pmu_s
 	return !(ctrs & hpm_ctrs) && (!ctrs || pmu->has_filters);
 }
 
-/*
- * The firmware has one map for all harts, whatever PMU they belong to. The events of one type of
- * core would count something else on another.
- */
-static bool map_is_for_all_harts(const struct riscv_pmu_platform *platform)
-{
-	unsigned int other = riscv_pmu_platform_other_hart(platform, cpu_online_mask);
-
-	if (other >= nr_cpu_ids)
-		return true;
-
-	pr_warn("hart %u is of another type of core, and the firmware has one map for all harts, so it gets no events from the driver: put those that all harts have into a pmu node of its devicetree\n",
-		other);
-	return false;
-}
-
 static void map_report(unsigned int mapped, unsigned int refused, bool unable, u32 absent)
 {
 	if (mapped)
@@ -66,27 +50,30 @@ void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu)
 	const struct riscv_pmu_platform *platform = pmu->platform;
 	unsigned int mapped = 0, refused = 0;
 	u32 hpms = riscv_pmu_ctrs_to_hpms(pmu, hw_ctrs), absent = 0;
-	bool may_map = false, unable = false;
+	bool unable = false;
 
 	if (!platform || !method->map_event)
 		return;
 
-	for (unsigned int i = 0; i < platform->nr_selectors; i++) {
-		const struct riscv_pmu_selector *entry = &platform->selectors[i];
-		u64 able = riscv_pmu_hpms_to_ctrs(pmu, hpm_ctrs, entry->counters ?: hpms);
+	/* Raw events are last in the table: a set of them may have those of the override, too. */
+	for (unsigned int i = platform->nr_selectors; i-- > 0;) {
+		struct riscv_pmu_selector entry = platform->selectors[i];
+		u64 able = riscv_pmu_hpms_to_ctrs(pmu, hpm_ctrs, entry.counters ?: hpms);
 		int err;
 
-		if (!map_is_missing(pmu, entry, hpm_ctrs))
+		/* The map is for all harts, so the driver will open the raw event instead. */
+		if (riscv_pmu_platform_override(pmu, entry.event_idx)) {
+			entry.event_idx = RISCV_PMU_EVENT_RAW;
+			entry.mask = ~0ULL;
+		}
+		if (!map_is_missing(pmu, &entry, hpm_ctrs))
 			continue;
-		if (!may_map && !map_is_for_all_harts(platform))
-			return;
-		may_map = true;
-		absent |= entry->counters & ~hpms;
+		absent |= entry.counters & ~hpms;
 		if (!able) {
 			unable = true;
 			continue;
 		}
-		err = method->map_event(entry, able);
+		err = method->map_event(&entry, able);
 		mapped += !err;
 		refused += err == -EIO;
 	}

@@ -43,7 +43,7 @@ static inline struct riscv_pmu_sbi *to_sbi(const struct riscv_pmu *pmu)
 }
 
 /* events.c */
-u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
+u64 riscv_pmu_sbi_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg);
 u64 riscv_pmu_sbi_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
 void riscv_pmu_sbi_find_events(struct riscv_pmu *pmu);
 

@@ -226,7 +226,7 @@ static u64 ssccfg_untried_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_con
 	return ssccfg->raw_ctrs;
 }
 
-static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+static u64 ssccfg_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg)
 {
 	const struct ssccfg_event *event;
 

@@ -47,7 +47,7 @@ u64 riscv_pmu_ssccfg_fw_read(struct riscv_pmu *pmu, unsigned int ctr)
 	return sbi->ops.read_ctr(sbi, ctr);
 }
 
-u64 riscv_pmu_ssccfg_fw_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+u64 riscv_pmu_ssccfg_fw_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg)
 {
 	struct riscv_pmu *sbi = &to_ssccfg(pmu)->sbi;
 

@@ -121,28 +121,16 @@ static u64 ssccfg_ask_selector(const struct riscv_pmu *pmu, unsigned int ctr, u3
 	return event & PMU_HPMEVENT_SELECTOR;
 }
 
-/* The entry of the core's table, or NULL. */
-static const struct riscv_pmu_selector *ssccfg_known_selector(const struct riscv_pmu *pmu,
-							      u32 event_idx)
-{
-	const struct riscv_pmu_platform *platform = pmu->platform;
-
-	for (unsigned int i = 0; platform && i < platform->nr_selectors; i++) {
-		if (platform->selectors[i].event_idx == event_idx)
-			return &platform->selectors[i];
-	}
-
-	return NULL;
-}
-
 static void ssccfg_find_event_ctrs(const struct riscv_pmu *pmu, u32 event_idx)
 {
-	const struct riscv_pmu_selector *known = ssccfg_known_selector(pmu, event_idx);
-	const struct riscv_pmu_config cfg = { .event_idx = event_idx };
+	const struct riscv_pmu_selector *override = riscv_pmu_platform_override(pmu, event_idx);
+	const struct riscv_pmu_selector *known =
+		override ?: riscv_pmu_platform_known(pmu->platform, event_idx);
+	struct riscv_pmu_config cfg = { .event_idx = event_idx };
 	struct ssccfg *ssccfg = to_ssccfg(pmu);
 	u64 ctrs = 0, selector = 0;
 
-	if (ssccfg->sbi.ctrs)
+	if (ssccfg->sbi.ctrs && !override)
 		ctrs = ssccfg->sbi.ops.event_ctrs(&ssccfg->sbi, &cfg) &
 		       ssccfg_programmable_ctrs(pmu);
 	if (ctrs) {

@@ -113,14 +113,14 @@ int
 riscv_pmu_ssccfg_fw_apply(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch,
 			  int (*apply_hw)(struct riscv_pmu *pmu, struct riscv_pmu_batch *batch));
 u64 riscv_pmu_ssccfg_fw_read(struct riscv_pmu *pmu, unsigned int ctr);
-u64 riscv_pmu_ssccfg_fw_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg);
+u64 riscv_pmu_ssccfg_fw_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg);
 #else
 static inline void riscv_pmu_ssccfg_fw_add(struct riscv_pmu *pmu) { }
 #define riscv_pmu_ssccfg_fw_apply(pmu, batch, apply_hw)	apply_hw(pmu, batch)
 #define riscv_pmu_ssccfg_fw_read			NULL
 
 static inline u64
-riscv_pmu_ssccfg_fw_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+riscv_pmu_ssccfg_fw_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg)
 {
 	return 0;
 }

@@ -356,7 +356,7 @@ static void fake_stop_hart(struct riscv_pmu *pmu)
 		};
 }
 
-static u64 fake_event_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_config *cfg)
+static u64 fake_event_ctrs(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg)
 {
 	if (cfg->event_idx == to_fake(pmu)->absent)
 		return 0;

@@ -504,7 +504,7 @@ int fake_csr_apply(struct csr_file *file)
 
 u64 fake_csr_event_ctrs(struct csr_file *file, u32 event_idx, u64 data)
 {
-	const struct riscv_pmu_config cfg = { .event_idx = event_idx, .event_data = data };
+	struct riscv_pmu_config cfg = { .event_idx = event_idx, .event_data = data };
 
 	return riscv_pmu_ssccfg_ops.event_ctrs(&file->pmu, &cfg);
 }

@@ -70,6 +70,9 @@ static u64 fw_mapped_ctrs(const struct firmware *fw, u32 event_idx, u64 event_da
 /* Counters that can hold an event: none for bus cycles and for firmware events but set-timer */
 static u64 fw_event_ctrs(const struct firmware *fw, u32 event_idx, u64 event_data)
 {
+	/* The two versions of the raw type differ in the width of selectors only. */
+	if (event_idx == EVENT_RAW_V2)
+		event_idx = EVENT_RAW;
 	if (fw->has_no_map && event_idx >> 16 != 0xf)
 		return fw_mapped_ctrs(fw, event_idx, event_data);
 
@@ -549,7 +552,7 @@ void fake_fw_probe_as(struct kunit *test, const char *method)
 
 u64 fake_fw_event_ctrs(struct firmware *fw, u32 event_idx, u64 event_data)
 {
-	const struct riscv_pmu_config cfg = { .event_idx = event_idx, .event_data = event_data };
+	struct riscv_pmu_config cfg = { .event_idx = event_idx, .event_data = event_data };
 
 	return riscv_pmu_sbi_ops.event_ctrs(&fw->pmu, &cfg);
 }

@@ -32,6 +32,7 @@
 #define EVENT_BUS	0x00007
 #define EVENT_FW_TIMER	0xf0005
 #define EVENT_RAW	0x20000
+#define EVENT_RAW_V2	0x30000
 
 /*
  * The simulated counters: cycle, no counter 1, instret, three programmable counters, and two
@@ -106,7 +107,6 @@ struct fw_ctr {
  * @has_no_map:	hardware events other than cycles and instructions need @mapped
  * @mapped:	events that the driver has mapped
  * @nr_mapped:	number of @mapped
- * @is_mixed:	the harts are of different types
  * @extra_bits:	bits that are added to the masks of overflowed, failed and able counters
  */
 struct firmware {
@@ -150,7 +150,6 @@ struct firmware {
 	bool			has_no_map;
 	struct sbi_pmu_batch_slot mapped[4];
 	unsigned int		nr_mapped;
-	bool			is_mixed;
 	u64			extra_bits;
 };
 

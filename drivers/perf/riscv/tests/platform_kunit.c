@@ -169,6 +169,17 @@ static void use_fake_harts(struct kunit *test, const struct riscv_pmu_ids *ids,
 	kunit_activate_static_stub(test, riscv_pmu_platform_is_compatible, fake_is_compatible);
 }
 
+/* The table of a machine whose harts are all like hart 0 */
+static const struct riscv_pmu_platform *find_table(struct kunit *test)
+{
+	struct fake_pmu *fake = fake_create(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	cpumask_copy(&fake->pmu.cpus, cpu_online_mask);
+	riscv_pmu_platform_init(&fake->pmu);
+	return fake->pmu.platform;
+}
+
 struct ids_row {
 	const char			*name;
 	struct riscv_pmu_ids		ids;
@@ -212,7 +223,7 @@ static void ids_and_compatible_select_one_table(struct kunit *test)
 	const struct ids_row *row = test->param_value;
 
 	use_fake_harts(test, &row->ids, row->compatible);
-	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_find(0), row->platform);
+	KUNIT_EXPECT_PTR_EQ(test, find_table(test), row->platform);
 }
 
 static void andes_ids_are_those_of_the_ax45mp(struct kunit *test)
@@ -221,7 +232,7 @@ static void andes_ids_are_those_of_the_ax45mp(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, riscv_pmu_platform_has_ids(&riscv_pmu_andes_ax45mp, &ids));
 	use_fake_harts(test, &ids, NULL);
-	KUNIT_EXPECT_NULL_MSG(test, riscv_pmu_platform_find(0),
+	KUNIT_EXPECT_NULL_MSG(test, find_table(test),
 			      "the devicetree does not have xandespmu");
 }
 
@@ -241,14 +252,14 @@ static void the_first_of_two_tables_is_used(struct kunit *test)
 	const struct riscv_pmu_ids ids = U74_IDS;
 
 	use_fake_harts(test, &ids, "vendor,core");
-	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_choose(equal, 2, 0), &first);
-	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_choose(better, 2, 0), &named);
-	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_choose(worse, 2, 0), &named);
-	KUNIT_EXPECT_NULL(test, riscv_pmu_platform_choose(equal, 0, 0));
+	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_choose(equal, 2, 0, &ids), &first);
+	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_choose(better, 2, 0, &ids), &named);
+	KUNIT_EXPECT_PTR_EQ(test, riscv_pmu_platform_choose(worse, 2, 0, &ids), &named);
+	KUNIT_EXPECT_NULL(test, riscv_pmu_platform_choose(equal, 0, 0, &ids));
 }
 
 /* Only the harts that are online have IDs. */
-static void table_is_that_of_all_online_harts(struct kunit *test)
+static void table_is_that_of_the_online_harts(struct kunit *test)
 {
 	const struct riscv_pmu_ids ids = X60_IDS;
 	struct fake_pmu *fake = fake_create(test);
@@ -260,38 +271,129 @@ static void table_is_that_of_all_online_harts(struct kunit *test)
 	cpumask_copy(&pmu->cpus, cpu_online_mask);
 	riscv_pmu_platform_init(pmu);
 	KUNIT_EXPECT_PTR_EQ(test, pmu->platform, &riscv_pmu_spacemit_x60);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_platform_other_hart(pmu->platform, &pmu->cpus),
-			nr_cpu_ids);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_platform_other_hart(NULL, &pmu->cpus),
-			cpumask_first(cpu_online_mask));
+	KUNIT_EXPECT_EQ(test, pmu->nr_others, 0);
 
+	pmu->platform = NULL;
 	cpumask_andnot(&pmu->cpus, cpu_possible_mask, cpu_online_mask);
 	riscv_pmu_platform_init(pmu);
 	KUNIT_EXPECT_NULL(test, pmu->platform);
 }
 
-static void harts_of_two_types_have_no_table(struct kunit *test)
+struct mixed_row {
+	const char			*name;
+	struct riscv_pmu_ids		ids[2];
+	const struct riscv_pmu_platform	*platform[2];
+	bool				same;
+};
+
+static const struct mixed_row mixed_rows[] = {
+	{ "K3", { { 0x710, CHOSEN(0x58000002), 0x33d8a600 }, { 0x710, CHOSEN(0x41000002), 0 } },
+	  { &riscv_pmu_spacemit_x100, NULL } },
+	{ "A210", { { 0x5b7, CHOSEN(0x09140d00), 0x50000 }, { 0x5b7, CHOSEN(0x090c0d00), 0 } },
+	  { &riscv_pmu_thead_c908, &riscv_pmu_thead_c920v2 } },
+	{ "two cores without tables", { { 0x489, CHOSEN(0x9), 0 }, { 0x489, CHOSEN(0xa), 0 } },
+	  { NULL, NULL } },
+	{ "two revisions of a core", { { 0x710, CHOSEN(0x58000001), 1 },
+				       { 0x710, CHOSEN(0x58000001), 2 } },
+	  { &riscv_pmu_spacemit_x60, &riscv_pmu_spacemit_x60 }, true },
+	{ "two revisions of a core without a table", { { 0x489, CHOSEN(0x9), 1 },
+						       { 0x489, CHOSEN(0x9), 2 } },
+	  { NULL, NULL }, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(mixed, mixed_rows, name);
+
+/* Each PMU gets the harts of one type, its table and the table of the other type. */
+static void each_type_of_core_has_a_pmu(struct kunit *test)
 {
-	const struct riscv_pmu_ids ids = X60_IDS;
+	const struct mixed_row *row = test->param_value;
 	struct fake_pmu *fake = fake_create(test);
-	struct riscv_pmu *pmu;
 
 	KUNIT_ASSERT_NOT_NULL(test, fake);
-	pmu = &fake->pmu;
 	if (!cpu_online(0) || nr_cpu_ids < 2 || !cpu_online(1))
 		kunit_skip(test, "needs harts 0 and 1");
 
-	use_fake_harts(test, &ids, NULL);
-	cpumask_copy(&pmu->cpus, cpumask_of(0));
-	cpumask_set_cpu(1, &pmu->cpus);
-	riscv_pmu_platform_init(pmu);
-	KUNIT_EXPECT_PTR_EQ(test, pmu->platform, &riscv_pmu_spacemit_x60);
+	use_fake_harts(test, &row->ids[0], NULL);
+	fake_ids[1] = row->ids[1];
+	for (unsigned int i = 0; i < 2; i++) {
+		struct riscv_pmu *pmu = &fake->pmu;
 
-	fake_ids[1].marchid = CHOSEN(0x58000002);
-	riscv_pmu_platform_init(pmu);
-	KUNIT_EXPECT_NULL(test, pmu->platform);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_platform_other_hart(&riscv_pmu_spacemit_x60, &pmu->cpus),
-			1);
+		cpumask_copy(&pmu->cpus, cpumask_of(1));
+		if (!i)
+			cpumask_set_cpu(0, &pmu->cpus);
+		riscv_pmu_platform_select_cpus(&pmu->cpus);
+		KUNIT_EXPECT_EQ(test, cpumask_first(&pmu->cpus), i);
+		KUNIT_EXPECT_EQ(test, cpumask_weight(&pmu->cpus), row->same && !i ? 2 : 1);
+
+		pmu->nr_others = 0;
+		pmu->platform = NULL;
+		riscv_pmu_platform_init(pmu);
+		KUNIT_EXPECT_PTR_EQ(test, pmu->platform, row->platform[i]);
+		KUNIT_EXPECT_EQ(test, pmu->nr_others, !row->same);
+		KUNIT_EXPECT_PTR_EQ(test, pmu->others[0], row->same ? NULL : row->platform[!i]);
+	}
+}
+
+#define TABLE(id, ...)								\
+	static const struct riscv_pmu_selector id##_events[] = { __VA_ARGS__ };	\
+	static const struct riscv_pmu_platform id = {				\
+		.selectors = id##_events, .nr_selectors = ARRAY_SIZE(id##_events),	\
+		.bad_events = bad_events, .nr_bad_events = ARRAY_SIZE(bad_events),	\
+	}
+
+#define EVENT_BRANCHES	RISCV_PMU_EVENT_HW(BRANCH_INSTRUCTIONS)
+#define EVENT_STALLS	RISCV_PMU_EVENT_HW(STALLED_CYCLES_BACKEND)
+#define EVENT_BUS	RISCV_PMU_EVENT_HW(BUS_CYCLES)
+#define EVENT_L1D	RISCV_PMU_EVENT_CACHE(L1D, OP_READ, MISS)
+
+static const u32 bad_events[] = { EVENT_STALLS, EVENT_BUS };
+
+TABLE(big, { EVENT_BRANCHES, 0x1 }, { EVENT_STALLS, 0x3 }, { EVENT_L1D, 0x5 });
+TABLE(other_selector, { EVENT_BRANCHES, 0x1 }, { EVENT_L1D, 0x6 });
+TABLE(other_counters, { EVENT_BRANCHES, 0x1 }, { EVENT_L1D, 0x5, 0, 0x8 });
+TABLE(lacks, { EVENT_BRANCHES, 0x1 });
+TABLE(more, { EVENT_BRANCHES, 0x1 }, { EVENT_L1D, 0x5 }, { RISCV_PMU_EVENT_CYCLES, 0x1e });
+
+struct override_row {
+	const char			*name;
+	const struct riscv_pmu_platform	*platform;
+	const struct riscv_pmu_platform	*other;
+	u32				event_idx;
+	bool				is_overridden;
+	u64				selector;
+};
+
+static const struct override_row override_rows[] = {
+	{ "the same map", &big, &more, EVENT_L1D, false },
+	{ "another selector", &big, &other_selector, EVENT_L1D, true, 0x5 },
+	{ "other counters", &big, &other_counters, EVENT_L1D, true, 0x5 },
+	{ "the other has none", &big, &lacks, EVENT_L1D, true, 0x5 },
+	{ "only the other has one", &lacks, &big, EVENT_L1D, true, 0 },
+	{ "the other has no table", &big, NULL, EVENT_L1D, true, 0x5 },
+	{ "no table", NULL, &big, EVENT_L1D, false },
+	{ "cycles", &more, &big, RISCV_PMU_EVENT_CYCLES, true, 0x1e },
+	{ "a wrong map", &big, &big, EVENT_STALLS, true, 0x3 },
+	{ "a wrong map, and no event", &big, &big, EVENT_BUS, true, 0 },
+	{ "a raw event", &big, &lacks, RISCV_PMU_EVENT_RAW, false },
+	{ "a firmware event", &big, &lacks, 0xf0005, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(override, override_rows, name);
+
+static void a_map_that_is_not_for_this_core_is_not_used(struct kunit *test)
+{
+	const struct override_row *row = test->param_value;
+	struct fake_pmu *fake = fake_create(test);
+	const struct riscv_pmu_selector *entry;
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	fake->pmu.platform = row->platform;
+	fake->pmu.others[0] = row->other;
+	fake->pmu.nr_others = 1;
+	entry = riscv_pmu_platform_override(&fake->pmu, row->event_idx);
+	KUNIT_ASSERT_EQ(test, !!entry, row->is_overridden);
+	if (entry)
+		KUNIT_EXPECT_EQ(test, entry->selector, row->selector);
 }
 
 /* Without IDs, nothing is known of the core. */
@@ -352,6 +454,7 @@ static void a_hart_that_differs_is_found(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, fake);
 	fake->pmu.platform = &riscv_pmu_spacemit_x60;
+	fake->pmu.ids = x60;
 	fake->pmu.ovf_csr = CSR_SCOUNTOVF;
 	kunit_activate_static_stub(test, riscv_pmu_platform_has_ovf, fake_has_ovf);
 	use_fake_harts(test, &x60, NULL);
@@ -359,6 +462,8 @@ static void a_hart_that_differs_is_found(struct kunit *test)
 	use_fake_harts(test, &u74, NULL);
 	KUNIT_EXPECT_NOT_NULL(test, check_hart(&fake->pmu));
 	fake->pmu.platform = NULL;
+	KUNIT_EXPECT_NOT_NULL(test, check_hart(&fake->pmu));
+	fake->pmu.ids = (struct riscv_pmu_ids){};
 	KUNIT_EXPECT_NULL(test, check_hart(&fake->pmu));
 	kunit_activate_static_stub(test, riscv_pmu_platform_has_ovf, fake_has_no_ovf);
 	KUNIT_EXPECT_NOT_NULL(test, check_hart(&fake->pmu));
@@ -490,36 +595,19 @@ static void raw_events_are_those_of_the_core(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raw_counters(row->platform, row->selector), row->counters);
 }
 
-/* A bad event is refused on the machine whose firmware has a wrong map of it. */
-static void bad_events_are_refused(struct kunit *test)
-{
-	const struct perf_event_attr good = { HW(BRANCH_MISSES) };
-	const struct perf_event_attr bad = { HW(BUS_CYCLES) };
-	struct fake_pmu *fake = fake_create(test);
-	struct riscv_pmu_request req[2];
-
-	KUNIT_ASSERT_NOT_NULL(test, fake);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &bad, false, req), 0);
-	fake->pmu.platform = &riscv_pmu_thead_c910;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &bad, false, req), 0);
-	fake->pmu.refuses_bad = true;
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &bad, false, req), -ENOENT);
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &good, false, req), 0);
-}
-
 static struct kunit_case platform_cases[] = {
 	KUNIT_CASE_PARAM(ids_and_compatible_select_one_table, ids_gen_params),
 	KUNIT_CASE(andes_ids_are_those_of_the_ax45mp),
 	KUNIT_CASE(the_first_of_two_tables_is_used),
-	KUNIT_CASE(table_is_that_of_all_online_harts),
-	KUNIT_CASE(harts_of_two_types_have_no_table),
+	KUNIT_CASE(table_is_that_of_the_online_harts),
+	KUNIT_CASE_PARAM(each_type_of_core_has_a_pmu, mixed_gen_params),
+	KUNIT_CASE_PARAM(a_map_that_is_not_for_this_core_is_not_used, override_gen_params),
 	KUNIT_CASE(harts_without_ids_have_no_table),
 	KUNIT_CASE(vendors_interrupt_is_used_without_sscofpmf),
 	KUNIT_CASE(a_hart_that_differs_is_found),
 	KUNIT_CASE(rvpmu_finds_the_same_cores),
 	KUNIT_CASE(selectors_have_no_filters),
 	KUNIT_CASE_PARAM(raw_events_are_those_of_the_core, raw_gen_params),
-	KUNIT_CASE(bad_events_are_refused),
 	{}
 };
 

@@ -16,15 +16,6 @@ static const struct riscv_pmu_selector map_table[] = {
 	{ EVENT_RAW, .selector = 0, .mask = RAW_MASK, .counters = C(5) },
 };
 
-/* All harts are of one type, unless a test says that the first one is of another. */
-static unsigned int map_other_hart(const struct riscv_pmu_platform *platform,
-				   const struct cpumask *cpus)
-{
-	struct firmware *fw = kunit_get_current_test()->priv;
-
-	return fw->is_mixed ? 0 : nr_cpu_ids;
-}
-
 static int map_init(struct kunit *test)
 {
 	int err = fake_fw_init_batch(test);
@@ -36,7 +27,6 @@ static int map_init(struct kunit *test)
 	fw->platform.selectors = map_table;
 	fw->platform.nr_selectors = ARRAY_SIZE(map_table);
 	fw->pmu.platform = &fw->platform;
-	kunit_activate_static_stub(test, riscv_pmu_platform_other_hart, map_other_hart);
 	return 0;
 }
 
@@ -53,9 +43,9 @@ static void firmware_without_a_map_gets_the_table(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
 	KUNIT_EXPECT_EQ(test, fw->batch_calls[SBI_PMU_BATCH_MAP_EVENTS], 4);
 	KUNIT_ASSERT_EQ(test, fw->nr_mapped, 4);
-	KUNIT_EXPECT_EQ(test, fw->mapped[0].value, 0x202);
-	KUNIT_EXPECT_EQ(test, fw->mapped[1].value, 0x1002);
-	KUNIT_EXPECT_EQ(test, fw->mapped[2].event_data, RAW_MASK);
+	KUNIT_EXPECT_EQ(test, fw->mapped[3].value, 0x202);
+	KUNIT_EXPECT_EQ(test, fw->mapped[2].value, 0x1002);
+	KUNIT_EXPECT_EQ(test, fw->mapped[1].event_data, RAW_MASK);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_L1D_MISS, 0), C(4));
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_DTLB, 0), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_RAW, RAW_SET | 7), C(3) | C(4));
@@ -74,16 +64,55 @@ static void firmware_with_a_map_gets_nothing(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
-/* One map cannot be right for two types of cores. */
-static void harts_of_two_types_get_nothing(struct kunit *test)
+static const struct riscv_pmu_selector other_table[] = {
+	{ EVENT_L1D_MISS, .selector = 0x303, .counters = C(4) },
+	{ EVENT_DTLB, .selector = 0x1002 },
+};
+
+static const struct riscv_pmu_platform other_platform = {
+	.selectors = other_table, .nr_selectors = ARRAY_SIZE(other_table),
+};
+
+/* One map cannot be right for two types of cores: where they differ, raw events are used. */
+static void events_that_differ_between_cores_are_raw(struct kunit *test)
 {
+	struct riscv_pmu_config cfg = { .event_idx = EVENT_L1D_MISS };
 	struct firmware *fw = test->priv;
 
-	fw->is_mixed = true;
+	fw->pmu.others[fw->pmu.nr_others++] = &other_platform;
 	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
-	KUNIT_EXPECT_EQ(test, fw->batch_calls[SBI_PMU_BATCH_MAP_EVENTS], 0);
-	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_L1D_MISS, 0), 0);
+	KUNIT_ASSERT_EQ(test, fw->nr_mapped, 4);
+	KUNIT_EXPECT_EQ(test, fw->mapped[3].event_idx, EVENT_RAW);
+	KUNIT_EXPECT_EQ(test, fw->mapped[3].value, 0x202);
+	KUNIT_EXPECT_EQ(test, fw->mapped[3].event_data, ~0ULL);
+	KUNIT_EXPECT_EQ(test, fw->mapped[2].event_idx, EVENT_DTLB);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_sbi_ops.event_ctrs(&fw->pmu, &cfg), C(4));
+	KUNIT_EXPECT_TRUE(test, riscv_pmu_event_is_raw(cfg.event_idx));
+	KUNIT_EXPECT_EQ(test, cfg.event_data, 0x202);
+	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_DTLB, 0), FW_CONFIG);
 	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_CYCLES, 0), C(0));
+	fake_fw_expect_all_released(test);
+}
+
+/* The firmware has a map of these events, which is known to be wrong. */
+static void a_wrong_map_is_corrected_or_refused(struct kunit *test)
+{
+	static const u32 bad_events[] = { EVENT_L1D_MISS, EVENT_BUS };
+	struct riscv_pmu_config cfg = { .event_idx = EVENT_L1D_MISS };
+	struct firmware *fw = test->priv;
+
+	fw->has_no_map = false;
+	fw->platform.bad_events = bad_events;
+	fw->platform.nr_bad_events = ARRAY_SIZE(bad_events);
+	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
+	KUNIT_EXPECT_NE(test, riscv_pmu_sbi_ops.event_ctrs(&fw->pmu, &cfg), 0);
+	KUNIT_EXPECT_TRUE(test, riscv_pmu_event_is_raw(cfg.event_idx));
+	KUNIT_EXPECT_EQ(test, cfg.event_data, 0x202);
+	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_BUS, 0), 0);
+
+	/* Without raw events nothing can be corrected. */
+	fw->pmu.raw_bits = 0;
+	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_L1D_MISS, 0), 0);
 	fake_fw_expect_all_released(test);
 }
 
@@ -205,7 +234,8 @@ static void methods_without_the_function_map_nothing(struct kunit *test)
 static struct kunit_case map_cases[] = {
 	KUNIT_CASE(firmware_without_a_map_gets_the_table),
 	KUNIT_CASE(firmware_with_a_map_gets_nothing),
-	KUNIT_CASE(harts_of_two_types_get_nothing),
+	KUNIT_CASE(events_that_differ_between_cores_are_raw),
+	KUNIT_CASE(a_wrong_map_is_corrected_or_refused),
 	KUNIT_CASE(mapped_events_are_not_handed_over_again),
 	KUNIT_CASE(absent_counters_are_left_out),
 	KUNIT_CASE(counters_are_named_by_their_csrs),
