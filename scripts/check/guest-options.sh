@@ -25,6 +25,12 @@ guest_options()
 	@idle) GUEST_OPTIONS=(--icount --idle --qemu -icount --qemu sleep=on) ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
 	@raw-two) GUEST_OPTIONS=(--raw-events 0x30) ;;
+	@odd-*-legacy) GUEST_OPTIONS=(--odd-core p550 --append riscv_pmu.backend=legacy) ;;
+	@odd-*) GUEST_OPTIONS=(--odd-core "${1#@odd-}") ;;
+	@late-*-odd-*)
+		GUEST_OPTIONS=(--odd-core "${1#@late-*-odd-}")
+		GUEST_OPTIONS+=(--append "maxcpus=$(cut -d - -f 2 <<<"$1")")
+		;;
 	@core-*) GUEST_OPTIONS=(--icount --core "${1#@core-}") ;;
 	@mixed) GUEST_OPTIONS=(--mixed ssccfg) ;;
 	@late) GUEST_OPTIONS=(--mixed smcdeleg --append maxcpus=1) ;;

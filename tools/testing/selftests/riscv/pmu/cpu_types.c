@@ -251,6 +251,49 @@ TEST_F_TIMEOUT(cpu_types, each_type_samples_only_on_its_own_harts, 60)
 	pmu_limits_restore(&limits);
 }
 
+/*
+ * The harts are two types of cores, of which scripts/guest/boot --odd-core plays one: the firmware
+ * has one map of events for all, so the driver uses the selectors of each core's own table. QEMU
+ * has the event of its own table, and none by the other core's selector.
+ */
+TEST_F(cpu_types, each_type_uses_the_selectors_of_its_core)
+{
+	static volatile char pages[64 * 4096];
+	bool found = false;
+	char core[PMU_TEXT];
+
+	for (int n = 0; n < self->nr; n++) {
+		bool is_other = type_file(n, "caps/core", core);
+		struct perf_event_attr attr = pmu_attr(PERF_TYPE_HW_CACHE,
+			(uint64_t)self->type[n] << PMU_TYPE_SHIFT |
+			PMU_CACHE(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_OP_READ,
+				  PERF_COUNT_HW_CACHE_RESULT_MISS));
+		int fd;
+
+		found |= is_other;
+		ASSERT_EQ(0, move_to(&self->cpus[n]));
+		fd = pmu_open(&attr);
+		if (fd == -ENOENT && !is_other)
+			SKIP(return, "the firmware takes no map (MAP_EVENTS)");
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+		for (int i = 0; i < 64; i++)
+			(void)pages[i * 4096];
+		/* QEMU flushes the TLB when a task is switched in. */
+		usleep(1000);
+		for (int i = 0; i < 64; i++)
+			(void)pages[i * 4096];
+		if (is_other) {
+			EXPECT_EQ(0, pmu_read(fd));
+		} else {
+			EXPECT_LT(0, pmu_read(fd));
+		}
+		close(fd);
+	}
+	if (!found)
+		SKIP(return, "no core with a table of its own (boot --odd-core)");
+}
+
 /* Returns perf_event_attr::type of the firmware events of a CPU type, or 0 if it has none. */
 static uint32_t fw_type(int n)
 {
@@ -307,9 +350,9 @@ TEST_F(cpu_types, firmware_events_count_tasks_by_type_and_cpus_of_any_type)
 /* --- harts that were offline at boot --- */
 
 /*
- * Returns whether the hart ID is odd. Harts with an odd hart ID have no delegated counters,
- * although their devicetree nodes have the extensions for that. Harts do not boot in the order of
- * their IDs, so CPU numbers do not identify them.
+ * Returns whether the hart ID is odd. Harts with an odd hart ID are another core, or have no
+ * delegated counters, although their devicetree nodes have the extensions for that. Harts do not
+ * boot in the order of their IDs, so CPU numbers do not identify them.
  */
 static bool hart_is_odd(int cpu)
 {
@@ -348,8 +391,6 @@ FIXTURE_SETUP(late)
 
 	if (!pmu_read_line("/proc/cmdline", text) || !strstr(text, "maxcpus=1"))
 		SKIP(return, "needs harts that were offline at boot (maxcpus=1)");
-	if (!type_file(0, "caps/backend", text) || strcmp(text, "ssccfg"))
-		SKIP(return, "needs delegated counters (caps/backend)");
 	self->same_ctrs = find_late_cpu(false);
 	self->other_ctrs = find_late_cpu(true);
 	ASSERT_FALSE(hart_is_odd(0));
@@ -393,12 +434,12 @@ static int move_to_cpu(int cpu)
 	return move_to(&one);
 }
 
-static bool pmu_has(int cpu)
+static bool type_has(int n, int cpu)
 {
 	char text[PMU_TEXT];
 	cpu_set_t cpus;
 
-	return type_file(0, "cpus", text) && parse_cpus(text, &cpus) && CPU_ISSET(cpu, &cpus);
+	return type_file(n, "cpus", text) && parse_cpus(text, &cpus) && CPU_ISSET(cpu, &cpus);
 }
 
 /* Returns how often the kernel has logged that a hart has no PMU. */
@@ -421,7 +462,7 @@ TEST_F(late, a_late_hart_with_the_same_counters_has_the_pmu)
 	int fd;
 
 	ASSERT_TRUE(bring_up_both(self->same_ctrs, self->other_ctrs));
-	EXPECT_TRUE(pmu_has(self->same_ctrs));
+	EXPECT_TRUE(type_has(0, self->same_ctrs));
 	ASSERT_EQ(0, move_to_cpu(self->same_ctrs));
 	fd = pmu_open_on(&self->attr, -1, self->same_ctrs, -1);
 	ASSERT_LE(0, fd);
@@ -439,7 +480,7 @@ TEST_F(late, a_late_hart_with_different_counters_has_no_pmu)
 	int fd;
 
 	ASSERT_TRUE(bring_up_both(self->same_ctrs, self->other_ctrs));
-	EXPECT_FALSE(pmu_has(self->other_ctrs));
+	EXPECT_FALSE(type_has(0, self->other_ctrs));
 	EXPECT_EQ(-ENOENT, pmu_open_on(&self->attr, -1, self->other_ctrs, -1));
 
 	/* On this hart a task's event does not count; on CPU 0 it counts again. */
@@ -470,7 +511,49 @@ TEST_F(late, the_warning_about_a_late_hart_is_printed_once)
 	ASSERT_TRUE(set_online(self->other_ctrs, 0));
 	ASSERT_TRUE(set_online(self->other_ctrs, 1));
 	EXPECT_EQ(1, count_warnings());
-	EXPECT_FALSE(pmu_has(self->other_ctrs));
+	EXPECT_FALSE(type_has(0, self->other_ctrs));
+}
+
+/*
+ * At boot only harts 0 and 1 are online, which are different cores. A hart that comes online later
+ * gets the PMU of its core, and keeps it when it goes offline and comes online again.
+ */
+TEST(a_late_hart_gets_the_pmu_of_its_core)
+{
+	char text[PMU_TEXT];
+	cpu_set_t all;
+
+	if (!pmu_read_line("/proc/cmdline", text) || !strstr(text, "maxcpus=2") ||
+	    !type_file(1, "type", text))
+		SKIP(return, "needs two types of harts, some of them offline at boot (maxcpus=2)");
+
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(all), &all));
+	for (int cpu = 2; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		int n = hart_is_odd(cpu), fd;
+		struct perf_event_attr attr;
+
+		for (int round = 0; round < 2; round++) {
+			ASSERT_TRUE(set_online(cpu, 0));
+			ASSERT_TRUE(set_online(cpu, 1));
+			EXPECT_TRUE(type_has(n, cpu));
+			EXPECT_FALSE(type_has(!n, cpu));
+		}
+		ASSERT_TRUE(type_file(n, "type", text));
+		attr = pmu_attr_best(PERF_TYPE_HARDWARE,
+				     strtoull(text, NULL, 10) << PMU_TYPE_SHIFT |
+				     PERF_COUNT_HW_INSTRUCTIONS);
+		ASSERT_EQ(0, move_to_cpu(cpu));
+		fd = pmu_open_on(&attr, -1, cpu, -1);
+		ASSERT_LE(0, fd);
+		EXPECT_LE(pmu_least(N), pmu_count(fd, pmu_loop, N));
+		close(fd);
+		fd = pmu_open(&attr);
+		ASSERT_LE(0, fd);
+		EXPECT_LE(pmu_least(N), pmu_count(fd, pmu_loop, N));
+		close(fd);
+	}
+	EXPECT_EQ(0, count_warnings());
+	sched_setaffinity(0, sizeof(all), &all);
 }
 
 PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
