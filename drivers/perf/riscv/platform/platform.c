@@ -18,6 +18,7 @@ static const struct riscv_pmu_platform *const platforms[] = {
 	&riscv_pmu_andes_ax45mp,
 	&riscv_pmu_sifive_p550,
 	&riscv_pmu_sifive_u74,
+	&riscv_pmu_spacemit_a100,
 	&riscv_pmu_spacemit_x100,
 	&riscv_pmu_spacemit_x60,
 	&riscv_pmu_thead_c900,
@@ -25,6 +26,7 @@ static const struct riscv_pmu_platform *const platforms[] = {
 	&riscv_pmu_thead_c908,
 	&riscv_pmu_thead_c910,
 	&riscv_pmu_thead_c920v2,
+	&riscv_pmu_thead_c930,
 	&riscv_pmu_qemu,
 };
 
@@ -87,7 +89,8 @@ bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
 {
 	return platform->ids.mvendorid && platform->ids.mvendorid == ids->mvendorid &&
 	       platform->ids.marchid == ids->marchid &&
-	       (platform->any_mimpid || platform->ids.mimpid == ids->mimpid);
+	       (platform->any_mimpid || platform->ids.mimpid == ids->mimpid) &&
+	       (!platform->not_mimpid || platform->not_mimpid != ids->mimpid);
 }
 
 /* How specifically a table matches a hart; 0 if it does not match. */

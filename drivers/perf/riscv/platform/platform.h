@@ -22,6 +22,7 @@ struct riscv_pmu_platform {
 	const char			*name;	/* for the boot message; NULL: it has none */
 	struct riscv_pmu_ids		ids;	/* all 0: a machine, found by @compatibles */
 	bool				any_mimpid;	/* @ids.mimpid need not be equal */
+	unsigned long			not_mimpid;	/* that of another core; or 0 */
 	/*
 	 * For a core that shares its IDs with others: the devicetree's node of the hart or of the
 	 * machine has one of these compatible strings. None: @ids suffice.

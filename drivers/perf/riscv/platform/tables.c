@@ -89,12 +89,23 @@ const struct riscv_pmu_platform riscv_pmu_spacemit_x60 = {
 	.nr_substitutes	= ARRAY_SIZE(spacemit_x60_substitutes),
 };
 
-/*
- * SpacemiT X100 (K3). The A100 cores of the same chip have another marchid (0x8000000041000002) and
- * other events. If a PMU has harts of both types, it has no table, and the firmware gets no events.
- */
+/* K3.dts has the selectors of the A100 for these. The firmware has one map for both cores. */
+static const u32 spacemit_x100_bad_events[] = {
+	RISCV_PMU_EVENT_HW(STALLED_CYCLES_FRONTEND),
+	RISCV_PMU_EVENT_HW(STALLED_CYCLES_BACKEND),
+};
+
+/* SpacemiT X100 and A100 (K3): one chip has eight of each. */
 const struct riscv_pmu_platform riscv_pmu_spacemit_x100 = {
 	PLATFORM_CORE(spacemit_x100),
+	.any_mimpid	= true,
+	.not_mimpid	= RISCV_PMU_MIMPID_SPACEMIT_V100,
+	.bad_events	= spacemit_x100_bad_events,
+	.nr_bad_events	= ARRAY_SIZE(spacemit_x100_bad_events),
+};
+
+const struct riscv_pmu_platform riscv_pmu_spacemit_a100 = {
+	PLATFORM_CORE(spacemit_a100),
 	.any_mimpid	= true,
 };
 
@@ -127,45 +138,46 @@ const struct riscv_pmu_platform riscv_pmu_thead_c906 = {
 	THEAD_INTERRUPT,
 };
 
+/*
+ * The vendor's example of a pmu node and sophgo/sg2044-cpus.dtsi have counters for the first two,
+ * but no selectors. OpenSBI then writes the event_idx: branches (7) and failed speculation (10).
+ * thead/th1520.dtsi has mispredicted jumps (selector 8), stores (11), jumps (9) and failed
+ * speculation (10).
+ */
+static const u32 thead_bad_events[] = {
+	RISCV_PMU_EVENT_HW(BUS_CYCLES),
+	RISCV_PMU_EVENT_HW(REF_CPU_CYCLES),
+	RISCV_PMU_EVENT_HW(STALLED_CYCLES_FRONTEND),
+	RISCV_PMU_EVENT_HW(STALLED_CYCLES_BACKEND),
+};
+
 /* No public list of the events was found. */
 const struct riscv_pmu_platform riscv_pmu_thead_c908 = {
 	.name		= "thead-c908",
 	.ids		= { RISCV_PMU_VENDOR_THEAD, PLATFORM_MARCHID(0x8000000009140d00) },
 	.any_mimpid	= true,
+	.bad_events	= thead_bad_events,
+	.nr_bad_events	= 2,
 	THEAD_INTERRUPT,
-};
-
-/*
- * Linux's thead/th1520.dtsi maps these to mispredicted jumps (selector 8), jumps (9), failed
- * speculation (10) and stores (11).
- */
-static const u32 thead_th1520_bad_events[] = {
-	RISCV_PMU_EVENT_HW(BUS_CYCLES),
-	RISCV_PMU_EVENT_HW(STALLED_CYCLES_FRONTEND),
-	RISCV_PMU_EVENT_HW(STALLED_CYCLES_BACKEND),
-	RISCV_PMU_EVENT_HW(REF_CPU_CYCLES),
 };
 
 const struct riscv_pmu_platform riscv_pmu_thead_c910 = {
 	PLATFORM_CORE(thead_c910),
 	THEAD_INTERRUPT,
-	.bad_events	= thead_th1520_bad_events,
-	.nr_bad_events	= ARRAY_SIZE(thead_th1520_bad_events),
-};
-
-/*
- * Linux's sophgo/sg2044-cpus.dtsi has counters for these, but no selectors. OpenSBI then writes the
- * event_idx: branches (7) and failed speculation (10).
- */
-static const u32 thead_sg2044_bad_events[] = {
-	RISCV_PMU_EVENT_HW(BUS_CYCLES),
-	RISCV_PMU_EVENT_HW(REF_CPU_CYCLES),
+	.bad_events	= thead_bad_events,
+	.nr_bad_events	= ARRAY_SIZE(thead_bad_events),
 };
 
 const struct riscv_pmu_platform riscv_pmu_thead_c920v2 = {
 	PLATFORM_CORE(thead_c920v2),
 	.any_mimpid	= true,
 	.fixed_irqs	= true,
-	.bad_events	= thead_sg2044_bad_events,
-	.nr_bad_events	= ARRAY_SIZE(thead_sg2044_bad_events),
+	.bad_events	= thead_bad_events,
+	.nr_bad_events	= 2,
+};
+
+/* Programmable counters have cycles and instructions, too, and interrupt by Sscofpmf. */
+const struct riscv_pmu_platform riscv_pmu_thead_c930 = {
+	PLATFORM_CORE(thead_c930),
+	.any_mimpid	= true,
 };

@@ -203,7 +203,9 @@ static const struct ids_row ids_rows[] = {
 	{ "an unknown core of SiFive", { 0x489, CHOSEN(0x9), 0 }, NULL, NULL },
 	{ "X60", X60_IDS, NULL, &riscv_pmu_spacemit_x60 },
 	{ "X100", { 0x710, CHOSEN(0x58000002), 0x33d8a600 }, NULL, &riscv_pmu_spacemit_x100 },
-	{ "A100", { 0x710, CHOSEN(0x41000002), 0 }, NULL, NULL },
+	{ "another X100", { 0x710, CHOSEN(0x58000002), 0 }, NULL, &riscv_pmu_spacemit_x100 },
+	{ "V100", { 0x710, CHOSEN(0x58000002), 0x4c4d900 }, NULL, NULL },
+	{ "A100", { 0x710, CHOSEN(0x41000002), 0 }, NULL, &riscv_pmu_spacemit_a100 },
 	{ "an unknown C9xx", C9XX_IDS, NULL, &riscv_pmu_thead_c900 },
 	{ "QEMU that plays a C9xx", C9XX_IDS, "riscv-virtio", &riscv_pmu_thead_c900 },
 	{ "C906", C9XX_IDS, "thead,c906", &riscv_pmu_thead_c906 },
@@ -213,6 +215,7 @@ static const struct ids_row ids_rows[] = {
 	{ "C908", { 0x5b7, CHOSEN(0x09140d00), 0x50000 }, NULL, &riscv_pmu_thead_c908 },
 	{ "C920 v2", { 0x5b7, CHOSEN(0x090c0d00), 0x2047000 }, "thead,c920",
 	  &riscv_pmu_thead_c920v2 },
+	{ "C930", { 0x5b7, CHOSEN(0x09201600), 0x1 }, NULL, &riscv_pmu_thead_c930 },
 	{ "a C9xx with another mimpid", { 0x5b7, 0, 1 }, "thead,c910", NULL },
 };
 
@@ -288,7 +291,7 @@ struct mixed_row {
 
 static const struct mixed_row mixed_rows[] = {
 	{ "K3", { { 0x710, CHOSEN(0x58000002), 0x33d8a600 }, { 0x710, CHOSEN(0x41000002), 0 } },
-	  { &riscv_pmu_spacemit_x100, NULL } },
+	  { &riscv_pmu_spacemit_x100, &riscv_pmu_spacemit_a100 } },
 	{ "A210", { { 0x5b7, CHOSEN(0x09140d00), 0x50000 }, { 0x5b7, CHOSEN(0x090c0d00), 0 } },
 	  { &riscv_pmu_thead_c908, &riscv_pmu_thead_c920v2 } },
 	{ "two cores without tables", { { 0x489, CHOSEN(0x9), 0 }, { 0x489, CHOSEN(0xa), 0 } },
@@ -513,13 +516,17 @@ static void selectors_have_no_filters(struct kunit *test)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(core_rows); i++) {
 		const struct riscv_pmu_platform *platform = core_rows[i].platform;
+		bool raw = false;
 
 		for (unsigned int j = 0; j < platform->nr_selectors; j++) {
 			const struct riscv_pmu_selector *entry = &platform->selectors[j];
 
 			KUNIT_EXPECT_EQ_MSG(test, entry->selector & ~PMU_HPMEVENT_SELECTOR, 0,
 					    "%s", core_rows[i].name);
-			if (entry->event_idx == RISCV_PMU_EVENT_RAW)
+			raw |= entry->event_idx == RISCV_PMU_EVENT_RAW;
+			KUNIT_EXPECT_EQ_MSG(test, raw, entry->event_idx == RISCV_PMU_EVENT_RAW,
+					    "%s: raw entries are last", core_rows[i].name);
+			if (raw)
 				KUNIT_EXPECT_EQ_MSG(test, entry->selector & ~entry->mask, 0,
 						    "%s", core_rows[i].name);
 			else
@@ -562,12 +569,19 @@ static const struct raw_row raw_rows[] = {
 	{ "X100 gap before 0x3a", &riscv_pmu_spacemit_x100, 0x39, 0 },
 	{ "X100 last", &riscv_pmu_spacemit_x100, 0x3f, 0x1fff8 },
 	{ "X100 none", &riscv_pmu_spacemit_x100, 0x40, 0 },
+	{ "A100 0x15", &riscv_pmu_spacemit_a100, 0x15, 0x1fff8 },
+	{ "A100 cycles", &riscv_pmu_spacemit_a100, 0x1e, 0x20000 },
+	{ "A100 gap before 0x2b", &riscv_pmu_spacemit_a100, 0x2a, 0 },
 	{ "C906 ITLB miss", &riscv_pmu_thead_c906, 0x3, 0x20 },
 	{ "C906 last", &riscv_pmu_thead_c906, 0xf, 0x20000 },
 	{ "C906 none", &riscv_pmu_thead_c906, 0x8, 0 },
 	{ "C906, one of C910", &riscv_pmu_thead_c906, 0x10, 0 },
 	{ "C910 last", &riscv_pmu_thead_c910, 0x2a, ~0ULL },
 	{ "C910 none", &riscv_pmu_thead_c910, 0x2b, 0 },
+	{ "C920 v2 last", &riscv_pmu_thead_c920v2, 0x2a, ~0ULL },
+	{ "C930 first", &riscv_pmu_thead_c930, 0x1, ~0ULL },
+	{ "C930 last", &riscv_pmu_thead_c930, 0xc5, ~0ULL },
+	{ "C930 none", &riscv_pmu_thead_c930, 0xc6, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(raw, raw_rows, name);
@@ -595,6 +609,72 @@ static void raw_events_are_those_of_the_core(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raw_counters(row->platform, row->selector), row->counters);
 }
 
+struct stall_row {
+	const char			*name;
+	const struct riscv_pmu_platform	*platform;
+	u64				frontend;
+	u64				backend;
+	bool				bad;
+};
+
+/* Where the stalled cycles are, and whether firmware is known to have them elsewhere. */
+static const struct stall_row stall_rows[] = {
+	{ "X60", &riscv_pmu_spacemit_x60, 0x3, 0x4, false },
+	{ "X100", &riscv_pmu_spacemit_x100, 0x4, 0x3, true },
+	{ "A100", &riscv_pmu_spacemit_a100, 0x3, 0x4, false },
+	{ "C908", &riscv_pmu_thead_c908, 0, 0, false },
+	{ "C910", &riscv_pmu_thead_c910, 0, 0, true },
+	{ "C920 v2", &riscv_pmu_thead_c920v2, 0x27, 0x28, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(stall, stall_rows, name);
+
+static void check_stall(struct kunit *test, u32 event_idx, u64 selector)
+{
+	const struct stall_row *row = test->param_value;
+	const struct riscv_pmu_selector *known, *override;
+	struct fake_pmu *fake = fake_create(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	known = riscv_pmu_platform_known(row->platform, event_idx);
+	KUNIT_EXPECT_EQ(test, known ? known->selector : 0, selector);
+	fake->pmu.platform = row->platform;
+	override = riscv_pmu_platform_override(&fake->pmu, event_idx);
+	KUNIT_EXPECT_EQ(test, !!override, row->bad);
+	if (override)
+		KUNIT_EXPECT_EQ(test, override->selector, selector);
+}
+
+static void stalled_cycles_are_those_of_the_core(struct kunit *test)
+{
+	const struct stall_row *row = test->param_value;
+
+	check_stall(test, RISCV_PMU_EVENT_HW(STALLED_CYCLES_FRONTEND), row->frontend);
+	check_stall(test, RISCV_PMU_EVENT_HW(STALLED_CYCLES_BACKEND), row->backend);
+}
+
+/* The vendor's example of a node, which several boards have, is wrong on each of these cores. */
+static void bus_and_reference_cycles_are_bad_on_a_c9xx(struct kunit *test)
+{
+	static const struct riscv_pmu_platform *const cores[] = {
+		&riscv_pmu_thead_c908, &riscv_pmu_thead_c910, &riscv_pmu_thead_c920v2,
+	};
+	static const u32 events[] = {
+		RISCV_PMU_EVENT_HW(BUS_CYCLES), RISCV_PMU_EVENT_HW(REF_CPU_CYCLES),
+	};
+	struct fake_pmu *fake = fake_create(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cores) * ARRAY_SIZE(events); i++) {
+		const struct riscv_pmu_selector *entry;
+
+		fake->pmu.platform = cores[i / ARRAY_SIZE(events)];
+		entry = riscv_pmu_platform_override(&fake->pmu, events[i % ARRAY_SIZE(events)]);
+		KUNIT_ASSERT_NOT_NULL(test, entry);
+		KUNIT_EXPECT_EQ(test, entry->selector, 0);
+	}
+}
+
 static struct kunit_case platform_cases[] = {
 	KUNIT_CASE_PARAM(ids_and_compatible_select_one_table, ids_gen_params),
 	KUNIT_CASE(andes_ids_are_those_of_the_ax45mp),
@@ -608,6 +688,8 @@ static struct kunit_case platform_cases[] = {
 	KUNIT_CASE(rvpmu_finds_the_same_cores),
 	KUNIT_CASE(selectors_have_no_filters),
 	KUNIT_CASE_PARAM(raw_events_are_those_of_the_core, raw_gen_params),
+	KUNIT_CASE_PARAM(stalled_cycles_are_those_of_the_core, stall_gen_params),
+	KUNIT_CASE(bus_and_reference_cycles_are_bad_on_a_c9xx),
 	{}
 };
 
