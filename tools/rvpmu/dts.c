@@ -47,6 +47,7 @@ struct hart {
 	unsigned int number;
 	uint64_t mvendorid;
 	uint64_t marchid;
+	uint64_t mimpid;
 	char uarch[NAME_SIZE];	/* the first compatible string of its node, or "" */
 };
 
@@ -63,6 +64,8 @@ static void parse_hart(const char *line, struct hart *hart)
 		hart->mvendorid = strtoull(value, NULL, 16);
 	else if (!strncmp(line, "marchid", 7))
 		hart->marchid = strtoull(value, NULL, 16);
+	else if (!strncmp(line, "mimpid", 6))
+		hart->mimpid = strtoull(value, NULL, 16);
 	else if (!strncmp(line, "uarch", 5))
 		sscanf(value, "%127s", hart->uarch);
 }
@@ -94,11 +97,19 @@ static bool has_compatible(const struct core *core, const char *uarch)
 	return has;
 }
 
+/* It has the other IDs of the X100. */
+static bool is_v100(const struct hart *hart)
+{
+	return hart->mvendorid == RISCV_PMU_VENDOR_SPACEMIT &&
+	       hart->mimpid == RISCV_PMU_MIMPID_SPACEMIT_V100;
+}
+
 static const struct core *find_core(const struct hart *hart)
 {
 	for (size_t i = 0; i < NR_CORES; i++) {
 		const struct core *core = &cores[i];
-		bool has_ids = hart->mvendorid == core->mvendorid && hart->marchid == core->marchid;
+		bool has_ids = hart->mvendorid == core->mvendorid &&
+			       hart->marchid == core->marchid && !is_v100(hart);
 
 		if ((has_ids || !core->mvendorid) && has_compatible(core, hart->uarch))
 			return core;
@@ -265,6 +276,16 @@ static void print_property(const char *name, const struct event *event, bool raw
 		fprintf(out, ";\n");
 }
 
+static const char c910_branches[] =
+	"/*\n"
+	" * Two sources contradict each other about the branches of the C910 (events 0x00005, and\n"
+	" * 0x00006 for the mispredicted ones). Linux's th1520.dtsi and the vendor's example have\n"
+	" * selectors 7 and 6, as this node has. An earlier mail by the author of th1520.dtsi's node\n"
+	" * has 9 and 8, and says that 7 is reserved on the C910 (\"perf vendor events riscv: add\n"
+	" * T-HEAD C9xx JSON file\", version 3, 17 May 2023). Compare both on your board:\n"
+	" * perf stat -e cpu/event=0x7/,cpu/event=0x9/ PROGRAM\n"
+	" */\n";
+
 static void print_properties(const struct core *core)
 {
 	fprintf(out, "/*\n"
@@ -273,6 +294,8 @@ static void print_properties(const struct core *core)
 		" * board's .dts of U-Boot, or of OpenSBI if it has one built in (FW_FDT_PATH). A devicetree\n"
 		" * that the boot loader loads for Linux only does not help.\n"
 		" */\n", core->title);
+	if (!strcmp(core->name, "thead-c910"))
+		fputs(c910_branches, out);
 	fprintf(out, "pmu {\n\tcompatible = \"riscv,pmu\";\n");
 	print_property("riscv,event-to-mhpmevent", core->events, false, print_selector);
 	print_property("riscv,event-to-mhpmcounters", core->events, false, print_counters);
