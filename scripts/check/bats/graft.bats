@@ -157,8 +157,21 @@ has_metrics()
 }
 
 @test "graft copies metrics only where the events of the core are" {
-	has_metrics linux-mainline sifive/u74 sifive/p550
+	has_metrics linux-mainline sifive/u74 sifive/p650
 	has_metrics linux-mainline-next sifive/p550 sifive/u74
+}
+
+@test "graft copies a list of events only where the release has none of the core" {
+	local events=tools/perf/pmu-events/arch/riscv/sifive/p550
+	make_tree linux-mainline
+	run -0 "$GRAFT" "$TREE"
+	run -0 "$GRAFT" "$TREE"
+	[ -e "$TREE/$events/events.json" ]
+	[ -f "$TREE/$events/firmware.json" ] && [ ! -L "$TREE/$events/firmware.json" ]
+	make_tree linux-mainline-next
+	run -0 "$GRAFT" "$TREE"
+	[ ! -e "$TREE/$events/events.json" ]
+	[ -e "$TREE/$events/memory.json" ]
 }
 
 @test "graft applies the nearest series" {
