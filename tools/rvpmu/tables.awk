@@ -69,7 +69,7 @@ FNR == 1 {
 # The last row, which matches all IDs, is omitted: it would hide the rows of the next map.
 FILENAME ~ /mapfile\.csv$/ {
 	split($0, column, ",")
-	if (column[4] == "core" && column[3] != "standard" && $0 !~ /^#/ && is_new("row", column[1])) {
+	if (column[4] == "core" && $0 !~ /^(#|0x\[)/ && is_new("row", column[1])) {
 		rows = rows sprintf("\t{ \"%s\", \"%s\" },\n", column[1], column[3])
 		nr_rows++
 	}
