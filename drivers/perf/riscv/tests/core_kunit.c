@@ -339,6 +339,36 @@ static void a_counter_that_is_written_anew_keeps_the_overflow_point(struct kunit
 	sched_out(test, sampling);
 }
 
+/* Notes the highest count that such a sample reads. */
+static void note_count_on_step(struct fake_pmu *fake)
+{
+	struct state_event *s = fake->step_data;
+
+	fake->step = NULL;
+	riscv_pmu_read(&s->event);
+	s->last_count = max_t(u64, s->last_count, local64_read(&s->event.count));
+	fake->step = note_count_on_step;
+}
+
+static void a_count_is_right_while_its_counter_is_written(struct kunit *test)
+{
+	struct state_event *sampling = new_event(test, 1, C(3), 1000);
+	struct state_event *counting = new_event(test, 1, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, sampling);
+	sched_in(test, counting);
+	fake_advance(fake, 1000);
+	fake->step = note_count_on_step;
+	fake->step_data = counting;
+	interrupt(fake);
+	fake->step = NULL;
+	KUNIT_EXPECT_EQ(test, fake_until_wrap(fake, 3), 1000);
+	KUNIT_EXPECT_EQ(test, counting->last_count, 1000);
+	sched_out(test, counting);
+	sched_out(test, sampling);
+}
+
 /* As while a handler of event-based branches runs. */
 static void stop_with_counter(struct fake_pmu *fake, struct state_event *s)
 {
@@ -630,6 +660,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(stop_and_start_continue_the_period),
 	KUNIT_CASE(sample_is_taken_after_the_event_was_switched_out),
 	KUNIT_CASE(a_counter_that_is_written_anew_keeps_the_overflow_point),
+	KUNIT_CASE(a_count_is_right_while_its_counter_is_written),
 	KUNIT_CASE(event_of_a_stopped_counter_keeps_its_overflow_point),
 	KUNIT_CASE(counters_to_write_anew_are_written_when_another_starts),
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS

@@ -337,6 +337,32 @@ static void a_narrow_counter_wraps_without_loss(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* It runs on during the interrupt for its two events, and is restarted nevertheless. */
+static void a_shared_narrow_counter_wraps_without_loss(struct kunit *test)
+{
+	struct state_event *a = new_event(test, 1, C(3), 0);
+	struct state_event *b = new_event(test, 1, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+	u64 sum = 0;
+
+	fake_set_width(fake, C(3), 32);
+	sched_in(test, a);
+	sched_in(test, b);
+	for (int i = 0; i < 5; i++) {
+		u64 step = fake_until_wrap(fake, 3) + 10;
+
+		fake_advance(fake, step);
+		sum += step;
+		interrupt(fake);
+		KUNIT_EXPECT_FALSE(test, fake->ctr[3].overflowed);
+		KUNIT_EXPECT_EQ(test, fake_running(fake), C(3));
+	}
+	KUNIT_EXPECT_EQ(test, count_of(a), sum);
+	KUNIT_EXPECT_EQ(test, count_of(b), sum);
+	sched_out(test, b);
+	sched_out(test, a);
+}
+
 /* perf stops the event, because it has reached its limit (PERF_EVENT_IOC_REFRESH). */
 static void event_stopped_by_perf_stays_stopped(struct kunit *test)
 {
@@ -669,6 +695,7 @@ static struct kunit_case sample_cases[] = {
 	KUNIT_CASE(overflow_without_a_sampling_event_needs_no_batch),
 	KUNIT_CASE(interrupt_without_events_is_ignored),
 	KUNIT_CASE(a_narrow_counter_wraps_without_loss),
+	KUNIT_CASE(a_shared_narrow_counter_wraps_without_loss),
 	KUNIT_CASE(event_stopped_by_perf_stays_stopped),
 	KUNIT_CASE(handler_may_restart_its_event),
 	KUNIT_CASE(interrupt_leaves_other_counters_running),

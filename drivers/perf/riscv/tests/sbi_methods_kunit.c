@@ -335,6 +335,21 @@ static void refused_config_fails_only_its_counter(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
+/* As with Ssccfg, where this backend applies the part of a batch that has firmware counters. */
+static void counters_that_have_failed_before_stay_failed(struct kunit *test)
+{
+	struct firmware *fw = test->priv;
+
+	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
+	fake_fw_plan(fw, C(4) | C(5), EVENT_L1D_MISS);
+	fw->batch.setup[4].cfg.event_idx = EVENT_BUS;
+	fw->batch.failed = C(3);
+	KUNIT_EXPECT_LT(test, fake_fw_apply(fw), 0);
+	KUNIT_EXPECT_EQ(test, fw->batch.failed, C(3) | C(4));
+	KUNIT_EXPECT_EQ(test, fake_fw_in_state(fw, FW_RUNNING), C(5));
+	fake_fw_expect_all_released(test);
+}
+
 struct start_row {
 	const char	*name;
 	long		error;
@@ -492,6 +507,7 @@ static void reload_returns_the_count_and_starts_again(struct kunit *test)
 	KUNIT_CASE(counters_in_use_are_not_tested),					\
 	KUNIT_CASE(counters_in_use_are_not_excluded),					\
 	KUNIT_CASE(refused_config_fails_only_its_counter),				\
+	KUNIT_CASE(counters_that_have_failed_before_stay_failed),			\
 	KUNIT_CASE_PARAM(refused_start_fails_only_its_counter, start_gen_params),	\
 	KUNIT_CASE(already_started_is_no_error),					\
 	KUNIT_CASE(refused_stop_is_tolerated),						\
