@@ -302,8 +302,7 @@ void riscv_pmu_read(struct perf_event *event)
  * @event:	a sampling event
  * @value:	the period, or the frequency of one that has a frequency
  *
- * No period is too short: one sample stands for all that end before it can be taken. Distances to
- * overflow points are signed, so S64_MAX is the longest.
+ * No period is too short: one sample stands for all that end before it. S64_MAX is the longest.
  * Return: 0 or -EINVAL.
  */
 int riscv_pmu_check_period(struct perf_event *event, u64 value)
@@ -328,8 +327,7 @@ static bool core_is_ours(const struct perf_event *event)
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &to_riscv_pmu(event->pmu)->cpus))
 		return false;
 
-	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE ||
-	       type == event->pmu->type;
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == event->pmu->type;
 }
 
 /* perf's callback: true if the task's event cannot run on @cpu */

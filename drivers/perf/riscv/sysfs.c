@@ -158,13 +158,10 @@ SYSFS_VALUE(device_id, "core.stat=%s%s%s", pmu->pmu.name,
 static umode_t sysfs_cap_is_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
 	const struct riscv_pmu *pmu = sysfs_dev_to_pmu(kobj_to_dev(kobj));
-	bool is_visible = true;
 
-	if (attr == &dev_attr_branches.attr)
-		is_visible = riscv_pmu_branch_depth(pmu);
-	else if (attr == &dev_attr_core.attr)
-		is_visible = pmu->platform && pmu->platform->name;
-	return is_visible ? attr->mode : 0;
+	if (attr == &dev_attr_core.attr && !(pmu->platform && pmu->platform->name))
+		return 0;
+	return attr != &dev_attr_branches.attr || riscv_pmu_branch_depth(pmu) ? attr->mode : 0;
 }
 
 static struct attribute *sysfs_caps[] = {
