@@ -292,7 +292,7 @@ static int __init probe_find_pmus(void)
 	}
 
 	if (!err && !cpumask_empty(&left))
-		pr_warn("no PMU on harts %*pbl: there are more than %u types of harts\n",
+		pr_warn("no PMU on harts %*pbl: there are more than %u types of harts; raise RISCV_PMU_MAX_CPU_TYPES in the driver\n",
 			cpumask_pr_args(&left), RISCV_PMU_MAX_CPU_TYPES);
 	return riscv_pmu_nr_types ? 0 : err;
 }

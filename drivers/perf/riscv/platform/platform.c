@@ -208,6 +208,11 @@ static void platform_find_others(struct riscv_pmu *pmu, const struct platform_ty
 	}
 }
 
+static bool platform_has_events(const struct riscv_pmu_platform *platform)
+{
+	return platform && platform->nr_selectors;
+}
+
 /*
  * Finds the type of a PMU's cores, after riscv_pmu_platform_select_cpus() and before its backend
  * probes. If none of its harts is online, its type is not known.
@@ -228,8 +233,8 @@ void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 	platform_find_others(pmu, &type);
 	if (!type.table && !type.ids.mvendorid && !type.ids.marchid && !type.ids.mimpid)
 		pr_info("the firmware reports no IDs of this core (mvendorid, marchid and mimpid are 0), so the driver uses no core's table: use newer firmware, or give the firmware the pmu node that rvpmu doctor --dts --core NAME prints\n");
-	else if (!type.table && pmu->nr_others)
-		pr_warn("hart %u is a core without a table in the driver, so its events are those of the firmware's map, which may be for the other cores: compare them with the core's manual\n",
+	else if (!platform_has_events(type.table) && pmu->nr_others)
+		pr_warn("hart %u is a core whose events the driver does not know, so they are those of the firmware's map, which may be for the other cores: compare them with the core's manual\n",
 			cpu);
 }
 
@@ -259,7 +264,7 @@ static bool platform_is_bad(const struct riscv_pmu_platform *platform, u32 event
 static bool platform_is_ambiguous(const struct riscv_pmu *pmu, u32 event_idx,
 				  const struct riscv_pmu_selector *own)
 {
-	for (unsigned int i = 0; i < pmu->nr_others; i++) {
+	for (unsigned int i = 0; platform_has_events(pmu->platform) && i < pmu->nr_others; i++) {
 		const struct riscv_pmu_selector *other =
 			riscv_pmu_platform_known(pmu->others[i], event_idx);
 
@@ -277,7 +282,7 @@ static bool platform_is_ambiguous(const struct riscv_pmu *pmu, u32 event_idx,
  * @event_idx:	the event
  *
  * The firmware has one map for all harts. It may be wrong for this core (bad_events), or for
- * another type of core.
+ * another type of core. If the events of this core are not known, it is used nevertheless.
  * Return: NULL to use the map; the table's entry, whose selector counts the event; an entry without
  * a selector if there is none.
  */
@@ -285,14 +290,18 @@ const struct riscv_pmu_selector *riscv_pmu_platform_override(const struct riscv_
 							     u32 event_idx)
 {
 	static const struct riscv_pmu_selector none;
-	const struct riscv_pmu_platform *platform = pmu->platform;
 	const struct riscv_pmu_selector *own;
+	bool is_bad;
 
-	if (!platform || riscv_pmu_event_type(event_idx) > RISCV_PMU_EVENT_TYPE_CACHE)
+	if (!pmu->platform || riscv_pmu_event_type(event_idx) > RISCV_PMU_EVENT_TYPE_CACHE)
 		return NULL;
 
-	own = riscv_pmu_platform_known(platform, event_idx);
-	if (!platform_is_bad(platform, event_idx) && !platform_is_ambiguous(pmu, event_idx, own))
+	is_bad = platform_is_bad(pmu->platform, event_idx);
+	if (!is_bad && !pmu->nr_others)
+		return NULL;
+
+	own = riscv_pmu_platform_known(pmu->platform, event_idx);
+	if (!is_bad && !platform_is_ambiguous(pmu, event_idx, own))
 		return NULL;
 
 	return own ?: &none;

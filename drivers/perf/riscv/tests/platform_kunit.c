@@ -374,6 +374,8 @@ static const struct override_row override_rows[] = {
 	{ "only the other has one", &lacks, &big, EVENT_L1D, true, 0 },
 	{ "the other has no table", &big, NULL, EVENT_L1D, true, 0x5 },
 	{ "no table", NULL, &big, EVENT_L1D, false },
+	{ "a table without events", &riscv_pmu_thead_c908, &big, EVENT_L1D, false },
+	{ "a wrong map, no other events", &riscv_pmu_thead_c908, &big, EVENT_BUS, true, 0 },
 	{ "cycles", &more, &big, RISCV_PMU_EVENT_CYCLES, true, 0x1e },
 	{ "a wrong map", &big, &big, EVENT_STALLS, true, 0x3 },
 	{ "a wrong map, and no event", &big, &big, EVENT_BUS, true, 0 },
@@ -397,6 +399,51 @@ static void a_map_that_is_not_for_this_core_is_not_used(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, !!entry, row->is_overridden);
 	if (entry)
 		KUNIT_EXPECT_EQ(test, entry->selector, row->selector);
+}
+
+struct fixed_row {
+	const char		*name;
+	struct perf_event_attr	attr;
+	u64			irq_ctrs;
+	int			err;
+	bool			is_raw;
+};
+
+static const struct fixed_row fixed_rows[] = {
+	{ "count", { HW(CPU_CYCLES) }, FAKE_CONFIG, 0, false },
+	{ "count user", { HW(CPU_CYCLES), USER }, FAKE_CONFIG, 0, true },
+	{ "sample", { HW(CPU_CYCLES), SAMPLE }, FAKE_CONFIG, 0, true },
+	{ "sample user", { HW(CPU_CYCLES), SAMPLE, USER }, FAKE_CONFIG, 0, true },
+	{ "sample, no interrupt", { HW(CPU_CYCLES), SAMPLE }, 0, 0, false },
+	{ "sample user, no interrupt", { HW(CPU_CYCLES), SAMPLE, USER }, 0, -EOPNOTSUPP },
+	{ "an event without an entry", { HW(INSTRUCTIONS), .config2 = BIT(2), USER }, FAKE_CONFIG,
+	  -EOPNOTSUPP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(fixed, fixed_rows, name);
+
+/* By the firmware's map only the fixed counter has cycles. It has no filter and no interrupt. */
+static void programmable_counters_have_the_event_of_a_fixed_one(struct kunit *test)
+{
+	const struct fixed_row *row = test->param_value;
+	struct fake_pmu *fake = fake_create(test);
+	struct riscv_pmu_request req[2];
+
+	KUNIT_ASSERT_NOT_NULL(test, fake);
+	for_each_ctr(ctr, FAKE_FIXED)
+		fake->pmu.ctr[ctr].inh = 0;
+	fake->fixed_cycles = true;
+	fake->pmu.polled_sampling = true;
+	fake->pmu.irq_ctrs = row->irq_ctrs;
+	fake->pmu.platform = &more;
+	KUNIT_ASSERT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &row->attr, false, req),
+			row->err);
+	if (row->err)
+		return;
+
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_is_raw(req->cfg.event_idx), row->is_raw);
+	KUNIT_EXPECT_EQ(test, req->cfg.event_data, row->is_raw ? 0x1e : 0);
+	KUNIT_EXPECT_EQ(test, req->ctrs, row->is_raw ? FAKE_CONFIG : BIT_ULL(0));
 }
 
 /* Without IDs, nothing is known of the core. */
@@ -682,6 +729,7 @@ static struct kunit_case platform_cases[] = {
 	KUNIT_CASE(table_is_that_of_the_online_harts),
 	KUNIT_CASE_PARAM(each_type_of_core_has_a_pmu, mixed_gen_params),
 	KUNIT_CASE_PARAM(a_map_that_is_not_for_this_core_is_not_used, override_gen_params),
+	KUNIT_CASE_PARAM(programmable_counters_have_the_event_of_a_fixed_one, fixed_gen_params),
 	KUNIT_CASE(harts_without_ids_have_no_table),
 	KUNIT_CASE(vendors_interrupt_is_used_without_sscofpmf),
 	KUNIT_CASE(a_hart_that_differs_is_found),
