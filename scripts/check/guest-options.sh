@@ -25,7 +25,7 @@ guest_options()
 	@idle) GUEST_OPTIONS=(--icount --idle --qemu -icount --qemu sleep=on) ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
 	@raw-two) GUEST_OPTIONS=(--raw-events 0x30) ;;
-	@odd-*-legacy) GUEST_OPTIONS=(--odd-core p550 --append riscv_pmu.backend=legacy) ;;
+	@odd-p550-legacy) GUEST_OPTIONS=(--odd-core p550 --append riscv_pmu.backend=legacy) ;;
 	@odd-*) GUEST_OPTIONS=(--odd-core "${1#@odd-}") ;;
 	@late-*-odd-*)
 		GUEST_OPTIONS=(--odd-core "${1#@late-*-odd-}")
