@@ -23,6 +23,7 @@ guest_options()
 	@nested-perf) GUEST_OPTIONS=(--nested-run "check-kvm perf" --icount --timeout 600) ;;
 	# As for @ebb.
 	@idle) GUEST_OPTIONS=(--icount --idle --qemu -icount --qemu sleep=on) ;;
+	@one-counter) GUEST_OPTIONS=(--icount --pmu "$TOP/scripts/guest/one-counter.dtsi") ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
 	@raw-two) GUEST_OPTIONS=(--raw-events 0x30) ;;
 	@odd-p550-legacy) GUEST_OPTIONS=(--odd-core p550 --append riscv_pmu.backend=legacy) ;;

@@ -287,6 +287,8 @@ int riscv_pmu_event_assign(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 	struct riscv_pmu_request req = ev->req;
 	int ctr;
 
+	/* A mode in which nothing runs needs no filter: kvm/guest.c. */
+	req.cfg.inh &= ~READ_ONCE(pmu->absent_inh);
 	/* If all counters have refused an event, they are tried again on another hart, or later. */
 	if (!ev->candidates && (ev->hart != hart || time_after_eq(jiffies, ev->retry)))
 		ev->candidates = ev->req.ctrs;

@@ -35,6 +35,7 @@ enum riscv_pmu_inh {
 	RISCV_PMU_INH_U		= BIT(2),
 	RISCV_PMU_INH_S		= BIT(3),
 	RISCV_PMU_INH_M		= BIT(4),
+	RISCV_PMU_INH_GUESTS	= RISCV_PMU_INH_VU | RISCV_PMU_INH_VS,
 };
 
 /* What a counter is programmed with. Events with equal configs can share a counter. */
@@ -169,7 +170,7 @@ struct riscv_pmu_ops {
 	u64 (*overflowed)(struct riscv_pmu *pmu, u64 ctrs);
 };
 
-/* The core PMU of one CPU type. Written by probe, constant afterwards. */
+/* The core PMU of one CPU type. Written by probe; all but absent_inh is constant afterwards. */
 struct riscv_pmu {
 	struct pmu	pmu;			/* perf's part of it */
 	struct riscv_pmu_ops ops;		/* of the CPU core, the backend, base and core.c */
@@ -195,6 +196,7 @@ struct riscv_pmu {
 	u64		poll_ns;		/* interval of polls while poll_ctrs are used */
 	bool		polled_sampling;	/* if no counter can interrupt, a timer samples */
 	bool		guests;			/* KVM guests may run here, and need filters */
+	u32		absent_inh;		/* modes in which nothing runs now: kvm/guest.c */
 	bool		fixed_irqs;		/* fixed counters interrupt as others do */
 	bool		has_filters;		/* programmable counters can exclude modes */
 	bool		one_call;		/* a batch takes at most one firmware call */

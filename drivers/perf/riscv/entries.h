@@ -36,6 +36,9 @@ const char *riscv_pmu_hotplug_check(struct riscv_pmu *pmu);
 void riscv_pmu_hotplug_skip_check(unsigned int cpu);
 int riscv_pmu_hotplug_init(void);
 
+/* kvm/guest.c */
+void riscv_pmu_guest_invalidate(struct riscv_pmu_hart *hart);
+
 /* debugfs.c */
 #ifdef CONFIG_DEBUG_FS
 void riscv_pmu_debugfs_init(void);

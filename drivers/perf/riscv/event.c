@@ -143,7 +143,7 @@ static u32 event_attr_to_inh(const struct riscv_pmu *pmu, const struct perf_even
 		inh |= RISCV_PMU_INH_M;
 	/* If no guest can run, its modes need no filter. */
 	if (!pmu->guests)
-		inh &= ~(RISCV_PMU_INH_VU | RISCV_PMU_INH_VS);
+		inh &= ~RISCV_PMU_INH_GUESTS;
 
 	return inh;
 }
@@ -180,9 +180,7 @@ static u64 event_sampling_ctrs(const struct riscv_pmu *pmu, u64 ctrs)
  */
 static int event_no_filter_error(const struct riscv_pmu *pmu, u64 ctrs, u32 inh)
 {
-	const u32 guest = RISCV_PMU_INH_VU | RISCV_PMU_INH_VS;
-
-	return event_filter_ctrs(pmu, ctrs, inh & ~guest) ? -EINVAL : -EOPNOTSUPP;
+	return event_filter_ctrs(pmu, ctrs, inh & ~RISCV_PMU_INH_GUESTS) ? -EINVAL : -EOPNOTSUPP;
 }
 
 /* The bits of config1 that users may set. */

@@ -48,10 +48,14 @@ static int group_place(struct riscv_pmu_assignment *assign, const struct pmu *pm
 	       part ? group_place_request(assign, prefer, &part->req) : 0;
 }
 
+/* Whether two events are identical, whatever they say of guests: that matters only with guests. */
 static bool group_is_identical(const struct perf_event *a, const struct perf_event *b)
 {
-	return a->pmu == b->pmu && riscv_pmu_config_is_equal(&to_riscv_pmu_event(a)->req.cfg,
-							     &to_riscv_pmu_event(b)->req.cfg);
+	const struct riscv_pmu_config *x = &to_riscv_pmu_event(a)->req.cfg;
+	const struct riscv_pmu_config *y = &to_riscv_pmu_event(b)->req.cfg;
+
+	return a->pmu == b->pmu && x->event_idx == y->event_idx &&
+	       x->event_data == y->event_data && !((x->inh ^ y->inh) & ~RISCV_PMU_INH_GUESTS);
 }
 
 /**

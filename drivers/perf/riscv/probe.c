@@ -122,6 +122,7 @@ static int __init probe_try_backend(struct riscv_pmu *pmu, const struct riscv_pm
 		.backend = backend->name,
 		.ops = *backend,
 		.guests = IS_ENABLED(CONFIG_KVM) && riscv_isa_extension_available(NULL, h),
+		.absent_inh = IS_ENABLED(CONFIG_RISCV_PMU_KVM) ? RISCV_PMU_INH_GUESTS : 0,
 	};
 	cpumask_copy(&pmu->cpus, left);
 	err = backend->select_cpus ? backend->select_cpus(&pmu->cpus) : 0;

@@ -36,12 +36,16 @@ static inline bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 #endif
 
 #ifdef CONFIG_RISCV_PMU_KVM
+void riscv_pmu_guest_add_vcpu(void);
+void riscv_pmu_guest_remove_vcpu(void);
 void riscv_pmu_guest_enter(void);
 void riscv_pmu_guest_exit(void);
 bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base, unsigned int width);
 int riscv_pmu_get_hpm_info(u32 *hw_ctr_width, u32 *num_hw_ctr);
 int riscv_pmu_get_event_info(u32 type, u64 config, u64 *econfig);
 #else
+static inline void riscv_pmu_guest_add_vcpu(void) { }
+static inline void riscv_pmu_guest_remove_vcpu(void) { }
 static inline void riscv_pmu_guest_enter(void) { }
 static inline void riscv_pmu_guest_exit(void) { }
 static inline bool riscv_pmu_guest_prepare_read(struct perf_event *event, u64 base,

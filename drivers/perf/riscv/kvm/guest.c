@@ -1,14 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Functions that KVM calls before and after each run of a guest. */
+/* Functions that KVM calls when a vcpu comes or goes, and before and after each run of a guest. */
 
+#include <linux/cleanup.h>
 #include <linux/export.h>
+#include <linux/mutex.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 
 #include "../apply.h"
 #include "../branch/branch.h"
+#include "../entries.h"
+#include "../nmi/block.h"
 #include "../nmi/nmi.h"
 #include "../update.h"
+
+/* How many vcpus the machine has. The lock is held until all harts know whether there are any. */
+static unsigned int guest_nr_vcpus;
+static DEFINE_MUTEX(guest_lock);
+
+/* Has all events of a hart search a counter when they are next added. */
+void riscv_pmu_guest_invalidate(struct riscv_pmu_hart *hart)
+{
+	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
+		riscv_pmu_counter_invalidate(hart, ctr);
+}
+
+/* Has perf remove and add the events of this hart. */
+static void guest_resched(void *unused)
+{
+	struct riscv_pmu *pmu = riscv_pmu_of(smp_processor_id());
+
+	if (!pmu)
+		return;
+
+	scoped_guard(riscv_pmu_irqsave)
+		riscv_pmu_guest_invalidate(riscv_pmu_this_hart(pmu));
+	perf_pmu_resched(&pmu->pmu);
+}
+
+static void guest_set_nr_vcpus(unsigned int nr)
+{
+	u32 absent = nr ? 0 : RISCV_PMU_INH_GUESTS;
+
+	guest_nr_vcpus = nr;
+	if (riscv_pmu_types[0].absent_inh == absent)
+		return;
+
+	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++)
+		WRITE_ONCE(riscv_pmu_types[i].absent_inh, absent);
+	/* A hart that comes online later has no event that searched before. */
+	on_each_cpu(guest_resched, NULL, 1);
+}
+
+/**
+ * riscv_pmu_guest_add_vcpu() - KVM has created a vcpu, which has not run yet
+ *
+ * Events that differ only in whether they exclude guests share a counter until the first vcpu of
+ * the machine is created, and again when the last one is destroyed. In between, a counter has the
+ * filters of its events.
+ * Context: process, may sleep.
+ */
+void riscv_pmu_guest_add_vcpu(void)
+{
+	guard(mutex)(&guest_lock);
+	guest_set_nr_vcpus(guest_nr_vcpus + 1);
+}
+EXPORT_SYMBOL_GPL(riscv_pmu_guest_add_vcpu);
+
+/* A vcpu will not run any more. */
+void riscv_pmu_guest_remove_vcpu(void)
+{
+	guard(mutex)(&guest_lock);
+	guest_set_nr_vcpus(guest_nr_vcpus - 1);
+}
+EXPORT_SYMBOL_GPL(riscv_pmu_guest_remove_vcpu);
 
 /**
  * riscv_pmu_guest_enter() - prepare for the run of a KVM guest

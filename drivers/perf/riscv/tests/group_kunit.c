@@ -59,6 +59,7 @@ static void shared_counter_moves_only_if_all_its_events_can(struct kunit *test)
 static void group_with_more_than_64_identical_events_is_refused(struct kunit *test)
 {
 	struct state_event *leader = new_leader(test, 1, C(3));
+	struct state_event *other = new_event(test, 1, C(4), 0);
 
 	for (int i = 1; i < RISCV_PMU_MAX_IDENTICAL; i++) {
 		struct state_event *member = new_event(test, 1, C(3), 0);
@@ -68,6 +69,21 @@ static void group_with_more_than_64_identical_events_is_refused(struct kunit *te
 	}
 	KUNIT_EXPECT_EQ(test, validate(leader, new_event(test, 1, C(3), 0)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, validate(leader, new_event(test, 2, C(4), 0)), 0);
+	/* It is identical while there are no guests. */
+	other->ev.req.cfg.inh |= RISCV_PMU_INH_GUESTS;
+	KUNIT_EXPECT_EQ(test, validate(leader, other), -EINVAL);
+}
+
+/* Whether a group is accepted does not depend on whether there are guests at the moment. */
+static void group_has_to_fit_with_guests(struct kunit *test)
+{
+	struct state_event *leader = new_leader(test, 1, C(3));
+	struct state_event *other = new_event(test, 1, C(3), 0);
+	struct fake_pmu *fake = test->priv;
+
+	other->ev.req.cfg.inh |= RISCV_PMU_INH_GUESTS;
+	fake->pmu.absent_inh = RISCV_PMU_INH_GUESTS;
+	KUNIT_EXPECT_EQ(test, validate(leader, other), -EINVAL);
 }
 
 /* A clone's group was validated with its parent's, unless the clone got another PMU. */
@@ -210,6 +226,7 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_with_more_events_than_counters_is_refused),
 	KUNIT_CASE(shared_counter_moves_only_if_all_its_events_can),
 	KUNIT_CASE(group_with_more_than_64_identical_events_is_refused),
+	KUNIT_CASE(group_has_to_fit_with_guests),
 	KUNIT_CASE(group_of_a_child_is_not_validated_again),
 	KUNIT_CASE(group_is_read_at_one_instant),
 	KUNIT_CASE(other_firmware_counters_are_not_read),

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of kvm/guest.c: which counters a KVM guest may read, and with which values. */
+/*
+ * Tests of kvm/guest.c: which counters a KVM guest may read, and with which values; which events
+ * share a counter while there are guests, and while there are none.
+ */
 
 #include <linux/perf/riscv_pmu.h>
 
@@ -185,6 +188,143 @@ static void counters_that_are_never_written_are_not_readable(struct kunit *test)
 	sched_out(test, s);
 }
 
+/* --- events that exclude guests, and such that do not --- */
+
+#define GUESTS	RISCV_PMU_INH_GUESTS
+
+struct pair {
+	struct state_event *excludes, *includes;
+};
+
+static struct pair new_pair(struct kunit *test, u64 ctrs)
+{
+	struct pair pair = { new_event(test, 1, ctrs, 0), new_event(test, 1, ctrs, 0) };
+	struct fake_pmu *fake = test->priv;
+
+	pair.excludes->ev.req.cfg.inh |= GUESTS;
+	fake->pmu.absent_inh = GUESTS;
+	fake->mode = RISCV_PMU_INH_U;
+	return pair;
+}
+
+static void add_pair(struct kunit *test, const struct pair *pair)
+{
+	begin(test->priv);
+	KUNIT_EXPECT_EQ(test, add(pair->excludes, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, add(pair->includes, PERF_EF_START), 0);
+	finish(test->priv);
+}
+
+/* What guest_resched() does when the first vcpu is created or the last destroyed */
+static void set_absent(struct fake_pmu *fake, u32 absent)
+{
+	guard(irqsave)();
+	fake->pmu.absent_inh = absent;
+	riscv_pmu_guest_invalidate(this_hart(fake));
+}
+
+static void resched_pair(struct kunit *test, const struct pair *pair, u32 absent)
+{
+	struct fake_pmu *fake = test->priv;
+
+	set_absent(fake, absent);
+	begin(fake);
+	del(pair->includes);
+	del(pair->excludes);
+	KUNIT_EXPECT_EQ(test, add(pair->excludes, PERF_EF_START), 0);
+	KUNIT_EXPECT_EQ(test, add(pair->includes, PERF_EF_START), 0);
+	finish(fake);
+}
+
+static void del_pair(struct kunit *test, const struct pair *pair)
+{
+	sched_out(test, pair->excludes);
+	sched_out(test, pair->includes);
+}
+
+static void without_guests_one_counter_is_enough(struct kunit *test)
+{
+	struct pair pair = new_pair(test, C(3));
+	struct fake_pmu *fake = test->priv;
+
+	add_pair(test, &pair);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, count_of(pair.excludes), 10);
+	KUNIT_EXPECT_EQ(test, count_of(pair.includes), 10);
+	del_pair(test, &pair);
+}
+
+static void with_guests_one_counter_is_not_enough(struct kunit *test)
+{
+	struct pair pair = new_pair(test, C(3));
+	struct fake_pmu *fake = test->priv;
+
+	fake->pmu.absent_inh = 0;
+	sched_in(test, pair.excludes);
+	begin(fake);
+	KUNIT_EXPECT_EQ(test, add(pair.includes, PERF_EF_START), -EAGAIN);
+	finish(fake);
+	sched_out(test, pair.excludes);
+}
+
+/* Events of the guest alone differ in their filters for the guest, too. */
+static void events_of_guests_share_a_counter_without_guests(struct kunit *test)
+{
+	struct pair pair = new_pair(test, C(3));
+	struct fake_pmu *fake = test->priv;
+
+	pair.includes->ev.req.cfg.inh |= RISCV_PMU_INH_U | RISCV_PMU_INH_S | RISCV_PMU_INH_VS;
+	pair.excludes->ev.req.cfg.inh |= RISCV_PMU_INH_U | RISCV_PMU_INH_S;
+	add_pair(test, &pair);
+	fake_advance(fake, 10);
+	KUNIT_EXPECT_EQ(test, count_of(pair.excludes), 0);
+	KUNIT_EXPECT_EQ(test, count_of(pair.includes), 0);
+	del_pair(test, &pair);
+}
+
+/* They get a counter each while there are guests, and count exactly. */
+static void events_part_while_there_are_guests(struct kunit *test)
+{
+	struct pair pair = new_pair(test, C(3) | C(4));
+	struct fake_pmu *fake = test->priv;
+
+	add_pair(test, &pair);
+	KUNIT_EXPECT_EQ(test, pair.excludes->ev.ctr, pair.includes->ev.ctr);
+	fake_advance(fake, 10);
+
+	resched_pair(test, &pair, 0);
+	KUNIT_EXPECT_NE(test, pair.excludes->ev.ctr, pair.includes->ev.ctr);
+	fake->mode = RISCV_PMU_INH_VS;
+	fake_advance(fake, 5);
+	fake->mode = RISCV_PMU_INH_U;
+	fake_advance(fake, 3);
+	KUNIT_EXPECT_EQ(test, count_of(pair.excludes), 13);
+	KUNIT_EXPECT_EQ(test, count_of(pair.includes), 18);
+
+	resched_pair(test, &pair, GUESTS);
+	KUNIT_EXPECT_EQ(test, pair.excludes->ev.ctr, pair.includes->ev.ctr);
+	fake_advance(fake, 2);
+	KUNIT_EXPECT_EQ(test, count_of(pair.excludes), 15);
+	KUNIT_EXPECT_EQ(test, count_of(pair.includes), 20);
+	del_pair(test, &pair);
+}
+
+/* An event that was switched out does not return to its counter, which lacks a filter. */
+static void a_detached_event_gets_its_filters(struct kunit *test)
+{
+	struct pair pair = new_pair(test, C(3));
+	struct fake_pmu *fake = test->priv;
+
+	sched_in(test, pair.excludes);
+	sched_out(test, pair.excludes);
+	set_absent(fake, 0);
+	fake->mode = RISCV_PMU_INH_VS;
+	sched_in(test, pair.excludes);
+	fake_advance(fake, 5);
+	KUNIT_EXPECT_EQ(test, count_of(pair.excludes), 0);
+	sched_out(test, pair.excludes);
+}
+
 static struct kunit_case guest_cases[] = {
 	KUNIT_CASE(counter_gets_the_guests_value),
 	KUNIT_CASE(sampling_event_needs_no_write),
@@ -197,6 +337,11 @@ static struct kunit_case guest_cases[] = {
 	KUNIT_CASE(event_whose_counter_cannot_be_written_stops),
 	KUNIT_CASE(qemu_gets_no_value_far_from_the_overflow),
 	KUNIT_CASE(counters_that_are_never_written_are_not_readable),
+	KUNIT_CASE(without_guests_one_counter_is_enough),
+	KUNIT_CASE(with_guests_one_counter_is_not_enough),
+	KUNIT_CASE(events_of_guests_share_a_counter_without_guests),
+	KUNIT_CASE(events_part_while_there_are_guests),
+	KUNIT_CASE(a_detached_event_gets_its_filters),
 	{}
 };
 

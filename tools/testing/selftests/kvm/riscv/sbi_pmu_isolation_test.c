@@ -700,6 +700,103 @@ static bool test_beside_events_of_the_cpu(void)
 	       guest.result < wanted + 1000;
 }
 
+/* --- events that exclude guests, and such that do not --- */
+
+#define BUSY_NS		40000000UL	/* ten rotations of perf */
+
+/* Whether one of two events has to wait for the other, because they need the same counter. */
+static bool takes_turns(const int fds[2])
+{
+	unsigned long before[2][3] = { }, after[3] = { }, began = now();
+	bool waits = false;
+
+	for (int i = 0; i < 2; i++)
+		if (read(fds[i], before[i], sizeof(before[i])) != sizeof(before[i]))
+			ksft_print_msg("an event cannot be read\n");
+	while (now() - began < BUSY_NS)
+		;
+	for (int i = 0; i < 2; i++)
+		if (read(fds[i], after, sizeof(after)) == sizeof(after))
+			waits |= after[1] - before[i][1] != after[2] - before[i][2];
+	return waits;
+}
+
+/* Two events that differ in exclude_guest only need two counters only while there is a vcpu. */
+static bool test_sharing(void)
+{
+	struct perf_event_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
+	bool before, during, after;
+	struct guest guest;
+	int fds[2];
+
+	attr.config2 = 1 << INSTRET;
+	for (int i = 0; i < 2; i++) {
+		attr.exclude_guest = i;
+		fds[i] = open_event(&attr);
+		TEST_ASSERT(fds[i] >= 0, "an event on instret: %s", strerror(errno));
+	}
+	before = takes_turns(fds);
+	create_guest(&guest, guest_run, 1);
+	during = takes_turns(fds);
+	kvm_vm_free(guest.vm);
+	after = takes_turns(fds);
+	close(fds[0]);
+	close(fds[1]);
+	ksft_print_msg("the events %s before, %s during and %s after the life of a vcpu\n",
+		       before ? "wait" : "share a counter", during ? "wait" : "share",
+		       after ? "wait" : "share");
+	return !before && during && !after;
+}
+
+/*
+ * By how much the count of an event that includes guests exceeds that of one that excludes them.
+ * They are a group, so that they count the same of the host.
+ */
+static unsigned long guest_part(unsigned long loop_turns)
+{
+	struct perf_event_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
+	unsigned long values[5] = { };
+	struct guest guest;
+	int leader, member;
+
+	attr.size = sizeof(attr);
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr.disabled = 1;
+	attr.exclude_guest = 1;
+	leader = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	attr.disabled = 0;
+	attr.exclude_guest = 0;
+	member = syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+	TEST_ASSERT(leader >= 0 && member >= 0, "a group: %s", strerror(errno));
+
+	ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+	guest_loop(1000);
+	create_guest(&guest, guest_run, loop_turns);
+	guest.passed = run_guest(guest.vcpu);
+	kvm_vm_free(guest.vm);
+	guest_loop(1000);
+	ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	TEST_ASSERT(read(leader, values, sizeof(values)) == sizeof(values), "read");
+	close(member);
+	close(leader);
+	TEST_ASSERT(guest.passed && values[1] == values[2],
+		    "the guest failed, or the group waited");
+	return values[4] - values[3];
+}
+
+static bool test_counts_of_both_kinds(void)
+{
+	unsigned long once, twice;
+
+	guest_part(1);
+	once = guest_part(LONG_LOOP);
+	twice = guest_part(2 * LONG_LOOP);
+	ksft_print_msg("the event that includes guests has %lu and %lu more\n", once, twice);
+	return once >= LONG_LOOP * LOOP_LENGTH &&
+	       equal("of the guest's loop", twice - once, LONG_LOOP * LOOP_LENGTH);
+}
+
 /* The events that the driver has attached to harts, or -1 if it does not say. */
 static long attached_events(void)
 {
@@ -779,6 +876,8 @@ static const struct {
 	{ "two_guests_on_one_hart", test_two_guests, .exact = true },
 	{ "host_and_guest_events_are_multiplexed", test_multiplexing, .exact = true },
 	{ "cpu_wide_events_do_not_stop_a_guest", test_beside_events_of_the_cpu, .exact = true },
+	{ "events_need_their_filters_for_guests_while_there_is_a_vcpu", test_sharing },
+	{ "events_with_and_without_guests_are_exact", test_counts_of_both_kinds, .exact = true },
 	{ "a_migrated_vcpu_loses_no_counts", test_migration, .cpus = 2 },
 	{ "a_killed_guest_leaves_no_event", test_killed, .cpus = 2, .debugfs = true },
 };
