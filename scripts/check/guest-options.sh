@@ -33,6 +33,7 @@ guest_options()
 		GUEST_OPTIONS+=(--append "maxcpus=$(cut -d - -f 2 <<<"$1")")
 		;;
 	@core-*) GUEST_OPTIONS=(--icount --core "${1#@core-}") ;;
+	@unfiltered) GUEST_OPTIONS=(--icount --core u74 --append riscv_pmu.unfiltered=1) ;;
 	@mixed) GUEST_OPTIONS=(--mixed ssccfg) ;;
 	@late) GUEST_OPTIONS=(--mixed smcdeleg --append maxcpus=1) ;;
 	# With sleep=off, QEMU's virtual clock jumps to the next timer while all harts are idle. If a

@@ -26,6 +26,7 @@
 #define LOG_MOST	(1 << 20)
 
 #define LEGACY_CURE	"firmware with the SBI PMU extension, and riscv_pmu.backend=auto"
+#define FILTERS_CURE	"a core with Sscofpmf, or Smcntrpmf for cycles and instructions"
 #define CHAINS_CURE	"perf record --call-graph fp or dwarf for call chains"
 
 struct patient {
@@ -344,6 +345,15 @@ static void check_sampling(struct patient *patient)
 	}
 }
 
+/* No counter has filters, and exclude_kernel is ignored. */
+static bool is_unfiltered(const struct patient *patient)
+{
+	char filters[TEXT_SIZE], unfiltered[TEXT_SIZE];
+
+	return pmu_read(&patient->cpu, "caps/filters", filters) && !strcmp(filters, "none") &&
+	       pmu_read(&patient->cpu, "caps/unfiltered", unfiltered) && !strcmp(unfiltered, "1");
+}
+
 static void check_filters(struct patient *patient)
 {
 	struct perf_event_attr attr = attr_instructions();
@@ -351,13 +361,18 @@ static void check_filters(struct patient *patient)
 
 	attr.exclude_kernel = 1;
 	err = try_event(&attr);
-	if (!err)
+	if (is_unfiltered(patient))
+		find(patient, "filters", FINDING_DEGRADED,
+		     "instructions:u counts the kernel, too (riscv_pmu.unfiltered=1)",
+		     "riscv_pmu.unfiltered=0, to have it refused instead");
+	else if (!err)
 		find(patient, "filters", FINDING_OK, "instructions:u counts user mode only", "");
 	else
 		find(patient, "filters", FINDING_DEGRADED,
 		     "instructions:u cannot be counted: user and kernel mode are counted together",
-		     patient->legacy ? LEGACY_CURE :
-		     "a core with Sscofpmf, or Smcntrpmf for cycles and instructions");
+		     patient->legacy ? LEGACY_CURE : patient->ours ?
+		     FILTERS_CURE "; riscv_pmu.unfiltered=1 for programs that always exclude the kernel" :
+		     FILTERS_CURE);
 }
 
 /* Linux 6.12 and 7.2 do not know Ssctr, so /proc/cpuinfo does not have it. */

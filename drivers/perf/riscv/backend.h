@@ -194,6 +194,8 @@ struct riscv_pmu {
 	u64		poll_ctrs;		/* that have to be polled, or wraps are lost */
 	u64		clamped_ctrs;		/* wider than their ctr.width (riscv_pmu.width=) */
 	u64		poll_ns;		/* interval of polls while poll_ctrs are used */
+	u32		filters;		/* modes that at least one counter can exclude */
+	bool		unfiltered;		/* exclude_kernel may be ignored: event.c */
 	bool		polled_sampling;	/* if no counter can interrupt, a timer samples */
 	bool		guests;			/* KVM guests may run here, and need filters */
 	u32		absent_inh;		/* modes in which nothing runs now: kvm/guest.c */

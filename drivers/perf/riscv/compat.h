@@ -11,6 +11,22 @@
 	(hrtimer_init(timer, clock_id, mode), (void)((timer)->function = (handler)))
 #endif
 
+/* Linux 6.14 and later releases of Linux 6.12 pass nothing to perf_allow_kernel(). */
+static inline int riscv_pmu_allow_none(int (*allow)(void), struct perf_event_attr *attr)
+{
+	return allow();
+}
+
+static inline int riscv_pmu_allow_attr(int (*allow)(struct perf_event_attr *),
+				       struct perf_event_attr *attr)
+{
+	return allow(attr);
+}
+
+#define riscv_pmu_allow_kernel(attr)						\
+	__builtin_choose_expr(__same_type(perf_allow_kernel, int (void)),	\
+			      riscv_pmu_allow_none, riscv_pmu_allow_attr)(perf_allow_kernel, attr)
+
 #ifdef CONFIG_RISCV_PMU_BRANCH
 /* Linux 6.15 and later releases of Linux 6.12 pass the task to pmu.sched_task, too. */
 #define RISCV_PMU_SCHED_TASK(pmu, two_args, three_args)				\

@@ -10,6 +10,7 @@
 
 #include "apply.h"
 #include "branch/branch.h"
+#include "compat.h"
 #include "ebb/ebb.h"
 #include "entries.h"
 #include "nmi/block.h"
@@ -415,7 +416,8 @@ int riscv_pmu_event_init(struct perf_event *event)
 	if (!core_is_ours(event))
 		return -ENOENT;
 
-	err = riscv_pmu_branch_check(event) ?: core_resolve(event, req);
+	err = riscv_pmu_branch_check(event) ?: core_resolve(event, req) ?:
+	      req->unfiltered && !event->parent ? riscv_pmu_allow_kernel(&event->attr) : 0;
 	if (err)
 		return err;
 

@@ -8,6 +8,7 @@
  *			event, or only the filter for guests is missing
  *	-ENOENT		this machine does not have the event, or the type is not this PMU's
  *	-EOPNOTSUPP	it has the event, but no counter can filter or sample it as requested
+ *	-EACCES		riscv_pmu.unfiltered=1: it would count the kernel, which the user may not
  */
 
 #include <linux/bitfield.h>
@@ -124,8 +125,8 @@ int riscv_pmu_event_parse(const struct riscv_pmu *pmu, const struct perf_event_a
 
 /*
  * The modes in which the event must not count. exclude_kernel excludes the kernels of guests
- * too, because an unprivileged user must not observe any kernel. exclude_hv excludes machine
- * mode, in which the firmware runs.
+ * too, because an unprivileged user must not observe any kernel. exclude_hv changes nothing: the
+ * firmware is no hypervisor, and event_find_ctrs() excludes it anyway if a counter can.
  */
 static u32 event_attr_to_inh(const struct riscv_pmu *pmu, const struct perf_event_attr *attr)
 {
@@ -139,8 +140,6 @@ static u32 event_attr_to_inh(const struct riscv_pmu *pmu, const struct perf_even
 		inh |= RISCV_PMU_INH_U | RISCV_PMU_INH_S;
 	if (attr->exclude_guest)
 		inh |= RISCV_PMU_INH_VU | RISCV_PMU_INH_VS;
-	if (attr->exclude_hv)
-		inh |= RISCV_PMU_INH_M;
 	/* If no guest can run, its modes need no filter. */
 	if (!pmu->guests)
 		inh &= ~RISCV_PMU_INH_GUESTS;
@@ -364,6 +363,19 @@ static int event_try_table(struct riscv_pmu *pmu, const struct perf_event_attr *
 	return 0;
 }
 
+/* req->cfg has the event, without its filters @inh. */
+static int event_resolve_modes(struct riscv_pmu *pmu, const struct perf_event_attr *attr, u32 inh,
+			       struct riscv_pmu_request *req)
+{
+	int err;
+
+	if (riscv_pmu_fw_is_unfilterable(pmu, req->cfg.event_idx, inh))
+		return event_no_filter_error(pmu, pmu->fw_ctrs, inh);
+
+	err = event_find_ctrs(pmu, attr, inh, req);
+	return pmu->platform ? event_try_table(pmu, attr, inh, req, err) : err;
+}
+
 /**
  * riscv_pmu_event_resolve() - translate attributes to a config and a constraint
  * @pmu:	the PMU
@@ -386,9 +398,9 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 		return err;
 
 	inh = event_attr_to_inh(pmu, attr);
-	if (riscv_pmu_fw_is_unfilterable(pmu, req->cfg.event_idx, inh))
-		return event_no_filter_error(pmu, pmu->fw_ctrs, inh);
-
-	err = event_find_ctrs(pmu, attr, inh, req);
-	return pmu->platform ? event_try_table(pmu, attr, inh, req, err) : err;
+	err = event_resolve_modes(pmu, attr, inh, req);
+	/* Only an event of user mode, without event-based branches, may count all modes instead. */
+	req->unfiltered = err == -EOPNOTSUPP && pmu->unfiltered && inh & RISCV_PMU_INH_S &&
+			  !(inh & RISCV_PMU_INH_U) && !(attr->config1 & EVENT_USER_CONFIG1);
+	return req->unfiltered ? event_resolve_modes(pmu, attr, 0, req) : err;
 }

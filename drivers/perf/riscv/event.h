@@ -25,6 +25,7 @@ struct riscv_pmu_request {
 	struct riscv_pmu_config	cfg;	/* that the event's counter has to hold */
 	u64			ctrs;	/* the constraint: counters that can hold cfg */
 	u64			prefer;	/* those of ctrs to try first; 0: no preference */
+	bool			unfiltered; /* counts the kernel, which its attributes exclude */
 };
 
 /* Whether two configs are equal: their events can share a counter. */

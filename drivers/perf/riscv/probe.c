@@ -35,6 +35,10 @@ static bool stop_unused_param;
 module_param_named(stop_unused, stop_unused_param, bool, 0444);
 MODULE_PARM_DESC(stop_unused, "stop counters as soon as no event uses them: 1 or 0 (default)");
 
+static bool unfiltered_param;
+module_param_named(unfiltered, unfiltered_param, bool, 0444);
+MODULE_PARM_DESC(unfiltered, "events that no counter can filter count the kernel in spite of exclude_kernel, for users who may count it: 1, or 0 (default): they are refused");
+
 /* Takes the ops that @ops does not have from @below. */
 static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
 {
@@ -210,11 +214,8 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 {
 	const struct riscv_pmu_platform *platform = pmu->platform;
 	const char *core = platform ? platform->name : NULL;
+	const char *filters = pmu->filters ? "user and kernel" : "none";
 	u64 hw_ctrs = pmu->ctrs & ~pmu->fw_ctrs;
-	u32 inh = 0;
-
-	for_each_ctr(ctr, pmu->ctrs)
-		inh |= pmu->ctr[ctr].inh;
 
 	if (riscv_pmu_nr_types > 1)
 		pr_info("harts %*pbl:\n", cpumask_pr_args(&pmu->cpus));
@@ -224,12 +225,11 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 		hweight64(pmu->fixed_ctrs), riscv_pmu_min_width(pmu, hw_ctrs),
 		hweight64(pmu->fw_ctrs));
 	if (pmu->irq_ctrs)
-		pr_info("filters %s; sampling by %s %u%s\n",
-			inh ? "user and kernel" : "none",
+		pr_info("filters %s; sampling by %s %u%s\n", filters,
 			pmu->nmi ? "NMI in place of interrupt" : "interrupt", pmu->hwirq,
 			strcmp(pmu->cycles_sampling, "polled") ? "" : ", cycles by a timer");
 	else
-		pr_info("filters %s; %s: %s\n", inh ? "user and kernel" : "none",
+		pr_info("filters %s; %s: %s\n", filters,
 			pmu->polled_sampling ? "sampling by a timer, up to 4 ms late" :
 			IS_ENABLED(CONFIG_RISCV_PMU_POLL) ? "no sampling (polled_sampling=0)" :
 			"no sampling (CONFIG_RISCV_PMU_POLL is off)",
@@ -238,6 +238,8 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 		pr_info("event_idx 0x%x in one mode: raw event 0x%llx counts user mode, 0x%llx the kernel\n",
 			platform->substitutes[i].event_idx, platform->substitutes[i].user,
 			platform->substitutes[i].kernel);
+	if (pmu->unfiltered)
+		pr_warn("unfiltered=1: an event with exclude_kernel that no counter can filter counts all modes\n");
 	riscv_pmu_branch_print(pmu);
 	if (pmu->poll_ctrs)
 		pr_info("counters 0x%llx are narrow and do not interrupt: read every %llu us while in use\n",
@@ -318,6 +320,9 @@ static int __init probe_start_pmus(void)
 		riscv_pmu_nmi_probe(pmu);
 		pmu->polled_sampling = riscv_pmu_poll_is_wanted();
 		pmu->stop_unused = stop_unused_param;
+		pmu->unfiltered = unfiltered_param;
+		for_each_ctr(ctr, pmu->ctrs)
+			pmu->filters |= pmu->ctr[ctr].inh;
 		pmu->direct_ctrs = pmu->in_guest ? 0 : pmu->ctrs & ~pmu->fw_ctrs;
 		riscv_pmu_poll_probe(pmu);
 		riscv_pmu_branch_probe(pmu);

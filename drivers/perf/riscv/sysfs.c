@@ -139,6 +139,9 @@ static const char *sysfs_cycles_sampling(const struct riscv_pmu *pmu)
 
 SYSFS_VALUE(backend, "%s", pmu->backend);
 SYSFS_VALUE(core, "%s", pmu->platform->name);
+SYSFS_VALUE(filters, "%s", pmu->filters & RISCV_PMU_INH_M ? "user,kernel,machine" :
+			   pmu->filters ? "user,kernel" : "none");
+SYSFS_VALUE(unfiltered, "%d", pmu->unfiltered);
 SYSFS_VALUE(sampling, "%s", sysfs_sampling(pmu) ?: "none");
 SYSFS_VALUE(cycles_sampling, "%s", sysfs_cycles_sampling(pmu));
 SYSFS_VALUE(max_precise, "%d", 0);
@@ -168,6 +171,8 @@ static struct attribute *sysfs_caps[] = {
 	&dev_attr_device_id.attr,
 	&dev_attr_backend.attr,
 	&dev_attr_core.attr,
+	&dev_attr_filters.attr,
+	&dev_attr_unfiltered.attr,
 	&dev_attr_sampling.attr,
 	&dev_attr_cycles_sampling.attr,
 	&dev_attr_max_precise.attr,

@@ -256,7 +256,12 @@ static const struct filter_row filter_rows[] = {
 	{ "no kernel", EX_KERNEL, false, U | S | VU | VS | M, 0, S | M, FAKE_CONFIG },
 	{ "no kernel, guests", EX_KERNEL, true, U | S | VU | VS | M, 0, S | VS | M, FAKE_CONFIG },
 	{ "no hypervisor", EX_HV, false, U | S | VU | VS | M, 0, M, FAKE_CONFIG },
-	{ "no hypervisor, no filters here", EX_HV, false, 0, -EOPNOTSUPP },
+	/* Firmware is no hypervisor. */
+	{ "no hypervisor, no filters here", EX_HV, false, 0, 0, M, FAKE_CONFIG | 1 },
+	{ "no hypervisor, M cannot be excluded", EX_HV, false, U | S | VU | VS, 0, M,
+	  FAKE_CONFIG | 1 },
+	{ "no hypervisor nor user, M cannot be excluded", EX_HV | EX_USER, false, U | S, 0, U | M,
+	  FAKE_CONFIG },
 	{ "no host", EX_HOST, true, U | S | VU | VS | M, 0, U | S | M, FAKE_CONFIG },
 	{ "no host, no guests", EX_HOST, false, U | S | VU | VS | M, 0, U | S | M, FAKE_CONFIG },
 	{ "no guest", EX_GUEST, true, U | S | VU | VS | M, 0, VU | VS | M, FAKE_CONFIG },
@@ -278,13 +283,15 @@ static const struct filter_row filter_rows[] = {
 	{ "no guest, no filters here", EX_GUEST, true, 0, -EINVAL },
 	{ "no guest nor user, U and S only", EX_GUEST | EX_USER, true, U | S, -EINVAL },
 	{ "no guest nor user, no filters", EX_GUEST | EX_USER, true, 0, -EOPNOTSUPP },
+	{ "no guest nor kernel, no filters", EX_GUEST | EX_KERNEL, true, 0, -EOPNOTSUPP },
+	{ "no user nor kernel, no filters", EX_USER | EX_KERNEL, false, 0, -EOPNOTSUPP },
 };
 
 KUNIT_ARRAY_PARAM_DESC(filter, filter_rows, name);
 
-static void exclude_bits_inhibit_modes(struct kunit *test)
+static int resolve_row(struct fake_pmu *fake, const struct filter_row *row,
+		       struct riscv_pmu_request req[2])
 {
-	const struct filter_row *row = test->param_value;
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
 		.exclude_user = !!(row->exclude & EX_USER),
@@ -293,14 +300,39 @@ static void exclude_bits_inhibit_modes(struct kunit *test)
 		.exclude_host = !!(row->exclude & EX_HOST),
 		.exclude_guest = !!(row->exclude & EX_GUEST),
 	};
-	struct fake_pmu *fake = test->priv;
-	struct riscv_pmu_request req[2];
 
 	fake->pmu.guests = row->guests;
 	for (u64 ctrs = FAKE_CONFIG; ctrs; ctrs &= ctrs - 1)
 		fake->pmu.ctr[__ffs64(ctrs)].inh = row->able;
 
-	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), row->err);
+	return riscv_pmu_event_resolve(&fake->pmu, &attr, false, req);
+}
+
+/* riscv_pmu.unfiltered=1 changes only what is refused otherwise, and excludes the kernel alone. */
+static void expect_unfiltered(struct kunit *test, const struct filter_row *row)
+{
+	bool unfiltered = row->err == -EOPNOTSUPP &&
+			  (row->exclude & (EX_USER | EX_KERNEL | EX_HOST)) == EX_KERNEL;
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_request req[2];
+
+	fake->pmu.unfiltered = true;
+	KUNIT_EXPECT_EQ(test, resolve_row(fake, row, req), unfiltered ? 0 : row->err);
+	KUNIT_EXPECT_EQ(test, req->unfiltered, unfiltered);
+	if (!row->err || unfiltered)
+		KUNIT_EXPECT_EQ(test, req->cfg.inh, unfiltered ? M : row->inh);
+	fake->pmu.unfiltered = false;
+}
+
+static void exclude_bits_inhibit_modes(struct kunit *test)
+{
+	const struct filter_row *row = test->param_value;
+	struct riscv_pmu_request req[2];
+
+	KUNIT_EXPECT_EQ(test, resolve_row(test->priv, row, req), row->err);
+	KUNIT_EXPECT_FALSE(test, req->unfiltered);
+	expect_unfiltered(test, row);
+	KUNIT_EXPECT_EQ(test, resolve_row(test->priv, row, req), row->err);
 	if (row->err)
 		return;
 	KUNIT_EXPECT_EQ(test, req->cfg.event_idx, 1);
@@ -396,6 +428,7 @@ static const struct attr_row attr_rows[] = {
 #ifdef CONFIG_RISCV_PMU_FW
 	{ "firmware", { RAW(CLASS_FW | 5) }, false, 0, FAKE_FW },
 	{ "firmware, no kernel", { RAW(CLASS_FW | 5), .exclude_kernel = 1 }, false, -EOPNOTSUPP },
+	{ "firmware, no hypervisor", { RAW(CLASS_FW | 5), .exclude_hv = 1 }, false, 0, FAKE_FW },
 	{ "sampled firmware", { RAW(CLASS_FW | 5), .sample_period = 1 }, false, -EOPNOTSUPP },
 	{ "config2 for a firmware event", { RAW(CLASS_FW | 5), .config2 = 8 }, false, -EINVAL },
 #endif

@@ -62,7 +62,7 @@ static const struct row rows[] = {
 	{ "config3",		HW,		CONFIG3,	0, 63,	INVALID },
 	{ "exclude_user",	HW,		FLAGS,		4, 4,	DEPENDS },
 	{ "exclude_kernel",	HW,		FLAGS,		5, 5,	DEPENDS },
-	{ "exclude_hv",		HW,		FLAGS,		6, 6,	DEPENDS },
+	{ "exclude_hv",		HW,		FLAGS,		6, 6,	ACCEPTED },
 	{ "exclude_idle",	HW,		FLAGS,		7, 7,	UNSUPPORTED },
 	{ "precise_ip",		HW,		FLAGS,		15, 16,	UNSUPPORTED },
 	{ "exclude_host",	HW,		FLAGS,		19, 19,	DEPENDS },

@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/klog.h>
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
@@ -16,6 +17,7 @@
 
 #define N		20000000L
 #define PERIOD		100003
+#define CALLS		10000L
 
 FIXTURE(cores) {
 	PMU_MAPPED_MEMBERS;
@@ -86,10 +88,61 @@ TEST_F(cores, cycles_and_instructions_are_counted)
 	close(fd[0]);
 }
 
+/* How often the kernel log has a text. */
+static unsigned int nr_logged(const char *text)
+{
+	static char log[1 << 17];
+	int length = klogctl(3 /* all that is there */, log, sizeof(log) - 1);
+	unsigned int nr = 0;
+
+	log[length < 0 ? 0 : length] = '\0';
+	for (const char *p = strstr(log, text); p; p = strstr(p + 1, text))
+		nr++;
+	return nr;
+}
+
+/*
+ * With riscv_pmu.unfiltered=1, exclude_kernel is ignored where no counter has the filter. The
+ * kernel executes at least 50 instructions for a getppid().
+ */
+TEST_F(cores, an_unfiltered_event_counts_all_modes)
+{
+	struct perf_event_attr all = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	struct perf_event_attr user = all;
+	int64_t count[2];
+	int fd[2];
+
+	if (!pmu_is_unfiltered())
+		SKIP(return, "needs riscv_pmu.unfiltered=1 and a core without filters");
+
+	user.exclude_kernel = 1;
+	user.exclude_hv = 1;
+	/* The same counter: the configs are equal, so none of the events waits. */
+	all.config2 = 1 << 2;
+	user.config2 = 1 << 2;
+	fd[0] = pmu_open(&all);
+	fd[1] = pmu_open(&user);
+	ASSERT_LE(0, fd[0]);
+	ASSERT_LE(0, fd[1]);
+	ASSERT_EQ(0, pmu_run_all(pmu_syscall_loop, CALLS));
+	for (int i = 0; i < 2; i++) {
+		count[i] = pmu_read(fd[i]);
+		close(fd[i]);
+	}
+	TH_LOG("%ld instructions, %ld with exclude_kernel", (long)count[0], (long)count[1]);
+	EXPECT_LE(50 * CALLS, count[1]);
+	EXPECT_GT(CALLS, llabs(count[0] - count[1]));
+	EXPECT_EQ(1, nr_logged("unfiltered=1: an event with exclude_kernel"));
+
+	user.exclude_user = 1;
+	EXPECT_EQ(-EOPNOTSUPP, pmu_try(&user));
+}
+
 /* Of these cores, only the X60 and those with Sscofpmf and cycles on any counter count :u. */
 TEST_F(cores, a_filter_that_no_counter_has_is_refused)
 {
-	bool able = !strcmp(self->core, "x60") || !strcmp(self->core, "c920v2");
+	bool able = !strcmp(self->core, "x60") || !strcmp(self->core, "c920v2") ||
+		    pmu_is_unfiltered();
 	int fd;
 
 	self->attr.sample_period = 0;

@@ -105,6 +105,20 @@ FIXTURE_TEARDOWN(privilege)
 #define FOR_EACH_LEVEL(level)						\
 	for (int level = LEVEL_MIN; level <= LEVEL_MAX; level++)
 
+/*
+ * The result for an event of user mode at a level of perf_event_paranoid. If exclude_kernel is
+ * ignored, the event needs the level of one that counts the kernel.
+ */
+static int user_only_err(const FIXTURE_DATA(privilege) *self, int level)
+{
+	if (self->filter)
+		return 0;
+	if (!pmu_is_unfiltered())
+		return -EOPNOTSUPP;
+
+	return level <= LEVEL_KERNEL ? 0 : -EACCES;
+}
+
 #define EXPECT_AT_LEVEL(err, level)					\
 do {									\
 	ASSERT_TRUE(pmu_write_number(PARANOID, level));			\
@@ -118,7 +132,61 @@ TEST_F(privilege, own_user_mode_is_allowed_up_to_level_2)
 {
 	self->target.attr.exclude_kernel = 1;
 	for (int level = LEVEL_MIN; level <= LEVEL_USER; level++)
-		EXPECT_AT_LEVEL(self->filter ? 0 : -EOPNOTSUPP, level);
+		EXPECT_AT_LEVEL(user_only_err(self, level), level);
+}
+
+/* libpfm4 sets exclude_hv by default. Firmware is no hypervisor: that is never refused. */
+TEST_F(privilege, exclude_hv_alone_is_allowed_up_to_level_1)
+{
+	self->target.attr.exclude_hv = 1;
+	EXPECT_EQ(0, pmu_try(&self->target.attr));
+	FOR_EACH_LEVEL(level)
+		EXPECT_AT_LEVEL(level <= LEVEL_KERNEL ? 0 : -EACCES, level);
+}
+
+/* As google-benchmark opens events, with libpfm4: the leader of a group is pinned. */
+static int open_benchmark(void *arg)
+{
+	const struct target *target = arg;
+	struct perf_event_attr attr = target->attr;
+	int64_t values[3] = { };
+	int fd[2];
+
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	attr.inherit = 1;
+	attr.pinned = 1;
+	attr.read_format = PERF_FORMAT_GROUP;
+	fd[0] = pmu_open(&attr);
+	if (fd[0] < 0)
+		return fd[0];
+
+	attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	attr.disabled = 0;
+	attr.pinned = 0;
+	fd[1] = pmu_open_on(&attr, 0, -1, fd[0]);
+	if (fd[1] < 0)
+		return fd[1];
+
+	pmu_run(fd[0], PERF_IOC_FLAG_GROUP, pmu_loop, N);
+	if (read(fd[0], values, sizeof(values)) != sizeof(values))
+		return -EIO;
+	close(fd[1]);
+	close(fd[0]);
+	if (values[0] != 2 || values[1] < pmu_least(N) || values[2] < pmu_least(N))
+		return -ERANGE;
+	return 0;
+}
+
+TEST_F(privilege, events_of_google_benchmark_count)
+{
+	for (int level = LEVEL_MIN; level <= LEVEL_USER; level++) {
+		ASSERT_TRUE(pmu_write_number(PARANOID, level));
+		EXPECT_EQ(user_only_err(self, LEVEL_MIN), open_benchmark(&self->target));
+		EXPECT_EQ(user_only_err(self, level),
+			  call_unprivileged(open_benchmark, &self->target))
+			TH_LOG("at perf_event_paranoid=%d", level);
+	}
 }
 
 /*
@@ -136,7 +204,7 @@ TEST_F(privilege, level_3_gives_the_same_result_as_for_software_events)
 	ASSERT_TRUE(pmu_write_number(PARANOID, LEVEL_MAX));
 	err = call_unprivileged(try_target, &soft);
 	self->target.attr.exclude_kernel = 1;
-	EXPECT_AT_LEVEL(err ?: self->filter ? 0 : -EOPNOTSUPP, LEVEL_MAX);
+	EXPECT_AT_LEVEL(err ?: user_only_err(self, LEVEL_MAX), LEVEL_MAX);
 }
 
 TEST_F(privilege, events_of_user_and_kernel_are_allowed_up_to_level_1)
@@ -194,7 +262,7 @@ TEST_F(privilege, firmware_events_are_allowed_up_to_level_1)
 	FOR_EACH_LEVEL(level)
 		EXPECT_AT_LEVEL(level <= LEVEL_KERNEL ? privileged_err : -EACCES, level);
 	self->target.attr.exclude_kernel = 1;
-	EXPECT_AT_LEVEL(privileged_err ?: -EOPNOTSUPP, LEVEL_USER);
+	EXPECT_AT_LEVEL(privileged_err ?: pmu_is_unfiltered() ? -EACCES : -EOPNOTSUPP, LEVEL_USER);
 }
 
 TEST_F(privilege, raw_and_cache_events_of_the_kernel_get_eacces_at_level_2)

@@ -243,6 +243,8 @@ bool pmu_can_filter(void);
 bool pmu_samples_by_interrupt(void);
 /* Returns whether the interrupt is one that code with interrupts off takes, too (caps/sampling). */
 bool pmu_samples_by_nmi(void);
+/* Returns whether exclude_kernel is ignored on a PMU without filters (riscv_pmu.unfiltered=1). */
+bool pmu_is_unfiltered(void);
 /* Returns whether samples are taken by polling (caps/sampling). */
 bool pmu_samples_by_poll(void);
 /* Returns whether samples can be taken, by the interrupt or by polling. */
@@ -255,8 +257,8 @@ bool pmu_can_sample(void);
 #define PMU_RAW_MAPPED	0x5a000
 long pmu_raw_ctrs(void);
 /*
- * Returns whether an event without exclude_hv may use cycle or instret. It may not if these count
- * machine mode (no Smcntrpmf), but the programmable counters do not (Sscofpmf).
+ * Returns whether an event may use cycle or instret although config2 does not select them. It may
+ * not if these count machine mode (no Smcntrpmf), but the programmable counters do not (Sscofpmf).
  */
 bool pmu_uses_fixed_ctrs(void);
 /* Returns whether QEMU runs with -icount, which scripts/guest/boot passes in the environment. */

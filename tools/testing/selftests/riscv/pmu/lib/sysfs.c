@@ -133,6 +133,14 @@ bool pmu_can_filter(void)
 	return pmu_hart_has("sscofpmf") && !pmu_is_legacy();
 }
 
+bool pmu_is_unfiltered(void)
+{
+	char text[PMU_TEXT];
+
+	return !strcmp(pmu_sysfs("caps/filters", text), "none") &&
+	       pmu_caps_number("unfiltered") == 1;
+}
+
 /* A driver that does not say has the interrupt if the hart has. */
 bool pmu_samples_by_interrupt(void)
 {
@@ -172,7 +180,8 @@ bool pmu_uses_fixed_ctrs(void)
 {
 	struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 
-	attr.exclude_hv = 1;
+	/* A counter that can exclude user mode can exclude machine mode. */
+	attr.exclude_user = 1;
 	if (pmu_try(&attr))
 		return true;
 
