@@ -9,18 +9,24 @@
  * gets SIGILL.
  */
 
+#define pr_fmt(fmt) "riscv_pmu: " fmt
+
 #include <linux/bitfield.h>
 #include <linux/compat.h>
 #include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
 #include <linux/perf_event.h>
 #include <linux/perf/riscv_pmu.h>
 #include <linux/pid.h>
+#include <linux/printk.h>
+#include <linux/sched/signal.h>
 #include <linux/sched_clock.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
 #include <linux/xarray.h>
 
+#include "../event.h"
 #include "../nmi/block.h"
 #include "page.h"
 
@@ -255,6 +261,20 @@ static u32 access_known_ctrs(void)
 	return own && READ_ONCE(own->mm) == current->mm ? READ_ONCE(own->ctrs) : 0;
 }
 
+/* The task is about to be killed, unless it handles SIGILL because it only tries. */
+static void access_log_kill(u32 csr, u32 ctr)
+{
+	const char *name = ctr & PMU_SCOUNTEREN_CY ? "cycle" :
+			   ctr & PMU_SCOUNTEREN_IR ? "instret" : "hpmcounter";
+	bool curable = ctr & (PMU_SCOUNTEREN_CY | PMU_SCOUNTEREN_IR) &&
+		       READ_ONCE(riscv_pmu_user_access) != USER_ACCESS_LEGACY;
+
+	if (unhandled_signal(current, SIGILL))
+		pr_info_ratelimited("%s[%d] is killed, because it reads CSR 0x%x (%s): %slet it use rdtime, or events by tools/include/perf/riscv_pmu_read.h\n",
+				    current->comm, task_pid_nr(current), csr, name, curable ?
+				    "allow that with sysctl kernel.perf_user_access=2, or " : "");
+}
+
 /*
  * Emulates the read of a counter that was just hidden: the task has the index from its mapped page,
  * which has changed since, so that it discards the value and reads again. Returns false for other
@@ -263,15 +283,19 @@ static u32 access_known_ctrs(void)
 bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 {
 	const u16 __user *pc = (const u16 __user *)instruction_pointer(regs);
-	u32 insn, known = access_known_ctrs();
 	u16 low, high;
+	u32 insn, ctr;
 
-	if (!known || get_user(low, pc) || get_user(high, pc + 1))
+	if (get_user(low, pc) || get_user(high, pc + 1))
 		return false;
 
 	insn = low | (u32)high << 16;
-	if (!(known & access_counter_read(insn)))
+	ctr = access_counter_read(insn);
+	if (!(ctr & access_known_ctrs())) {
+		if (ctr & ~PMU_SCOUNTEREN_TM)
+			access_log_kill(FIELD_GET(USER_CSRR_CSR, insn), ctr);
 		return false;
+	}
 
 	if (FIELD_GET(USER_CSRR_RD, insn))
 		*((unsigned long *)regs + FIELD_GET(USER_CSRR_RD, insn)) = 0;
@@ -303,18 +327,75 @@ static void access_apply_access(void *unused)
 	riscv_pmu_user_show(pmu, hart);
 }
 
+/*
+ * USER_ACCESS_LEGACY: the events that keep cycle and instret of each hart running, for the time of
+ * the machine. They are pinned, as that of the NMI watchdog is, and exclude no mode of user space.
+ */
+static DEFINE_PER_CPU(struct perf_event *[PMU_CSR_CTR_INSTRET + 1], access_kept);
+
+static int access_keep_ctr(const struct riscv_pmu *pmu, unsigned int cpu, unsigned int hpm)
+{
+	struct perf_event_attr attr = {
+		.type		= pmu->pmu.type,
+		.size		= sizeof(attr),
+		.config		= (u64)RISCV_PMU_CLASS_STD << RISCV_PMU_CLASS_SHIFT |
+				  riscv_pmu_fixed_event(hpm),
+		.config2	= BIT(hpm),
+		.pinned		= true,
+	};
+	struct perf_event *event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+
+	per_cpu(access_kept, cpu)[hpm] = event;
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE ? 0 : -EBUSY;
+}
+
+/* Closes the events of a hart, and opens new ones if the sysctl says so and they are necessary. */
+static int access_keep_ctrs(unsigned int cpu)
+{
+	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
+	bool keep = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_LEGACY && cpu_online(cpu);
+
+	for_each_ctr(hpm, RISCV_PMU_FIXED_HPMS) {
+		struct perf_event *event = per_cpu(access_kept, cpu)[hpm];
+
+		per_cpu(access_kept, cpu)[hpm] = NULL;
+		if (event)
+			perf_event_release_kernel(event);
+	}
+	/* The counters of the legacy backend always run. */
+	for_each_ctr(ctr, keep && pmu && pmu->loads ? pmu->fixed_ctrs : 0) {
+		unsigned int hpm = riscv_pmu_ctr_to_hpm(pmu, ctr);
+		int err = access_keep_ctr(pmu, cpu, hpm);
+
+		if (err)
+			pr_warn("hart %u: CSR 0x%x does not always run (error %d): close pinned events, and write kernel.perf_user_access again\n",
+				cpu, CSR_CYCLE + hpm, err);
+	}
+
+	return 0;
+}
+
 static int access_write_sysctl(const struct ctl_table *table, int write, void *buffer,
 			       size_t *lenp, loff_t *ppos)
 {
+	static DEFINE_MUTEX(lock);
+	unsigned int cpu;
 	int err;
 
+	guard(mutex)(&lock);
 	/* A hart that comes online meanwhile could read the old value. */
 	guard(cpus_read_lock)();
 	err = proc_dointvec_minmax(table, write, buffer, lenp, ppos);
-	if (!err && write)
-		on_each_cpu(access_apply_access, NULL, 1);
+	if (err || !write)
+		return err;
 
-	return err;
+	on_each_cpu(access_apply_access, NULL, 1);
+	for_each_possible_cpu(cpu)
+		access_keep_ctrs(cpu);
+	return 0;
 }
 
 static struct ctl_table access_sysctls[] = {
@@ -329,12 +410,17 @@ static struct ctl_table access_sysctls[] = {
 	},
 };
 
-/* Creates kernel.perf_user_access. Returns 0 or -ENOMEM. */
+/* Creates kernel.perf_user_access. Returns 0 or a negative errno. */
 int __init riscv_pmu_user_init(void)
 {
+	int err;
+
 	if (!IS_ENABLED(CONFIG_SYSCTL))
 		return 0;
 
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/riscv/pmu:user", access_keep_ctrs, NULL);
+	if (err < 0)
+		return err;
 	return register_sysctl("kernel", access_sysctls) ? 0 : -ENOMEM;
 }
 
