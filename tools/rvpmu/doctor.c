@@ -532,6 +532,9 @@ static void check_user_access(struct patient *patient)
 	if (!read_number(SYSCTL "perf_user_access", &allowed))
 		find(patient, "user reads", FINDING_DEGRADED, "there is no kernel.perf_user_access",
 		     "a kernel with a RISC-V PMU");
+	else if (allowed == 2)
+		find(patient, "user reads", FINDING_OK,
+		     "every process can read cycle and instret (kernel.perf_user_access is 2)", "");
 	else if (can_read_directly())
 		find(patient, "user reads", FINDING_OK,
 		     "a process can read its own events without a system call", "");

@@ -328,10 +328,14 @@ static void access_apply_access(void *unused)
 }
 
 /*
- * USER_ACCESS_LEGACY: the events that keep cycle and instret of each hart running, for the time of
- * the machine. They are pinned, as that of the NMI watchdog is, and exclude no mode of user space.
+ * USER_ACCESS_LEGACY: the events that keep cycle and instret of a hart running. They are pinned, as
+ * that of the NMI watchdog is: events that exclude a mode cannot have these counters meanwhile.
  */
-static DEFINE_PER_CPU(struct perf_event *[PMU_CSR_CTR_INSTRET + 1], access_kept);
+struct access_kept {
+	struct perf_event *event[PMU_CSR_CTR_INSTRET + 1];
+};
+
+static DEFINE_PER_CPU(struct access_kept, access_kept);
 
 static int access_keep_ctr(const struct riscv_pmu *pmu, unsigned int cpu, unsigned int hpm)
 {
@@ -348,7 +352,7 @@ static int access_keep_ctr(const struct riscv_pmu *pmu, unsigned int cpu, unsign
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 
-	per_cpu(access_kept, cpu)[hpm] = event;
+	per_cpu(access_kept, cpu).event[hpm] = event;
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE ? 0 : -EBUSY;
 }
 
@@ -359,9 +363,9 @@ static int access_keep_ctrs(unsigned int cpu)
 	bool keep = READ_ONCE(riscv_pmu_user_access) == USER_ACCESS_LEGACY && cpu_online(cpu);
 
 	for_each_ctr(hpm, RISCV_PMU_FIXED_HPMS) {
-		struct perf_event *event = per_cpu(access_kept, cpu)[hpm];
+		struct perf_event *event = per_cpu(access_kept, cpu).event[hpm];
 
-		per_cpu(access_kept, cpu)[hpm] = NULL;
+		per_cpu(access_kept, cpu).event[hpm] = NULL;
 		if (event)
 			perf_event_release_kernel(event);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kernel.perf_user_access=2: cycle and instret run and can be read on every hart, whatever events do.
- * Without it, the kernel's log says why a program that reads them was killed.
+ * kernel.perf_user_access=2: cycle and instret run and can be read on every hart, whatever events
+ * do. Without it, the kernel's log says why a program that reads them was killed.
  */
 
 #define _GNU_SOURCE
