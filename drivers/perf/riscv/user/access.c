@@ -337,8 +337,9 @@ struct access_kept {
 
 static DEFINE_PER_CPU(struct access_kept, access_kept);
 
-static int access_keep_ctr(const struct riscv_pmu *pmu, unsigned int cpu, unsigned int hpm)
+static int access_keep_ctr(const struct riscv_pmu *pmu, unsigned int cpu, unsigned int ctr)
 {
+	unsigned int hpm = riscv_pmu_ctr_to_hpm(pmu, ctr);
 	struct perf_event_attr attr = {
 		.type		= pmu->pmu.type,
 		.size		= sizeof(attr),
@@ -346,6 +347,8 @@ static int access_keep_ctr(const struct riscv_pmu *pmu, unsigned int cpu, unsign
 				  riscv_pmu_fixed_event(hpm),
 		.config2	= BIT(hpm),
 		.pinned		= true,
+		/* As perf does by default: its events share the counter. */
+		.exclude_guest	= !!(pmu->ctr[ctr].inh & RISCV_PMU_INH_VU),
 	};
 	struct perf_event *event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 
@@ -371,12 +374,11 @@ static int access_keep_ctrs(unsigned int cpu)
 	}
 	/* The counters of the legacy backend always run. */
 	for_each_ctr(ctr, keep && pmu && pmu->loads ? pmu->fixed_ctrs : 0) {
-		unsigned int hpm = riscv_pmu_ctr_to_hpm(pmu, ctr);
-		int err = access_keep_ctr(pmu, cpu, hpm);
+		int err = access_keep_ctr(pmu, cpu, ctr);
 
 		if (err)
 			pr_warn("hart %u: CSR 0x%x does not always run (error %d): close pinned events, and write kernel.perf_user_access again\n",
-				cpu, CSR_CYCLE + hpm, err);
+				cpu, pmu->ctr[ctr].csr, err);
 	}
 
 	return 0;

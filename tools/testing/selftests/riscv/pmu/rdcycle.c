@@ -20,8 +20,9 @@
 
 #define CYCLE	0
 #define INSTRET	2
-/* printk's default limit: 10 messages in 5 s */
+/* printk's default limit: so many messages in so many s */
 #define LIMIT	10
+#define SECONDS	5
 
 FIXTURE(rdcycle) {
 	cpu_set_t cpus;
@@ -111,11 +112,16 @@ TEST_F(rdcycle, counters_run_while_and_after_events_use_them)
 	for (int i = 0; i < 2; i++) {
 		struct perf_event_attr attr = pmu_attr(PERF_TYPE_HARDWARE, ids[i]);
 
+		/* As perf opens it: without guests, if the hart can exclude them. */
+		attr.exclude_guest = 1;
 		attr.config2 = 1 << 2 * i;
 		self->fd = pmu_open(&attr);
+		if (self->fd == -EINVAL) {
+			attr.exclude_guest = 0;
+			self->fd = pmu_open(&attr);
+		}
 		ASSERT_LE(0, self->fd);
 		EXPECT_LE(pmu_least(N), pmu_count(self->fd, pmu_loop, N));
-		EXPECT_RUN();
 		ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0);
 		EXPECT_RUN();
 		close(self->fd);
@@ -252,12 +258,16 @@ TEST_F(rdcycle, the_log_says_once_why_a_program_was_killed)
 
 TEST_F(rdcycle, the_log_has_few_lines_of_many_killed_programs)
 {
+	double start = now();
+
 	ASSERT_TRUE(pmu_write_number(ACCESS, 1));
 	self->fd = open_log();
 	ASSERT_LE(0, self->fd);
 	for (int i = 0; i < 3 * LIMIT; i++)
 		EXPECT_TRUE(is_killed("of-many", CYCLE));
-	EXPECT_GE(LIMIT, count_records(self->fd, "of-many[", "CSR", "killed"));
+	/* A first interval that began before, the last one that has not ended, those in between. */
+	EXPECT_GE(LIMIT * (2 + (int)((now() - start) / SECONDS)),
+		  count_records(self->fd, "of-many[", "CSR", "killed"));
 }
 
 PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
