@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The performance monitor of a RISC-V IOMMU: the PMU "riscv_iommu_N".
+ * The performance monitor of a RISC-V IOMMU: the PMU "riscv_iommu_pmu_N".
  *
  * It counts requests of devices, not the activity of harts: an event cannot be opened for a
  * task, and has no exclude filters. perf opens each event on the CPU in "cpumask".
@@ -66,6 +66,9 @@
 
 /* How often the interrupt handler reads the overflow flags while the interrupt is pending. */
 #define HPM_MAX_ROUNDS		4
+
+/* How often a counter is read until no carry has changed its high half meanwhile. */
+#define HPM_MAX_READS		4
 
 static unsigned int hpm_param_width;
 module_param_named(width, hpm_param_width, uint, 0444);
@@ -154,20 +157,24 @@ static void __iomem *hpm_ctr_reg(const struct hpm *hpm, unsigned int ctr)
 
 /*
  * The IOMMU may split an access of 8 bytes in two (section 6.1), so the halves are read
- * separately. If there was a carry, the low half is read again; another carry can follow only
- * 2^32 requests later.
+ * separately, until the high half is the same before and after the low one. If it changed each
+ * time, the value was the last high half with a low half of 0 a moment ago.
  */
 static u64 hpm_read_ctr(const struct hpm *hpm, unsigned int ctr)
 {
 	const void __iomem *reg = hpm_ctr_reg(hpm, ctr);
-	u32 high = readl_relaxed(reg + 4);
-	u32 low = readl_relaxed(reg);
-	u32 again = readl_relaxed(reg + 4);
+	u32 high = readl_relaxed(reg + 4), before, low;
+	unsigned int left = HPM_MAX_READS;
 
-	if (high != again)
+	do {
+		before = high;
 		low = readl_relaxed(reg);
+		high = readl_relaxed(reg + 4);
+	} while (high != before && --left);
+	if (high != before)
+		low = 0;
 
-	return ((u64)again << 32 | low) & hpm_ctr_mask(hpm, ctr);
+	return ((u64)high << 32 | low) & hpm_ctr_mask(hpm, ctr);
 }
 
 /*
@@ -563,18 +570,27 @@ static int hpm_event_init(struct perf_event *event)
 /* --- sysfs --- */
 
 PMU_FORMAT_ATTR(event, "config:0-14");
-PMU_FORMAT_ATTR(dmask, "config:15");
+PMU_FORMAT_ATTR(partial_matching, "config:15");
 PMU_FORMAT_ATTR(pid_pscid, "config:16-35");
 PMU_FORMAT_ATTR(did_gscid, "config:36-59");
+PMU_FORMAT_ATTR(filter_pid_pscid, "config:60");
+PMU_FORMAT_ATTR(filter_did_gscid, "config:61");
+PMU_FORMAT_ATTR(filter_id_type, "config:62");
+/* The former names, for one release */
+PMU_FORMAT_ATTR(dmask, "config:15");
 PMU_FORMAT_ATTR(pv_pscv, "config:60");
 PMU_FORMAT_ATTR(dv_gscv, "config:61");
 PMU_FORMAT_ATTR(idt, "config:62");
 
 static struct attribute *hpm_formats[] = {
 	&format_attr_event.attr,
-	&format_attr_dmask.attr,
+	&format_attr_partial_matching.attr,
 	&format_attr_pid_pscid.attr,
 	&format_attr_did_gscid.attr,
+	&format_attr_filter_pid_pscid.attr,
+	&format_attr_filter_did_gscid.attr,
+	&format_attr_filter_id_type.attr,
+	&format_attr_dmask.attr,
 	&format_attr_pv_pscv.attr,
 	&format_attr_dv_gscv.attr,
 	&format_attr_idt.attr,
@@ -606,6 +622,16 @@ static ssize_t hpm_event_show(struct device *dev, struct device_attribute *attr,
 
 /* The standard event IDs of iohpmevt; its ID 0 means no event, and stands for cycles here. */
 static struct attribute *hpm_events[] = {
+	HPM_EVENT("cycle", 0),
+	HPM_EVENT("untranslated_req", 1),
+	HPM_EVENT("translated_req", 2),
+	HPM_EVENT("ats_trans_req", 3),
+	HPM_EVENT("tlb_miss", 4),
+	HPM_EVENT("ddt_walks", 5),
+	HPM_EVENT("pdt_walks", 6),
+	HPM_EVENT("s_vs_pt_walks", 7),
+	HPM_EVENT("g_pt_walks", 8),
+	/* The former names, for one release */
 	HPM_EVENT("cycles", 0),
 	HPM_EVENT("untranslated-requests", 1),
 	HPM_EVENT("translated-requests", 2),
@@ -645,7 +671,15 @@ static ssize_t identifier_show(struct device *dev, struct device_attribute *attr
 }
 static DEVICE_ATTR_RO(identifier);
 
+/* The PMU's former name, for one release: the perf tool accepts it, too. */
+static ssize_t alias_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "riscv_iommu_%d\n", hpm_of_dev(dev)->id);
+}
+static DEVICE_ATTR_RO(alias);
+
 static struct attribute *hpm_attrs[] = {
+	&dev_attr_alias.attr,
 	&dev_attr_cpumask.attr,
 	&dev_attr_identifier.attr,
 	NULL,
@@ -929,7 +963,7 @@ static int hpm_follow_cpus(struct hpm *hpm)
 
 static int hpm_register(struct hpm *hpm)
 {
-	const char *name = devm_kasprintf(hpm->dev, GFP_KERNEL, "riscv_iommu_%d", hpm->id);
+	const char *name = devm_kasprintf(hpm->dev, GFP_KERNEL, "riscv_iommu_pmu_%d", hpm->id);
 	int err = name ? perf_pmu_register(&hpm->pmu, name, -1) : -ENOMEM;
 
 	return err ?: devm_add_action_or_reset(hpm->dev, hpm_unregister, hpm);

@@ -259,6 +259,8 @@ has_metrics()
 @test "graft refuses missing and conflicting files" {
 	spoiled "riscv_pmu_sbi.c is missing" rm drivers/perf/riscv_pmu_sbi.c
 	spoiled "exists already and is not from graft" install -D Makefile drivers/perf/riscv/core.c
+	spoiled "has its own drivers/perf/riscv_iommu_pmu.c, .*git log -- drivers/perf/riscv_iommu_pmu.c" \
+		touch drivers/perf/riscv_iommu_pmu.c
 	spoiled "drivers/perf/riscv is not a folder" touch drivers/perf/riscv
 	spoiled "by an older version" install -D Makefile .riscv-pmu-graft/manifest
 }

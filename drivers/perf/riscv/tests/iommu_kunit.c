@@ -355,23 +355,28 @@ static void iommu_cycles_wrap_without_loss(struct kunit *test)
 }
 
 /*
- * A carry occurs at any of the accesses of a read. The result has to be a value that the counter
- * had during the read.
+ * A carry occurs at any of the accesses of a read, or at several, or at all of them, as if each was
+ * delayed for long. The result has to be a value that the counter had during the read.
  */
 static void iommu_a_carry_during_a_read_is_handled(struct kunit *test)
 {
+	static const u64 steps[] = { 1, 2, 3, U32_MAX / 5, U32_MAX / 2, 3ULL << 31, 5ULL << 32 };
+
 	fake_create(test, 48);
 	fake_add(test, 1);
-	for (u64 step = 1; step <= 3; step++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(steps); i++) {
 		for (u64 before = 1; before <= 16; before++) {
 			u64 first = (7ULL << 32) - before, value;
 
 			fake->step = 0;
 			fake_set(1, first);
-			fake->step = step;
+			fake->step = steps[i];
 			value = hpm_read_ctr(&fake->hpm, 1);
-			KUNIT_EXPECT_GE(test, value, first + step);
+			KUNIT_EXPECT_GE(test, value, first + steps[i]);
 			KUNIT_EXPECT_LE(test, value, fake->ctr[1]);
+			/* It does not read without end. */
+			KUNIT_EXPECT_LE(test, fake->ctr[1],
+					first + steps[i] * (1 + 2 * HPM_MAX_READS));
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the PMU of a RISC-V IOMMU, riscv_iommu_0, which counts the requests of a disk behind
- * that IOMMU. The tests only read from the disk; its contents do not matter.
+ * Tests of the PMU of a RISC-V IOMMU, riscv_iommu_pmu_0, which counts the requests of a disk
+ * behind that IOMMU. The tests only read from the disk; its contents do not matter.
  */
 
 #define _GNU_SOURCE
@@ -55,7 +55,7 @@ FIXTURE_SETUP(iommu)
 	self->disk = -1;
 	self->data = NULL;
 	if (access(PMU "type", R_OK))
-		SKIP(return, "no riscv_iommu_0: no IOMMU that has a PMU, or no module " MODULE);
+		SKIP(return, "no riscv_iommu_pmu_0: no IOMMU that has a PMU, or no module " MODULE);
 	self->disk = open(DISK, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (self->disk < 0)
 		SKIP(return, "no disk: " DISK " cannot be read");
@@ -429,10 +429,50 @@ TEST_F(iommu, device_id_caps_match_perf_event_open)
 	char text[PMU_TEXT];
 
 	ASSERT_TRUE(pmu_read_line(PMU "caps/device_id", text));
-	EXPECT_EQ(0, strcmp(text, "iommu.stat=riscv_iommu_0"));
+	EXPECT_EQ(0, strcmp(text, "iommu.stat=riscv_iommu_pmu_0"));
 	EXPECT_EQ(0, hpm_try(&attr));
 	attr.sample_period = 1000;
 	EXPECT_EQ(-EOPNOTSUPP, hpm_try(&attr));
+}
+
+/* --- names --- */
+
+/* The current and the former names of events and format fields */
+static const struct {
+	const char *name, *former, *text;
+} names[] = {
+	{ "events/cycle", "events/cycles", "event=0x0" },
+	{ "events/untranslated_req", "events/untranslated-requests", "event=0x1" },
+	{ "events/translated_req", "events/translated-requests", "event=0x2" },
+	{ "events/ats_trans_req", "events/ats-requests", "event=0x3" },
+	{ "events/tlb_miss", "events/tlb-misses", "event=0x4" },
+	{ "events/ddt_walks", "events/device-directory-walks", "event=0x5" },
+	{ "events/pdt_walks", "events/process-directory-walks", "event=0x6" },
+	{ "events/s_vs_pt_walks", "events/first-stage-walks", "event=0x7" },
+	{ "events/g_pt_walks", "events/second-stage-walks", "event=0x8" },
+	{ "format/event", "format/event", "config:0-14" },
+	{ "format/partial_matching", "format/dmask", "config:15" },
+	{ "format/pid_pscid", "format/pid_pscid", "config:16-35" },
+	{ "format/did_gscid", "format/did_gscid", "config:36-59" },
+	{ "format/filter_pid_pscid", "format/pv_pscv", "config:60" },
+	{ "format/filter_did_gscid", "format/dv_gscv", "config:61" },
+	{ "format/filter_id_type", "format/idt", "config:62" },
+};
+
+TEST_F(iommu, events_and_fields_have_a_current_and_a_former_name)
+{
+	char path[PATH_MAX], text[PMU_TEXT];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), PMU "%s", names[i].name);
+		ASSERT_TRUE(pmu_read_line(path, text));
+		EXPECT_STREQ(names[i].text, text);
+		snprintf(path, sizeof(path), PMU "%s", names[i].former);
+		ASSERT_TRUE(pmu_read_line(path, text));
+		EXPECT_STREQ(names[i].text, text);
+	}
+	ASSERT_TRUE(pmu_read_line(PMU "alias", text));
+	EXPECT_STREQ("riscv_iommu_0", text);
 }
 
 /* --- CPU hotplug, driver and module --- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The PMU of the first IOMMU, riscv_iommu_0: its events, and the disk that makes requests. */
+/* The PMU of the first IOMMU, riscv_iommu_pmu_0: its events, and the disk that makes requests. */
 #ifndef RISCV_PMU_TEST_IOMMU_H
 #define RISCV_PMU_TEST_IOMMU_H
 
 #include "pmu.h"
 
-#define PMU		"/sys/bus/event_source/devices/riscv_iommu_0/"
+#define PMU		"/sys/bus/event_source/devices/riscv_iommu_pmu_0/"
 #define DISK		"/dev/vda"
 #define GROUP_TYPE	"/sys/block/vda/device/../iommu_group/type"
 
