@@ -5,10 +5,12 @@
  */
 
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/klog.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,6 +29,7 @@
 
 #define LEGACY_CURE	"firmware with the SBI PMU extension, and riscv_pmu.backend=auto"
 #define FILTERS_CURE	"a core with Sscofpmf, or Smcntrpmf for cycles and instructions"
+#define RHCT		"/sys/firmware/acpi/tables/RHCT"
 #define CHAINS_CURE	"perf record --call-graph fp or dwarf for call chains"
 
 struct patient {
@@ -133,6 +136,23 @@ static bool samples_by_interrupt(const struct patient *patient)
 	return !strcmp(patient->sampling, "interrupt") || !strcmp(patient->sampling, "nmi");
 }
 
+/* The ACPI table that describes the harts. Only root may read it. */
+static bool has_acpi(void)
+{
+	return !access(RHCT, F_OK);
+}
+
+/* What to do if the firmware does not tell Linux that the harts have an extension */
+static const char *cure_list(const char *before, const char *extension, const char *after)
+{
+	static char text[TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "%sif the core has %s, %s%s", before, extension, has_acpi() ?
+		 "update the firmware, whose ACPI table RHCT lacks it" :
+		 "add it to the devicetree", after);
+	return text;
+}
+
 static void check_extensions(struct patient *patient)
 {
 	bool ovf = hart_has("sscofpmf"), delegated = hart_has("ssccfg");
@@ -148,7 +168,7 @@ static void check_extensions(struct patient *patient)
 	else
 		find(patient, "harts", FINDING_DEGRADED,
 		     "no Sscofpmf in /proc/cpuinfo: no overflow interrupt, no filters",
-		     "if the core has Sscofpmf, add it to the devicetree; otherwise none");
+		     cure_list("", "Sscofpmf", "; otherwise none"));
 }
 
 static void check_firmware(struct patient *patient)
@@ -207,7 +227,10 @@ static void check_driver(struct patient *patient)
 
 /* --- features of events --- */
 
-/* Firmware learns events other than cycles and instructions from its devicetree. */
+/*
+ * Firmware learns events other than cycles and instructions from its devicetree. Where Linux has
+ * ACPI, only the vendor of the firmware can change that.
+ */
 static void check_events(struct patient *patient)
 {
 	const struct core_events events = check_core_events();
@@ -218,6 +241,7 @@ static void check_events(struct patient *patient)
 			 "%u events of %s are missing: the firmware does not know them",
 			 events.missing, events.title);
 		find(patient, "events", FINDING_DEGRADED, text,
+		     has_acpi() ? "newer firmware, or the riscv-pmu driver and its firmware" :
 		     "give the firmware the devicetree node that rvpmu doctor --dts prints, or use the riscv-pmu driver and its firmware");
 	} else if (events.denied) {
 		snprintf(text, sizeof(text),
@@ -375,10 +399,33 @@ static void check_filters(struct patient *patient)
 		     FILTERS_CURE);
 }
 
+/* The only text in this table are the ISA strings of the harts: "rv64imafdc_sscofpmf_ssctr". */
+static bool rhct_has(const char *extension)
+{
+	size_t len = strlen(extension), size = 0;
+	FILE *file = fopen(RHCT, "r");
+	char table[0x4000];
+
+	if (file) {
+		size = fread(table, 1, sizeof(table) - 1, file);
+		fclose(file);
+	}
+	table[size] = '\0';
+	for (size_t i = 0; i + len < size; i++) {
+		if (table[i] == '_' && !strncasecmp(table + i + 1, extension, len) &&
+		    !isalpha((unsigned char)table[i + 1 + len]))
+			return true;
+	}
+	return false;
+}
+
 /* Linux 6.12 and 7.2 do not know Ssctr, so /proc/cpuinfo does not have it. */
-static bool devicetree_has(const struct pmu *pmu, const char *extension)
+static bool is_listed(const struct pmu *pmu, const char *extension)
 {
 	char path[NAME_SIZE], harts[TEXT_SIZE];
+
+	if (has_acpi())
+		return rhct_has(extension);
 
 	/* Mainline's PMU has no file cpus: it is that of all harts. */
 	if (*pmu->cpus)
@@ -423,7 +470,7 @@ static void describe_branch_records(struct patient *patient)
 	find(patient, "branch records", FINDING_OK, text, "");
 }
 
-/* Why the driver does not use the Ssctr that the devicetree lists. */
+/* Why the driver does not use the Ssctr that the firmware lists. */
 static void explain_branch_records(struct patient *patient)
 {
 	char text[TEXT_SIZE];
@@ -433,10 +480,10 @@ static void explain_branch_records(struct patient *patient)
 		find(patient, "branch records", FINDING_DEGRADED,
 		     "switched off by riscv_pmu.branches=0",
 		     "remove riscv_pmu.branches=0 from the kernel's command line");
-	else if (!devicetree_has(&patient->cpu, "sscsrind"))
+	else if (!is_listed(&patient->cpu, "sscsrind"))
 		find(patient, "branch records", FINDING_DEGRADED,
-		     "the devicetree lists Ssctr, but not Sscsrind, which reads the records",
-		     "if the core has Sscsrind, add it to the devicetree");
+		     "the firmware lists Ssctr, but not Sscsrind, which reads the records",
+		     cure_list("", "Sscsrind", ""));
 	else if (!*find_in_log("no branch records", text))
 		find(patient, "branch records", FINDING_DEGRADED,
 		     "the harts have Ssctr, but the driver does not use it",
@@ -453,10 +500,11 @@ static void check_branch_records(struct patient *patient)
 {
 	if (patient->cpu.branches)
 		describe_branch_records(patient);
-	else if (!devicetree_has(&patient->cpu, "ssctr"))
-		find(patient, "branch records", FINDING_ABSENT,
+	else if (!is_listed(&patient->cpu, "ssctr"))
+		find(patient, "branch records", FINDING_ABSENT, has_acpi() ?
+		     "no Ssctr in ACPI's table RHCT, or only root may read it: no perf record -b, no --call-graph lbr" :
 		     "no Ssctr in the devicetree (riscv,isa-extensions): no perf record -b, no --call-graph lbr",
-		     CHAINS_CURE "; if the core has Ssctr, add it to the devicetree");
+		     cure_list(CHAINS_CURE "; ", "Ssctr", ""));
 	else if (!patient->ours)
 		find(patient, "branch records", FINDING_DEGRADED,
 		     "the harts have Ssctr, but mainline's driver does not use it",

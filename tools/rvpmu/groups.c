@@ -183,7 +183,7 @@ void report_missing(const struct group *group)
 		report_error("group '%s' needs the event %s, which this user may not open: run as root, or run sysctl -w kernel.perf_event_paranoid=1; in a container, also allow the system call perf_event_open",
 			     group->name, group->missing);
 	else
-		report_error("group '%s' needs the event %s, which this machine does not have (%s): rvpmu doctor says whether firmware or a devicetree node would help; rvpmu groups shows which groups work",
+		report_error("group '%s' needs the event %s, which this machine does not have (%s): rvpmu doctor says what would help; rvpmu groups shows which groups work",
 			     group->name, group->missing, strerror(-group->err));
 }
 

@@ -88,7 +88,7 @@ static struct riscv_pmu *hotplug_confirm(unsigned int cpu)
 	if (other)
 		cpumask_set_cpu(cpu, &other->cpus);
 	else
-		riscv_pmu_warn("no PMU on hart %u, because it differs from harts %*pbl in %s: boot with this hart online to give it a PMU of its own, or correct the devicetree or the firmware\n",
+		riscv_pmu_warn("no PMU on hart %u, because it differs from harts %*pbl in %s: boot with this hart online to give it a PMU of its own, or update the firmware\n",
 			       cpu, cpumask_pr_args(&pmu->cpus), what);
 	per_cpu_ptr(pmu->harts, cpu)->pmu = other;
 	riscv_pmu_set_of(cpu, other);

@@ -99,8 +99,8 @@ static const char *__init branch_why_trapped(unsigned int cpu, unsigned int trap
 	if (trap != RISCV_PMU_CSR_SCTRCLR)
 		scnprintf(what, sizeof(what), "CSR 0x%x", trap);
 	scnprintf(why, sizeof(why),
-		  "%s traps on hart %u: update the firmware (mstateen0.CTR), or correct the devicetree",
-		  what, cpu);
+		  "%s traps on hart %u: update the firmware (mstateen0.CTR), or correct %s", what,
+		  cpu, riscv_pmu_platform_list());
 	return why;
 }
 
@@ -112,7 +112,7 @@ static const char *__init branch_find(struct riscv_pmu *pmu)
 	if (!args.caps.depth)
 		return "riscv_pmu.branches=0";
 	if (branch_count_harts(pmu) != cpumask_weight(&pmu->cpus))
-		return "not all harts of this PMU have ssctr and sscsrind in the devicetree";
+		return "not all harts of this PMU are listed with ssctr and sscsrind";
 	if (cpu >= nr_cpu_ids || smp_call_function_single(cpu, branch_probe_here, &args, 1))
 		return "no hart of this PMU is online";
 	if (args.trap)

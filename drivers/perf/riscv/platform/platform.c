@@ -4,8 +4,12 @@
 #define pr_fmt(fmt) "riscv_pmu: " fmt
 
 #include <kunit/static_stub.h>
+#include <linux/acpi.h>
+#include <linux/ctype.h>
 #include <linux/of.h>
+#include <linux/string.h>
 
+#include <asm/acpi.h>
 #include <asm/cpufeature.h>
 #include <asm/pmu_csr.h>
 #include <asm/sbi.h>
@@ -13,6 +17,9 @@
 #include "../csr.h"
 #include "../event.h"
 #include "platform.h"
+
+#define PLATFORM_NODE_CURE							\
+	", or give the firmware the pmu node that rvpmu doctor --dts --core NAME prints"
 
 static const struct riscv_pmu_platform *const platforms[] = {
 	&riscv_pmu_andes_ax45mp,
@@ -47,19 +54,60 @@ bool riscv_pmu_platform_is_compatible(unsigned int cpu, const char *compatible)
 
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_is_compatible, cpu, compatible);
 
+#ifdef CONFIG_ACPI
+	/* ACPI has no such strings, but QEMU's tables have an OEM ID. */
+	if (!acpi_disabled)
+		return !strcmp(compatible, riscv_pmu_qemu.compatibles[0]) &&
+		       !strncmp(acpi_gbl_FADT.header.oem_id, "BOCHS ", ACPI_OEM_ID_SIZE);
+#endif
 	node = of_get_cpu_node(cpu, NULL);
 	return of_machine_is_compatible(compatible) || of_device_is_compatible(node, compatible);
 }
 
-/* Whether the devicetree lists an extension of a hart, which the kernel need not know. */
+/*
+ * Whether an ISA string such as "rv64imafdc_sscofpmf_ssctr1p0" has an extension whose name has
+ * several letters. Case does not matter. The extension may have a version, and the first one may
+ * follow the single letters without an underscore.
+ */
+bool riscv_pmu_platform_isa_has(const char *isa, const char *ext)
+{
+	size_t len = strlen(ext);
+
+	for (isa += strcspn(isa, "_sxzSXZ"); *isa; isa += strcspn(isa, "_")) {
+		const char *end;
+
+		isa += *isa == '_';
+		if (strncasecmp(isa, ext, len))
+			continue;
+		end = isa + len;
+		if (isdigit(*end))
+			end += strspn(end, "0123456789pP");
+		if (!*end || *end == '_')
+			return true;
+	}
+
+	return false;
+}
+
+/* Whether the devicetree or ACPI's RHCT lists an extension of a hart. Linux need not know it. */
 bool riscv_pmu_platform_lists_ext(unsigned int cpu, const char *ext)
 {
 	struct device_node *node __free(device_node) = NULL;
+	const char *isa;
 
 	KUNIT_STATIC_STUB_REDIRECT(riscv_pmu_platform_lists_ext, cpu, ext);
 
+	if (!acpi_disabled)
+		return !acpi_get_riscv_isa(NULL, cpu, &isa) && riscv_pmu_platform_isa_has(isa, ext);
+
 	node = of_get_cpu_node(cpu, NULL);
 	return of_property_match_string(node, "riscv,isa-extensions", ext) >= 0;
+}
+
+/* For messages: what riscv_pmu_platform_lists_ext() looks at */
+const char *riscv_pmu_platform_list(void)
+{
+	return acpi_disabled ? "the devicetree (riscv,isa-extensions)" : "the RHCT of ACPI";
 }
 
 static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsigned int cpu)
@@ -67,8 +115,8 @@ static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsi
 	if (!platform->isa_ext || riscv_pmu_platform_lists_ext(cpu, platform->isa_ext))
 		return true;
 
-	pr_warn_once("%s: the devicetree's riscv,isa-extensions lack %s, so the driver does not use this core's overflow interrupt, filters and table of events\n",
-		     platform->name, platform->isa_ext);
+	pr_warn_once("%s: %s lacks %s, so the driver does not use this core's overflow interrupt, filters and table of events\n",
+		     platform->name, riscv_pmu_platform_list(), platform->isa_ext);
 	return false;
 }
 
@@ -232,7 +280,8 @@ void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 	pmu->platform = type.table;
 	platform_find_others(pmu, &type);
 	if (!type.table && !type.ids.mvendorid && !type.ids.marchid && !type.ids.mimpid)
-		pr_info("the firmware reports no IDs of this core (mvendorid, marchid and mimpid are 0), so the driver uses no core's table: use newer firmware, or give the firmware the pmu node that rvpmu doctor --dts --core NAME prints\n");
+		pr_info("the firmware reports no IDs of this core (mvendorid, marchid and mimpid are 0), so the driver uses no core's table: use newer firmware%s\n",
+			acpi_disabled ? PLATFORM_NODE_CURE : "");
 	else if (!platform_has_events(type.table) && pmu->nr_others)
 		pr_warn("hart %u is a core whose events the driver does not know, so they are those of the firmware's map, which may be for the other cores: compare them with the core's manual\n",
 			cpu);

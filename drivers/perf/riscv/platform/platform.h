@@ -28,7 +28,7 @@ struct riscv_pmu_platform {
 	 * machine has one of these compatible strings. None: @ids suffice.
 	 */
 	const char			*compatibles[2];
-	const char			*isa_ext;	/* the devicetree must have it; or NULL */
+	const char			*isa_ext;	/* the hart must have it; or NULL */
 	const struct riscv_pmu_ops	*ops;	/* replace the backend's; or NULL */
 	unsigned int			hwirq;	/* the vendor's, without Sscofpmf; 0: none */
 	u16				ovf_csr;	/* has the overflow flags of @hwirq */
@@ -61,7 +61,9 @@ extern const struct riscv_pmu_platform
 /* platform.c */
 void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids);
 bool riscv_pmu_platform_is_compatible(unsigned int cpu, const char *compatible);
+bool riscv_pmu_platform_isa_has(const char *isa, const char *ext);
 bool riscv_pmu_platform_lists_ext(unsigned int cpu, const char *ext);
+const char *riscv_pmu_platform_list(void);
 bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
 				const struct riscv_pmu_ids *ids);
 const struct riscv_pmu_platform *

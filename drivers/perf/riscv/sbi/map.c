@@ -35,7 +35,7 @@ static void map_report(unsigned int mapped, unsigned int refused, bool unable, u
 		pr_info("the firmware had no map for %u events of this core, and uses the driver's\n",
 			mapped);
 	if (refused)
-		pr_warn("the firmware refuses %u events of this core, so they are missing; rvpmu doctor --dts prints a devicetree node with them\n",
+		pr_warn("the firmware refuses %u events of this core, so they are missing: use newer firmware, or see rvpmu doctor\n",
 			refused);
 	if (absent)
 		pr_warn("the firmware has no counters 0x%x of this core, so events use the others%s; newer firmware may have all counters\n",

@@ -179,8 +179,8 @@ static unsigned int delegated_measure_all(const struct cpumask *cpus)
 		if (smp_call_function_single(cpu, delegated_measure_here, NULL, 1))
 			continue;
 		if (!per_cpu(delegated_found, cpu).values)
-			pr_info_once("hart %u has no delegated counters, because CSR 0x%x traps: check the devicetree's riscv,isa-extensions, and that the firmware sets menvcfg.CDE, mstateen0 and mcounteren\n",
-				     cpu, per_cpu(delegated_trap, cpu));
+			pr_info_once("hart %u has no delegated counters, because CSR 0x%x traps: check %s, and that the firmware sets menvcfg.CDE, mstateen0 and mcounteren\n",
+				     cpu, per_cpu(delegated_trap, cpu), riscv_pmu_platform_list());
 		else if (first == nr_cpu_ids)
 			first = cpu;
 	}
@@ -190,7 +190,7 @@ static unsigned int delegated_measure_all(const struct cpumask *cpus)
 
 /*
  * Selects the first hart that has delegated counters, and those that have the same ones. A hart is
- * probed if its devicetree node lists Ssccfg and Sscsrind. One that is offline cannot be probed:
+ * probed if the firmware lists Ssccfg and Sscsrind for it. One that is offline cannot be probed:
  * until it comes online, it is assumed to have the same counters.
  */
 int riscv_pmu_ssccfg_select_cpus(struct cpumask *cpus)

@@ -239,6 +239,49 @@ static void andes_ids_are_those_of_the_ax45mp(struct kunit *test)
 			      "the devicetree does not have xandespmu");
 }
 
+struct isa_row {
+	const char	*isa;
+	const char	*ext;
+	bool		has;
+};
+
+/* ISA strings as in ACPI's RHCT */
+static const struct isa_row isa_rows[] = {
+	{ "rv64imafdch_zicsr_sscofpmf_ssctr_svpbmt", "ssctr", true },
+	{ "rv64imafdch_zicsr_sscofpmf_ssctr", "ssctr", true },
+	{ "RV64IMAFDCH_Zicsr_Sscofpmf_SSCTR_Svpbmt", "ssctr", true },
+	{ "rv64i2p1m2p0_zicsr2p0_ssctr1p0_svpbmt1p0", "ssctr", true },
+	{ "rv64i_ssctr1", "ssctr", true },
+	{ "rv64i__ssctr", "ssctr", true },
+	{ "rv64imafdcssctr_svpbmt", "ssctr", true },
+	{ "rv64imafdcZicsr_ssctr", "ssctr", true },
+	{ "rv64i_xandespmu", "xandespmu", true },
+	{ "rv64imafdc_smctr", "ssctr", false },
+	{ "rv64imafdc_ssctrx", "ssctr", false },
+	{ "rv64imafdc_ssctrp", "ssctr", false },
+	{ "rv64imafdc_ssctr1p0x", "ssctr", false },
+	{ "rv64imafdc_xssctr", "ssctr", false },
+	{ "rv64imafdc_ssct", "ssctr", false },
+	{ "rv64imafdc_sscc_fg", "ssccfg", false },
+	{ "rv64imafdc_", "ssctr", false },
+	{ "rv64imafdc", "ssctr", false },
+	{ "", "ssctr", false },
+};
+
+static void isa_row_name(const struct isa_row *row, char *name)
+{
+	snprintf(name, KUNIT_PARAM_DESC_SIZE, "%s in \"%s\"", row->ext, row->isa);
+}
+
+KUNIT_ARRAY_PARAM(isa, isa_rows, isa_row_name);
+
+static void an_extension_is_found_in_an_isa_string(struct kunit *test)
+{
+	const struct isa_row *row = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, riscv_pmu_platform_isa_has(row->isa, row->ext), row->has);
+}
+
 /* Of two tables that are both for a core, the first is used. */
 static void the_first_of_two_tables_is_used(struct kunit *test)
 {
@@ -725,6 +768,7 @@ static void bus_and_reference_cycles_are_bad_on_a_c9xx(struct kunit *test)
 static struct kunit_case platform_cases[] = {
 	KUNIT_CASE_PARAM(ids_and_compatible_select_one_table, ids_gen_params),
 	KUNIT_CASE(andes_ids_are_those_of_the_ax45mp),
+	KUNIT_CASE_PARAM(an_extension_is_found_in_an_isa_string, isa_gen_params),
 	KUNIT_CASE(the_first_of_two_tables_is_used),
 	KUNIT_CASE(table_is_that_of_the_online_harts),
 	KUNIT_CASE_PARAM(each_type_of_core_has_a_pmu, mixed_gen_params),
