@@ -60,6 +60,34 @@ static bool is_control(const char *text)
 	return c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)text[1] < 0xa0);
 }
 
+/* A terminal without UTF-8 also takes the bytes 0x80 to 0x9f for control characters. */
+static bool is_control_byte(const char *text)
+{
+	return utf8_length(text) ? is_control(text) : (*text & 0xe0) == 0x80;
+}
+
+/* The next control character, or the end. */
+static char *find_control(char *text)
+{
+	while (*text && !is_control_byte(text))
+		text += utf8_length(text) ? utf8_length(text) : 1;
+	return text;
+}
+
+bool has_control(const char *text)
+{
+	return *find_control((char *)text);
+}
+
+void drop_controls(char *text)
+{
+	for (text = find_control(text); *text; text = find_control(text)) {
+		if (utf8_length(text) == 2)
+			*text++ = '?';
+		*text++ = '?';
+	}
+}
+
 void make_printable(const char *text, char printable[TEXT_SIZE])
 {
 	size_t used = 0;

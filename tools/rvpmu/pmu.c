@@ -34,6 +34,7 @@ bool read_line(const char *path, char text[TEXT_SIZE])
 		return false;
 	}
 	text[strcspn(text, "\n")] = '\0';
+	drop_controls(text);
 	return true;
 }
 
@@ -95,7 +96,13 @@ bool pmu_read(const struct pmu *pmu, const char *name, char text[TEXT_SIZE])
 
 static int is_visible(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.';
+	char printable[TEXT_SIZE];
+
+	if (!has_control(entry->d_name))
+		return entry->d_name[0] != '.';
+	make_printable(entry->d_name, printable);
+	report_error("'%s' in " DEVICES " has control characters in its name: ignored", printable);
+	return false;
 }
 
 /* --- PMUs --- */

@@ -58,6 +58,10 @@ void __attribute__((format(printf, 1, 2))) report_error(const char *format, ...)
 
 /* @text without characters that could change the terminal: they become "\x1b". */
 void make_printable(const char *text, char printable[TEXT_SIZE]);
+/* Has it a character that could change the terminal? */
+bool has_control(const char *text);
+/* Such characters of a file or of the kernel's log become question marks. */
+void drop_controls(char *text);
 
 bool json_begin(const char *command);
 /* Writes the document to a file; false and errno if that cannot be opened. */
