@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,47 +44,6 @@ static const struct core {
 
 /* --- which core --- */
 
-struct hart {
-	unsigned int number;
-	uint64_t mvendorid;
-	uint64_t marchid;
-	uint64_t mimpid;
-	char uarch[NAME_SIZE];	/* the first compatible string of its node, or "" */
-};
-
-static void parse_hart(const char *line, struct hart *hart)
-{
-	const char *value = strchr(line, ':');
-
-	if (!value)
-		return;
-	value++;
-	if (!strncmp(line, "processor", 9))
-		hart->number = strtoul(value, NULL, 10);
-	else if (!strncmp(line, "mvendorid", 9))
-		hart->mvendorid = strtoull(value, NULL, 16);
-	else if (!strncmp(line, "marchid", 7))
-		hart->marchid = strtoull(value, NULL, 16);
-	else if (!strncmp(line, "mimpid", 6))
-		hart->mimpid = strtoull(value, NULL, 16);
-	else if (!strncmp(line, "uarch", 5))
-		sscanf(value, "%127s", hart->uarch);
-}
-
-/* Reads the lines of the next hart in /proc/cpuinfo, which end with an empty line. */
-static bool read_hart(FILE *file, struct hart *hart)
-{
-	char line[TEXT_SIZE];
-	bool found = false;
-
-	*hart = (struct hart){};
-	while (fgets(line, sizeof(line), file) && *line != '\n') {
-		parse_hart(line, hart);
-		found = true;
-	}
-	return found;
-}
-
 static bool has_compatible(const struct core *core, const char *uarch)
 {
 	bool has = !core->compatibles[0];
@@ -98,13 +58,13 @@ static bool has_compatible(const struct core *core, const char *uarch)
 }
 
 /* It has the other IDs of the X100. */
-static bool is_v100(const struct hart *hart)
+static bool is_v100(const struct hart_ids *hart)
 {
 	return hart->mvendorid == RISCV_PMU_VENDOR_SPACEMIT &&
 	       hart->mimpid == RISCV_PMU_MIMPID_SPACEMIT_V100;
 }
 
-static const struct core *find_core(const struct hart *hart)
+static const struct core *find_core(const struct hart_ids *hart)
 {
 	for (size_t i = 0; i < NR_CORES; i++) {
 		const struct core *core = &cores[i];
@@ -118,48 +78,92 @@ static const struct core *find_core(const struct hart *hart)
 	return NULL;
 }
 
+static const struct core *find_core_named(const char *name)
+{
+	for (size_t i = 0; i < NR_CORES; i++) {
+		if (!strcmp(cores[i].name, name))
+			return &cores[i];
+	}
+	return NULL;
+}
+
+/* The harts that /proc/cpuinfo has: those that are online. */
 struct machine {
-	const struct core *core;	/* of all harts; NULL if there is none */
-	struct hart first;
-	struct hart other;		/* if @is_mixed: a hart with another core, or none */
-	bool is_mixed;
+	const struct core *cores[NR_CORES];	/* each one once */
+	unsigned int nr;
+	struct hart_ids unknown;			/* the first hart without a table; number: -1 if there is none */
 };
 
-static struct machine read_machine(void)
+static void add_core(struct machine *machine, const struct core *core)
 {
-	FILE *file = fopen("/proc/cpuinfo", "r");
-	struct machine machine = {};
+	for (unsigned int i = 0; i < machine->nr; i++) {
+		if (machine->cores[i] == core)
+			return;
+	}
+	machine->cores[machine->nr++] = core;
+}
 
-	if (file)
-		read_hart(file, &machine.first);
-	machine.core = find_core(&machine.first);
-	while (file && !machine.is_mixed && read_hart(file, &machine.other))
-		machine.is_mixed = find_core(&machine.other) != machine.core;
-	if (machine.is_mixed)
-		machine.core = NULL;
+/* @harts: a list such as "0,2-3", or NULL: all. */
+static struct machine read_machine(const char *harts)
+{
+	struct machine machine = { .unknown.number = -1 };
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	const struct core *core;
+	struct hart_ids hart;
+
+	while (file && read_hart(file, &hart)) {
+		if (harts && !list_has(harts, hart.number))
+			continue;
+		core = find_core(&hart);
+		if (core)
+			add_core(&machine, core);
+		else if (machine.unknown.number < 0)
+			machine.unknown = hart;
+	}
 	if (file)
 		fclose(file);
 	return machine;
 }
 
+/* The driver says which table it uses. Mainline's does not, and its only PMU may have several cores. */
+static const struct core *find_core_of(const struct pmu *pmu, const char *harts)
+{
+	const struct core *core = find_core_named(pmu->core);
+	struct machine machine;
+
+	if (core)
+		return core;
+	machine = read_machine(harts);
+	return machine.nr == 1 && machine.unknown.number < 0 ? machine.cores[0] : NULL;
+}
+
+struct core_name find_core_name(const struct pmu *pmu, const char *harts)
+{
+	const struct core *core = find_core_of(pmu, harts);
+
+	return core ? (struct core_name){ core->name, core->title } : (struct core_name){};
+}
+
 static const struct core *find_core_by_name(const char *name)
 {
+	const struct core *core = find_core_named(name);
 	char names[NR_CORES * NAME_SIZE];
 	size_t len = 0;
 
-	for (size_t i = 0; i < NR_CORES; i++) {
-		if (!strcmp(cores[i].name, name))
-			return &cores[i];
-	}
-
-	for (size_t i = 0; i < NR_CORES; i++)
+	for (size_t i = 0; i < NR_CORES && !core; i++)
 		len += snprintf(names + len, sizeof(names) - len, "%s %s", i ? "," : "",
 				cores[i].name);
-	report_error("there is no table for the core '%s'; use one of%s", name, names);
-	return NULL;
+	if (!core)
+		report_error("there is no table for the core '%s'; use one of%s", name, names);
+	return core;
 }
 
 /* --- whether the firmware has a map --- */
+
+static bool is_raw(const struct event *event)
+{
+	return event->event_idx == RISCV_PMU_EVENT_RAW;
+}
 
 /* Firmware needs no map for these two events: fixed counters count them. */
 static bool is_fixed(uint32_t event_idx)
@@ -167,14 +171,14 @@ static bool is_fixed(uint32_t event_idx)
 	return event_idx == RISCV_PMU_EVENT_CYCLES || event_idx == RISCV_PMU_EVENT_INSTRUCTIONS;
 }
 
-static int try_standard(uint32_t event_idx)
+static int try_standard(const struct pmu *pmu, uint32_t event_idx)
 {
 	uint32_t code = event_idx & RISCV_PMU_EVENT_CODE_MASK;
-	struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, code - 1);
+	struct perf_event_attr attr = make_generic(pmu, PERF_TYPE_HARDWARE, code - 1);
 
 	if (event_idx >> RISCV_PMU_EVENT_TYPE_SHIFT == RISCV_PMU_EVENT_TYPE_CACHE)
-		attr = make_attr(PERF_TYPE_HW_CACHE, code >> 3 | (code >> 1 & 3) << 8 |
-				 (uint64_t)(code & 1) << 16);
+		attr = make_generic(pmu, PERF_TYPE_HW_CACHE, code >> 3 | (code >> 1 & 3) << 8 |
+				    (uint64_t)(code & 1) << 16);
 	return try_event_or_user_only(&attr);
 }
 
@@ -184,31 +188,199 @@ static int try_standard(uint32_t event_idx)
  */
 static bool shows_map(const struct event *event)
 {
-	return !is_fixed(event->event_idx) && event->event_idx != RISCV_PMU_EVENT_RAW;
+	return !is_fixed(event->event_idx) && !is_raw(event);
 }
 
-static struct core_events count_events(const struct core *core)
+/* Adds the events of a table that the PMU has or lacks. */
+static void count_events(const struct pmu *pmu, const struct event *event, struct core_events *sum)
 {
-	struct core_events events = { .title = core->title };
-
-	for (const struct event *event = core->events; event->event_idx; event++) {
+	for (; event->event_idx; event++) {
 		int err;
 
 		if (!shows_map(event))
 			continue;
-		err = try_standard(event->event_idx);
-		events.all++;
-		events.missing += err == -ENOENT;
-		events.denied += err == -EACCES || err == -EPERM;
+		err = try_standard(pmu, event->event_idx);
+		sum->all++;
+		sum->missing += err == -ENOENT;
+		sum->denied += err == -EACCES || err == -EPERM;
 	}
+}
+
+struct core_events check_core_events(const struct pmu *pmu, const char *harts)
+{
+	const struct core *core = find_core_of(pmu, harts);
+	struct core_events events = {};
+	struct machine machine;
+
+	if (core) {
+		count_events(pmu, core->events, &events);
+		return events;
+	}
+	machine = read_machine(harts);
+	events.is_mixed = machine.nr + (machine.unknown.number >= 0) > 1;
 	return events;
 }
 
-struct core_events check_core_events(void)
-{
-	const struct core *core = read_machine().core;
+/* --- one node for several cores --- */
 
-	return core ? count_events(core) : (struct core_events){};
+/* The firmware has one map for all harts. */
+struct node {
+	char title[TEXT_SIZE];		/* "SiFive P550 and SiFive U74" */
+	struct event *events;
+	size_t nr;
+	/* Lines of comments: */
+	char left_out[TEXT_SIZE];	/* standard events, because the cores differ */
+	char conflicts[TEXT_SIZE];	/* raw events of each core for which another has other counters */
+	unsigned int nr_left_out;
+	bool has_c910;
+};
+
+static void append(char text[TEXT_SIZE], const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void append(char text[TEXT_SIZE], const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, TEXT_SIZE - used, format, args);
+	va_end(args);
+}
+
+/* Adds the number @nr of a list, of which 12 are in a line. */
+static void append_event(char text[TEXT_SIZE], unsigned int nr, const char *head, uint64_t event)
+{
+	if (nr % 12 == 0)
+		append(text, "%s *  %s", nr ? "\n" : "", nr ? "" : head);
+	append(text, " 0x%05" PRIx64, event);
+}
+
+static uint32_t counters_of(const struct event *event)
+{
+	return event->counters ? event->counters : PROGRAMMABLE;
+}
+
+static const struct event *find_standard(const struct event *event, uint32_t event_idx)
+{
+	while (event->event_idx && event->event_idx != event_idx)
+		event++;
+	return event->event_idx ? event : NULL;
+}
+
+static void leave_out(struct node *node, const struct event *event)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), " 0x%05" PRIx32, event->event_idx);
+	if (!strstr(node->left_out, name))
+		append_event(node->left_out, node->nr_left_out++, "", event->event_idx);
+}
+
+/* An event that all cores have with this selector. The firmware may choose any counter of the map. */
+static void add_standard(struct node *node, const struct machine *machine, const struct event *event)
+{
+	struct event common = *event;
+
+	common.counters = counters_of(event);
+	for (unsigned int i = 0; i < machine->nr; i++) {
+		const struct event *other = find_standard(machine->cores[i]->events, event->event_idx);
+
+		if (!other || other->selector != event->selector)
+			common.counters = 0;
+		else
+			common.counters &= counters_of(other);
+	}
+	if (!common.counters)
+		leave_out(node, event);
+	else if (!find_standard(node->events, event->event_idx))
+		node->events[node->nr++] = common;
+}
+
+/* Have the two ranges of raw events one in common? */
+static bool overlaps(const struct event *one, const struct event *other)
+{
+	return !((one->selector ^ other->selector) & one->mask & other->mask);
+}
+
+/* Has another core such raw events on other counters? */
+static bool has_conflict(const struct machine *machine, const struct event *event)
+{
+	for (unsigned int i = 0; i < machine->nr; i++) {
+		const struct event *other = machine->cores[i]->events;
+
+		for (; other->event_idx; other++) {
+			if (is_raw(other) && overlaps(event, other) &&
+			    counters_of(event) != counters_of(other))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Ranges of one core do not overlap. */
+static void add_conflicts(struct node *node, const struct machine *machine, const struct core *core)
+{
+	char head[NAME_SIZE];
+	unsigned int nr = 0;
+
+	snprintf(head, sizeof(head), " %s:", core->title);
+	for (const struct event *event = core->events; event->event_idx; event++) {
+		if (is_raw(event) && has_conflict(machine, event))
+			append_event(node->conflicts, nr++, head, event->selector);
+	}
+	if (nr)
+		append(node->conflicts, "\n");
+}
+
+/* The firmware refuses a range that it has already. */
+static void add_raw(struct node *node, const struct event *event)
+{
+	for (size_t i = 0; i < node->nr; i++) {
+		struct event *have = &node->events[i];
+
+		if (!is_raw(have) || have->selector != event->selector || have->mask != event->mask)
+			continue;
+		have->counters = counters_of(have) | counters_of(event);
+		return;
+	}
+	node->events[node->nr++] = *event;
+}
+
+static void add_events(struct node *node, const struct machine *machine, unsigned int i)
+{
+	const struct core *core = machine->cores[i];
+
+	append(node->title, "%s%s", !i ? "" : i + 1 < machine->nr ? ", " : " and ", core->title);
+	for (const struct event *event = core->events; event->event_idx; event++) {
+		if (is_raw(event))
+			add_raw(node, event);
+		else
+			add_standard(node, machine, event);
+	}
+	add_conflicts(node, machine, core);
+}
+
+/* False if memory runs out. The events of one core are those of its table. */
+static bool make_node(struct node *node, const struct machine *machine)
+{
+	size_t size = 1;
+
+	*node = (struct node){};
+	for (unsigned int i = 0; i < machine->nr; i++) {
+		for (const struct event *event = machine->cores[i]->events; event->event_idx; event++)
+			size++;
+	}
+	node->events = calloc(size, sizeof(*node->events));
+	if (!node->events) {
+		report_error("out of memory");
+		return false;
+	}
+	for (unsigned int i = 0; i < machine->nr; i++) {
+		node->has_c910 |= !strcmp(machine->cores[i]->name, "thead-c910");
+		add_events(node, machine, i);
+	}
+	return true;
 }
 
 /* --- the node --- */
@@ -218,7 +390,7 @@ static FILE *out;
 
 static uint32_t ctrs_of(const struct event *event)
 {
-	uint32_t counters = event->counters ? event->counters : PROGRAMMABLE;
+	uint32_t counters = counters_of(event);
 
 	/* The fixed counters: 0 counts cycles, 2 counts instructions. */
 	if (event->event_idx == RISCV_PMU_EVENT_CYCLES)
@@ -260,9 +432,7 @@ static void print_property(const char *name, const struct event *event, bool raw
 	bool begun = false;
 
 	for (; event->event_idx; event++) {
-		bool is_raw = event->event_idx == RISCV_PMU_EVENT_RAW;
-
-		if (is_raw != raw)
+		if (is_raw(event) != raw)
 			continue;
 		if (begun)
 			fprintf(out, ",\n\t\t< ");
@@ -286,96 +456,140 @@ static const char c910_branches[] =
 	" * perf stat -e cpu/event=0x7/,cpu/event=0x9/ PROGRAM\n"
 	" */\n";
 
-static void print_properties(const struct core *core)
+/* Comments, if there are several cores */
+static void print_differences(const struct node *node)
+{
+	fprintf(out, " *\n"
+		" * Firmware has one map for all harts. So this node has the standard events for which all these\n"
+		" * cores have the same selector, and the raw events of each core. The riscv-pmu driver counts\n"
+		" * other standard events of a core by its own selectors, as raw events.\n");
+	if (*node->left_out)
+		fprintf(out, " *\n * These standard events are left out, because the cores differ:\n%s\n",
+			node->left_out);
+	if (*node->conflicts)
+		fprintf(out, " *\n"
+			" * These raw events have other counters on another core. A driver without tables of the\n"
+			" * cores may choose one that has no such event on a hart:\n%s", node->conflicts);
+}
+
+static void print_properties(const struct node *node, bool several)
 {
 	fprintf(out, "/*\n"
 		" * The events of %s, for OpenSBI. Put this node into the root node of the devicetree\n"
 		" * that the firmware gets, in place of a node with the same compatible string: into the\n"
 		" * board's .dts of U-Boot, or of OpenSBI if it has one built in (FW_FDT_PATH). A devicetree\n"
-		" * that the boot loader loads for Linux only does not help.\n"
-		" */\n", core->title);
-	if (!strcmp(core->name, "thead-c910"))
+		" * that the boot loader loads for Linux only does not help.\n", node->title);
+	if (several)
+		print_differences(node);
+	fprintf(out, " */\n");
+	if (node->has_c910)
 		fputs(c910_branches, out);
 	fprintf(out, "pmu {\n\tcompatible = \"riscv,pmu\";\n");
-	print_property("riscv,event-to-mhpmevent", core->events, false, print_selector);
-	print_property("riscv,event-to-mhpmcounters", core->events, false, print_counters);
-	print_property("riscv,raw-event-to-mhpmcounters", core->events, true, print_raw);
+	print_property("riscv,event-to-mhpmevent", node->events, false, print_selector);
+	print_property("riscv,event-to-mhpmcounters", node->events, false, print_counters);
+	print_property("riscv,raw-event-to-mhpmcounters", node->events, true, print_raw);
 	fprintf(out, "};\n");
 }
 
-static void print_node(const struct core *core)
+static int print_node(const struct node *node, bool several)
 {
-	char *node = NULL;
+	char *text = NULL;
 	size_t size;
 
-	out = json ? open_memstream(&node, &size) : stdout;
+	out = json ? open_memstream(&text, &size) : stdout;
 	if (!out) {
 		report_error("out of memory");
-		return;
+		return EXIT_MISSING;
 	}
-	print_properties(core);
+	print_properties(node, several);
 	if (!json)
-		return;
+		return EXIT_OK;
 	fclose(out);
-	json_text("node", node);
-	free(node);
+	json_text("node", text);
+	free(text);
+	return EXIT_OK;
 }
 
 static void print_no_core(const struct machine *machine)
 {
-	const struct hart *first = &machine->first, *other = &machine->other;
+	const struct hart_ids *hart = &machine->unknown;
 
-	if (machine->is_mixed)
-		report_error("hart %u (marchid 0x%" PRIx64 ") and hart %u (marchid 0x%" PRIx64
-			     ") are different cores, but the firmware uses one node for all harts: write a node with the events that the manuals of both have in common; --core NAME prints the node of one core",
-			     first->number, first->marchid, other->number, other->marchid);
-	else if (!first->mvendorid && !first->marchid)
+	if (machine->nr)
+		report_error("there is no table of events for hart %ld (mvendorid 0x%" PRIx64
+			     ", marchid 0x%" PRIx64
+			     "), which is another core than %s, and the firmware uses one node for all harts: write a node with the events that the manuals of both have in common; --core %s prints the node of one core",
+			     hart->number, hart->mvendorid, hart->marchid, machine->cores[0]->title,
+			     machine->cores[0]->name);
+	else if (!hart->mvendorid && !hart->marchid)
 		report_error("there is no table of events for this core, because the firmware does not report its IDs: if you know the core, --core NAME prints its node");
 	else
 		report_error("there is no table of events for this core (mvendorid 0x%" PRIx64
 			     ", marchid 0x%" PRIx64
 			     "): write the node by the core's manual and OpenSBI's docs/pmu_support.md",
-			     first->mvendorid, first->marchid);
+			     hart->mvendorid, hart->marchid);
 }
 
-/* The node of this machine; none if it is not needed, or if there is none. */
-static int print_own(void)
-{
-	const struct machine machine = read_machine();
-	const struct core *core = machine.core;
-	struct core_events events;
+struct count {
+	const struct event *events;
+	struct core_events sum;
+};
 
-	if (!core) {
-		print_no_core(&machine);
-		return EXIT_MISSING;
-	}
-	events = count_events(core);
+static int count_on(const struct pmu *pmu, void *arg)
+{
+	struct count *count = arg;
+
+	if (is_core(pmu))
+		count_events(pmu, count->events, &count->sum);
+	return 0;
+}
+
+/* Whether all kinds of harts have the events of the node. */
+static struct core_events count_all(const struct node *node)
+{
+	struct count count = { .events = node->events };
+
+	for_each_pmu(count_on, &count);
+	return count.sum;
+}
+
+/* The node of this machine; none if it is not needed. */
+static int print_if_needed(const struct machine *machine, const struct node *node)
+{
+	const struct core_events events = count_all(node);
+	const char *name = machine->nr > 1 ? "NAME" : machine->cores[0]->name;
+
 	if (events.denied && !events.missing) {
-		report_error("this user may not open events, so it is not known whether this machine has those of %s: run this as root, or set sysctl kernel.perf_event_paranoid=1; --core %s prints the node without a check",
-			     core->title, core->name);
+		report_error("this user may not open events, so it is not known whether this machine has those of %s: run this as root, or set sysctl kernel.perf_event_paranoid=1; --core %s prints the node%s without a check",
+			     node->title, name, machine->nr > 1 ? " of one core" : "");
 		return EXIT_DEGRADED;
 	}
 	if (events.all && !events.missing) {
-		report_error("this machine has the events of %s already, so no node is needed; --core %s prints it",
-			     core->title, core->name);
+		report_error("this machine has the events of %s already, so no node is needed; --core %s prints %s",
+			     node->title, name, machine->nr > 1 ? "that of one core" : "it");
 		return EXIT_DEGRADED;
 	}
-	print_node(core);
-	return EXIT_OK;
-}
-
-/* The node of a core, which may be that of another machine. */
-static int print_named(const char *name)
-{
-	const struct core *core = find_core_by_name(name);
-
-	if (!core)
-		return EXIT_MISSING;
-	print_node(core);
-	return EXIT_OK;
+	return print_node(node, machine->nr > 1);
 }
 
 int print_dts(const char *name)
 {
-	return name ? print_named(name) : print_own();
+	struct machine machine = { .unknown.number = -1 };
+	struct node node;
+	int status;
+
+	if (!name)
+		machine = read_machine(NULL);
+	else if ((machine.cores[0] = find_core_by_name(name)))
+		machine.nr = 1;
+	else
+		return EXIT_MISSING;
+	if (!machine.nr || machine.unknown.number >= 0) {
+		print_no_core(&machine);
+		return EXIT_MISSING;
+	}
+	if (!make_node(&node, &machine))
+		return EXIT_MISSING;
+	status = name ? print_node(&node, false) : print_if_needed(&machine, &node);
+	free(node.events);
+	return status;
 }

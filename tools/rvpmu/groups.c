@@ -117,11 +117,13 @@ static bool add_to_groups(const struct metric *metric)
 	return ok;
 }
 
+/* The groups of this_core() */
 static bool fill_groups(void)
 {
 	struct group *group;
 	bool ok = true;
 
+	nr_groups = 0;
 	for (unsigned int i = 0; i < nr_metrics && ok; i++) {
 		if (has_metric(&metrics[i]))
 			ok = add_metric(add_group(metrics[i].name, metrics[i].text), &metrics[i]);
@@ -147,7 +149,7 @@ static bool fill_groups(void)
  */
 static void set_terms(struct group *group, const char *terms)
 {
-	bool together = !strstr(terms, "sbi_fw/") && !strstr(terms, "name=fw-");
+	bool together = !strstr(terms, "sbi_fw") && !strstr(terms, "name=fw-");
 
 	snprintf(group->terms, sizeof(group->terms), together ? "{%.4000s}:W" : "%s", terms);
 }
@@ -179,12 +181,14 @@ static bool is_denied(const struct group *group)
 
 void report_missing(const struct group *group)
 {
+	const char *where = asked_pmu() ? asked_pmu()->name : "this machine";
+
 	if (is_denied(group))
 		report_error("group '%s' needs the event %s, which this user may not open: run as root, or run sysctl -w kernel.perf_event_paranoid=1; in a container, also allow the system call perf_event_open",
 			     group->name, group->missing);
 	else
-		report_error("group '%s' needs the event %s, which this machine does not have (%s): rvpmu doctor says what would help; rvpmu groups shows which groups work",
-			     group->name, group->missing, strerror(-group->err));
+		report_error("group '%s' needs the event %s, which %s does not have (%s): rvpmu doctor says what would help; rvpmu groups shows which groups work",
+			     group->name, group->missing, where, strerror(-group->err));
 }
 
 static void report_unknown(const char *name)
@@ -196,7 +200,8 @@ static void report_unknown(const char *name)
 		used += snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "",
 				 groups[i].name);
 	make_printable(name, printable);
-	report_error("there is no group '%s'; this machine's groups are: %s", printable, known);
+	report_error("there is no group '%s'; %s's groups are: %s", printable,
+		     asked_pmu() ? asked_pmu()->name : "this machine", known);
 }
 
 /* "l1d" and "cache_miss" are "l1d_mpki" and "cache_miss_rate", if no group has the short name. */
@@ -216,8 +221,10 @@ static struct group *look_up_short(const char *name)
 bool find_group(const char *name, struct group *group)
 {
 	const struct group *found;
+	char rest[TEXT_SIZE];
 
-	if (!groups && !fill_groups()) {
+	name = ask_by_name(name, rest);
+	if (!fill_groups()) {
 		report_error("out of memory");
 		return false;
 	}
@@ -262,9 +269,14 @@ static void print_metrics(const struct group *group)
 static void print_group(const struct group *group)
 {
 	const char *finding = !group->err ? "ok" : is_denied(group) ? "unknown" : "missing";
+	char name[2 * NAME_SIZE + 2];
 
+	if (asked_pmu())
+		snprintf(name, sizeof(name), "%s/%s/", asked_pmu()->name, group->name);
+	else
+		strcpy(name, group->name);
 	json_open(NULL, '{');
-	json_text("name", group->name);
+	json_text("name", name);
 	json_text("finding", finding);
 	json_text("text", group->text);
 	print_events(group);
@@ -277,7 +289,7 @@ static void print_group(const struct group *group)
 	json_close('}');
 	if (json)
 		return;
-	printf("%-22s %-8s %s\n%32s%s\n", group->name, finding, group->text, "", group->events);
+	printf("%-22s %-8s %s\n%32s%s\n", name, finding, group->text, "", group->events);
 	if (group->err)
 		printf("%32s%s: %s\n", "", group->missing, strerror(-group->err));
 }
@@ -287,35 +299,88 @@ static void print_perf(const struct group *group)
 {
 	if (json)
 		return;
-	if (*group->metrics)
+	/* perf computes metrics for all PMUs of harts only. */
+	if (*group->metrics && !asked_pmu())
 		printf("%32sperf stat -M %s -- ./program\n", "", group->metrics);
 	printf("%32sperf stat -e '%s' -- ./program\n", "", group->terms);
+}
+
+/* The groups of all PMUs of harts, of which a single PMU may lack one. */
+struct common_groups {
+	struct group *groups;
+	size_t nr;
+};
+
+static bool is_common(const struct common_groups *common, const struct group *group)
+{
+	for (size_t i = 0; i < common->nr; i++) {
+		const struct group *other = &common->groups[i];
+
+		if (!strcmp(other->name, group->name))
+			return !strcmp(other->events, group->events) && other->err == group->err &&
+			       !strcmp(other->missing, group->missing);
+	}
+	return false;
+}
+
+static bool print_groups(const struct common_groups *common)
+{
+	if (!fill_groups()) {
+		report_error("out of memory");
+		return false;
+	}
+	for (size_t i = 0; i < nr_groups; i++) {
+		try_events(&groups[i]);
+		if (!is_common(common, &groups[i]))
+			print_group(&groups[i]);
+	}
+	return true;
+}
+
+/* Those that differ on the harts of one PMU: they have other events, or some are missing there. */
+static int print_groups_of(const struct pmu *pmu, void *common)
+{
+	if (!is_core(pmu))
+		return 0;
+	ask_pmu(pmu);
+	return print_groups(common) ? 0 : EXIT_MISSING;
+}
+
+static int print_all(void)
+{
+	struct common_groups common = {};
+	int status;
+
+	if (!print_groups(&common))
+		return EXIT_MISSING;
+	if (!has_kinds())
+		return EXIT_OK;
+	common.groups = groups;
+	common.nr = nr_groups;
+	groups = NULL;
+	status = for_each_pmu(print_groups_of, &common);
+	free(common.groups);
+	return status;
 }
 
 int cmd_groups(int argc, char **argv)
 {
 	struct group group;
+	int status;
 
 	if (!check_sysfs())
 		return EXIT_MISSING;
 	if (argc && !find_group(argv[0], &group))
 		return EXIT_MISSING;
-	if (!argc && !fill_groups()) {
-		report_error("out of memory");
-		return EXIT_MISSING;
-	}
 
 	json_text("core", this_core());
 	json_open("groups", '[');
+	status = argc ? EXIT_OK : print_all();
 	if (argc)
 		print_group(&group);
-	for (size_t i = 0; i < nr_groups && !argc; i++) {
-		try_events(&groups[i]);
-		print_group(&groups[i]);
-	}
 	json_close(']');
 	if (!argc)
-		return EXIT_OK;
+		return status;
 	print_perf(&group);
 	if (group.err)
 		report_missing(&group);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rvpmu.h"
@@ -64,6 +65,9 @@ struct description {
 	char counters[TEXT_SIZE];	/* or "": not known */
 };
 
+/* The text of one PMU, which is printed if it is not that of another one */
+static FILE *out;
+
 static void print_config(const char *key, uint64_t value, bool always)
 {
 	char text[32];
@@ -72,7 +76,7 @@ static void print_config(const char *key, uint64_t value, bool always)
 		return;
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
 	if (!json)
-		printf(" %s=%-*s", key, always ? 20 : 0, text);
+		fprintf(out, " %s=%-*s", key, always ? 20 : 0, text);
 	json_text(key, text);
 }
 
@@ -85,21 +89,24 @@ static void print_event(const struct description *event)
 	else
 		json_number("type", event->attr.type);
 	if (!json)
-		printf("  %-28s", event->name);
-	print_config("config", event->attr.config, true);
+		fprintf(out, "  %-28s", event->name);
+	/* As text, the same for all PMUs of harts: see below. */
+	print_config("config", json || event->terms ? event->attr.config :
+		     event->attr.config & 0xffffffff, true);
 	print_config("config1", event->attr.config1, false);
 	print_config("config2", event->attr.config2, false);
 #ifdef PERF_ATTR_SIZE_VER8
 	print_config("config3", event->attr.config3, false);
 #endif
 	if (!json && !event->terms)
-		printf(" type=%u", event->attr.type);
+		fprintf(out, " type=%u%s", event->attr.type,
+			has_kinds() ? ", and the PMU's type in bits 63:32 of config" : "");
 	if (!json && event->terms && (event->open || strstr(event->terms, "period=")))
-		printf(" %s", event->terms);
+		fprintf(out, " %s", event->terms);
 	if (!json && *event->counters)
-		printf(" counters %s", event->counters);
+		fprintf(out, " counters %s", event->counters);
 	if (!json)
-		printf("%s\n", event->denied ? " (this user may not open it)" : "");
+		fprintf(out, "%s\n", event->denied ? " (this user may not open it)" : "");
 	if (*event->counters)
 		json_text("counters", event->counters);
 	json_close('}');
@@ -154,11 +161,71 @@ static void print_head(const struct pmu *pmu)
 	if (json)
 		return;
 
-	printf("%s (type %u%s%s)%s%s", pmu->name, pmu->type, *pmu->cpus ? ", harts " : "",
-	       pmu->cpus, *pmu->device_id ? ": " : "", pmu->device_id);
+	printf("%s (type %u%s%s%s%s)%s%s", pmu->name, pmu->type, *pmu->cpus ? ", harts " : "",
+	       pmu->cpus, *pmu->core ? ", core " : "", pmu->core, *pmu->device_id ? ": " : "",
+	       pmu->device_id);
 	if (pmu->branches)
 		printf("; %ld branch records of each hart", pmu->branches);
 	putchar('\n');
+}
+
+static void list_events(const struct pmu *pmu)
+{
+	for_each_name(pmu, "events", list_event, NULL);
+	for_each_generic(pmu, list_generic, NULL);
+}
+
+/* The lines of the PMUs so far, if they have any */
+static struct printed {
+	char name[NAME_SIZE];
+	char *lines;
+} *printed;
+static size_t nr_printed;
+
+/* Returns the PMU that has these lines, or keeps them and returns NULL. */
+static const char *find_equal(const struct pmu *pmu, char *lines)
+{
+	struct printed *more;
+
+	for (size_t i = 0; i < nr_printed; i++) {
+		if (strcmp(printed[i].lines, lines))
+			continue;
+		free(lines);
+		return printed[i].name;
+	}
+	more = realloc(printed, (nr_printed + 1) * sizeof(*printed));
+	if (more) {
+		printed = more;
+		strcpy(printed[nr_printed].name, pmu->name);
+		printed[nr_printed++].lines = lines;
+	}
+	return NULL;
+}
+
+/* PMUs of the same kind, such as those of two kinds of harts, often have the same events. */
+static void list_text(const struct pmu *pmu)
+{
+	const char *equal;
+	char *lines = NULL;
+	size_t size;
+
+	out = open_memstream(&lines, &size);
+	if (!out) {
+		report_error("out of memory");
+		return;
+	}
+	list_events(pmu);
+	fclose(out);
+	print_head(pmu);
+	if (!*lines) {
+		free(lines);
+		return;
+	}
+	equal = find_equal(pmu, lines);
+	if (equal)
+		printf("  the events and counters of %s\n", equal);
+	else
+		fputs(lines, stdout);
 }
 
 static int list_pmu(const struct pmu *pmu, void *arg)
@@ -168,7 +235,10 @@ static int list_pmu(const struct pmu *pmu, void *arg)
 	if (only && strcmp(only, pmu->name))
 		return 0;
 
-	print_head(pmu);
+	if (!json) {
+		list_text(pmu);
+		return 0;
+	}
 	json_open(NULL, '{');
 	json_text("name", pmu->name);
 	json_number("type", pmu->type);
@@ -176,11 +246,12 @@ static int list_pmu(const struct pmu *pmu, void *arg)
 		json_text("cpus", pmu->cpus);
 	if (*pmu->device_id)
 		json_text("device_id", pmu->device_id);
+	if (*pmu->core)
+		json_text("core", pmu->core);
 	if (pmu->branches)
 		json_number("branches", pmu->branches);
 	json_open("events", '[');
-	for_each_name(pmu, "events", list_event, NULL);
-	for_each_generic(pmu, list_generic, NULL);
+	list_events(pmu);
 	json_close(']');
 	json_close('}');
 	return 0;

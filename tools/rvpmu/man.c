@@ -229,9 +229,15 @@ static int show(const struct pmu *pmu, const char *name, void *arg)
 	return 0;
 }
 
+/* "cpu_type1/cycles/" is that of one PMU. */
+static bool is_asked(const struct pmu *pmu)
+{
+	return !asked_pmu() || !strcmp(asked_pmu()->name, pmu->name);
+}
+
 static int search_pmu(const struct pmu *pmu, void *arg)
 {
-	return for_each_name(pmu, "events", show, arg);
+	return is_asked(pmu) ? for_each_name(pmu, "events", show, arg) : 0;
 }
 
 /* Generic events, which a driver may support without listing them in sysfs. */
@@ -239,19 +245,23 @@ static int show_generic(const struct pmu *pmu, const char *name,
 			const struct perf_event_attr *attr, void *arg)
 {
 	struct search *search = arg;
-	char text[TEXT_SIZE];
+	char text[TEXT_SIZE], event[TEXT_SIZE];
 
 	if (strcmp(name, search->name))
 		return 0;
 
+	if (has_kinds())
+		snprintf(event, sizeof(event), "%s/%.1000s/", pmu->name, search->asked);
+	else
+		snprintf(event, sizeof(event), "%s", search->asked);
 	if (!json)
-		printf("%s\n", search->asked);
+		printf("%s\n", event);
 	json_open(NULL, '{');
 	json_text("pmu", pmu->name);
 	json_text("name", name);
 	print_text("text", explain(name, text));
 	print_encoding(NULL, attr);
-	print_command(pmu, search->asked, try_event_or_user_only(attr));
+	print_command(pmu, event, try_event_or_user_only(attr));
 	json_close('}');
 	search->found++;
 	return 0;
@@ -259,7 +269,7 @@ static int show_generic(const struct pmu *pmu, const char *name,
 
 static int search_generic(const struct pmu *pmu, void *arg)
 {
-	return for_each_generic(pmu, show_generic, arg);
+	return is_asked(pmu) ? for_each_generic(pmu, show_generic, arg) : 0;
 }
 
 /* @err: it cannot be opened on this machine. */
@@ -299,12 +309,27 @@ static void show_firmware(struct search *search)
 	search->found++;
 }
 
+static int ask_core(const struct pmu *pmu, void *core)
+{
+	if (!is_core(pmu))
+		return 0;
+	ask_pmu(pmu);
+	return !strcmp(this_core(), core);
+}
+
+/* The event of any core. A machine may have several. */
 static void show_vendor_event(struct search *search, const struct vendor_event *event)
 {
-	bool here = !strcmp(event->core, this_core());
+	bool here = !strcmp(event->core, this_core()), any = !here && has_kinds() && !asked_pmu();
 	char term[TEXT_SIZE], config[32];
-	int err = find_vendor_event(event, term);
+	int err;
 
+	if (any) {
+		here = for_each_pmu(ask_core, (void *)event->core);
+		if (!here)
+			ask_pmu(NULL);
+	}
+	err = find_vendor_event(event, term);
 	snprintf(config, sizeof(config), "0x%llx", (unsigned long long)event->code);
 	if (!json)
 		printf("%s, an event of the core %s\n", event->name, event->core);
@@ -323,6 +348,8 @@ static void show_vendor_event(struct search *search, const struct vendor_event *
 	print_perf(term, here ? err : 0);
 	json_close('}');
 	search->found++;
+	if (any)
+		ask_pmu(NULL);
 }
 
 /* Events of cores, also of others than this machine's. Several cores may have the name. */
@@ -377,11 +404,13 @@ static void search_all(struct search *search)
 
 int cmd_man(int argc, char **argv)
 {
-	struct search search = { .name = argv[0], .asked = argv[0] };
-	char printable[TEXT_SIZE];
+	char printable[TEXT_SIZE], rest[TEXT_SIZE];
+	struct search search = {};
 
 	if (!check_sysfs())
 		return EXIT_MISSING;
+	search.asked = ask_by_name(argv[0], rest);
+	search.name = search.asked;
 	json_open("events", '[');
 	search_all(&search);
 	json_close(']');

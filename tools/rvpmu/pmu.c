@@ -133,6 +133,7 @@ bool find_pmu(struct pmu *pmu, const char *name)
 		return false;
 
 	pmu_read(pmu, "caps/device_id", pmu->device_id);
+	pmu_read(pmu, "caps/core", pmu->core);
 	pmu->branches = read_branches(pmu);
 	if (!pmu_read(pmu, "cpus", pmu->cpus))
 		pmu_read(pmu, "cpumask", pmu->cpus);
@@ -188,6 +189,46 @@ bool is_core(const struct pmu *pmu)
 	return !strcmp(pmu->name, "cpu") || !strncmp(pmu->device_id, "core.", 5);
 }
 
+static int count_core(const struct pmu *pmu, void *nr)
+{
+	*(int *)nr += is_core(pmu);
+	return 0;
+}
+
+bool has_kinds(void)
+{
+	static int nr = -1;
+
+	if (nr < 0) {
+		nr = 0;
+		for_each_pmu(count_core, &nr);
+	}
+	return nr > 1;
+}
+
+struct hart_search {
+	struct pmu *pmu;
+	long hart;
+};
+
+static int has_hart(const struct pmu *pmu, void *arg)
+{
+	const struct hart_search *search = arg;
+
+	/* Mainline's PMU has no file cpus: it is that of all harts. */
+	if (!is_core(pmu) || (*pmu->cpus && !list_has(pmu->cpus, search->hart)))
+		return 0;
+	*search->pmu = *pmu;
+	return 1;
+}
+
+bool find_pmu_of(struct pmu *pmu, long hart)
+{
+	struct hart_search search = { pmu, hart };
+
+	return for_each_pmu(has_hart, &search);
+}
+
 bool is_hardware(const struct pmu *pmu)
 {
 	return *pmu->device_id || *pmu->cpus || !strncmp(pmu->name, "cpu", 3);
@@ -241,13 +282,6 @@ int move_to_harts(const char *list)
 	err = sched_setaffinity(0, size, set) ? -errno : 0;
 	CPU_FREE(set);
 	return err;
-}
-
-void move_to_pmu(const struct pmu *pmu)
-{
-	/* This overrides taskset on purpose: rvpmu reports on the PMU's harts. */
-	if (*pmu->cpus)
-		move_to_harts(pmu->cpus);
 }
 
 /* --- encoding --- */
@@ -389,10 +423,13 @@ static const char *const operations[][2] = {
 	{ "prefetches", "prefetch-misses" },
 };
 
-/* Each CPU type has its own PMU; "cpu" is the PMU of the first type. */
-static struct perf_event_attr make_generic(const struct pmu *pmu, uint32_t type, uint64_t config)
+/*
+ * Without the PMU's type, the kernel takes the first PMU that has the event. Mainline's PMU, which is
+ * the only one, does not take a type.
+ */
+struct perf_event_attr make_generic(const struct pmu *pmu, uint32_t type, uint64_t config)
 {
-	if (strcmp(pmu->name, "cpu"))
+	if (has_kinds())
 		config |= (uint64_t)pmu->type << 32;	/* PERF_PMU_TYPE_SHIFT */
 	return make_attr(type, config);
 }
@@ -427,9 +464,9 @@ struct perf_event_attr make_attr(uint32_t type, uint64_t config)
 	};
 }
 
-struct perf_event_attr attr_instructions(void)
+struct perf_event_attr attr_instructions(const struct pmu *pmu)
 {
-	return make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	return make_generic(pmu, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 }
 
 void exclude_all_but_user(struct perf_event_attr *attr)

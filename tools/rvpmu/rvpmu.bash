@@ -12,9 +12,22 @@ _rvpmu_names()
 	done
 }
 
+# Those of all PMUs, and PMU/EVENT/ if there are several PMUs of harts.
+_rvpmu_events()
+{
+	local devices=$1 pmu name
+	_rvpmu_names "$devices"/*/events/*
+	[ -e "$devices/cpu_type1" ] || return 0
+	for pmu in "$devices"/cpu*; do
+		for name in $(_rvpmu_names "$pmu"/events/*); do
+			echo "${pmu##*/}/$name/"
+		done
+	done
+}
+
 _rvpmu_groups()
 {
-	rvpmu groups 2>/dev/null | sed -n 's/^\([a-z0-9_][a-z0-9_]*\) .*/\1/p'
+	rvpmu groups 2>/dev/null | sed -n 's/^\([a-z0-9_][a-z0-9_/]*\) .*/\1/p'
 }
 
 _rvpmu()
@@ -34,7 +47,7 @@ _rvpmu()
 		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_names "$devices"/*)" -- "$word")
 		;;
 	man)
-		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_names "$devices"/*/events/*)" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_events "$devices")" -- "$word")
 		;;
 	groups)
 		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_groups)" -- "$word")

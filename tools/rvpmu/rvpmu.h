@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -86,6 +87,7 @@ struct pmu {
 	uint32_t type;
 	char device_id[TEXT_SIZE];	/* caps/device_id, or "" */
 	char cpus[TEXT_SIZE];		/* cpus or cpumask, or "" */
+	char core[TEXT_SIZE];		/* caps/core: the driver's table of events, or "" */
 	long branches;			/* caps/branches: branch records of a hart, or 0 */
 };
 
@@ -101,6 +103,10 @@ bool find_pmu(struct pmu *pmu, const char *name);
 bool is_hardware(const struct pmu *pmu);
 /* Is it a PMU of harts? Mainline's is named "cpu". */
 bool is_core(const struct pmu *pmu);
+/* Are there several of them? Then the kinds of harts differ. */
+bool has_kinds(void);
+/* Finds the PMU of harts that has this hart. */
+bool find_pmu_of(struct pmu *pmu, long hart);
 /* If there are no PMUs because sysfs is missing, says so. */
 bool check_sysfs(void);
 
@@ -110,8 +116,6 @@ bool list_has(const char *list, long hart);
 long next_in_list(const char *list, long hart);
 /* Runs on these harts only. Returns 0 or -errno. */
 int move_to_harts(const char *list);
-/* Runs on the PMU's harts only: its task events are not counted on other harts. */
-void move_to_pmu(const struct pmu *pmu);
 
 /* First line of a file, without newline; "" and false if it cannot be read. */
 bool read_line(const char *path, char text[TEXT_SIZE]);
@@ -132,6 +136,8 @@ typedef int generic_fn(const struct pmu *pmu, const char *name,
 		       const struct perf_event_attr *attr, void *arg);
 /* Calls @fn for the events that perf has names for, of PMUs of harts. */
 int for_each_generic(const struct pmu *pmu, generic_fn *fn, void *arg);
+/* A generic event, PERF_TYPE_HARDWARE or PERF_TYPE_HW_CACHE, of this PMU of harts. */
+struct perf_event_attr make_generic(const struct pmu *pmu, uint32_t type, uint64_t config);
 
 /* Returns a descriptor or -errno. */
 int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
@@ -143,7 +149,7 @@ int try_event_or_user_only(const struct perf_event_attr *attr);
 int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr);
 void exclude_all_but_user(struct perf_event_attr *attr);
 struct perf_event_attr make_attr(uint32_t type, uint64_t config);
-struct perf_event_attr attr_instructions(void);
+struct perf_event_attr attr_instructions(const struct pmu *pmu);
 
 /* --- test.c --- */
 
@@ -164,13 +170,80 @@ int print_dts(const char *name);
 
 /* Of the events of this core's table, those that tell whether the firmware has a map. */
 struct core_events {
-	const char *title;	/* the core's name; NULL if there is no table */
+	bool is_mixed;		/* the harts are of different cores, so there is no table */
 	unsigned int all;
 	unsigned int missing;
 	unsigned int denied;	/* this user may not open them, so they may be missing or not */
 };
 
-struct core_events check_core_events(void);
+struct core_events check_core_events(const struct pmu *pmu, const char *harts);
+
+/*
+ * The core of a PMU's harts: "thead-c910", "T-Head C910 or C920". It is that of caps/core, or has the
+ * IDs of the harts. NULL: there is no table, or the harts are of different cores.
+ */
+struct core_name {
+	const char *name;
+	const char *title;
+};
+
+struct core_name find_core_name(const struct pmu *pmu, const char *harts);
+
+/* --- finding.c: what rvpmu doctor finds on each kind of harts --- */
+
+/*
+ * FINDING_ABSENT (an optional feature that the machine does not have), FINDING_NOTE (a setting that
+ * may surprise) and FINDING_UNKNOWN (what cannot be tested here) do not change the status; only
+ * find_blocked() does.
+ */
+enum finding {
+	FINDING_OK,
+	FINDING_DEGRADED,
+	FINDING_MISSING,
+	FINDING_ABSENT,
+	FINDING_NOTE,
+	FINDING_UNKNOWN,
+};
+
+/* Of one check */
+struct result {
+	const char *what;	/* NULL: nothing to say */
+	enum finding finding;
+	char why[2 * TEXT_SIZE + 8];
+	const char *cure;
+	int status;
+};
+
+/* The harts of a PMU */
+struct kind {
+	struct pmu pmu;		/* without a name if there is none */
+	char harts[TEXT_SIZE];
+	struct core_name core;
+	int away;		/* why rvpmu cannot run on these harts, as -errno, or 0 */
+	bool ours;		/* not mainline's driver */
+	bool legacy;		/* no SBI PMU extension, or it is not used */
+	bool user_only;		/* this user may not measure the kernel */
+	bool refused;		/* rvpmu may open no event, so it cannot try what events can do */
+	char sampling[TEXT_SIZE];
+	char cycles_sampling[TEXT_SIZE];
+	struct result result;
+};
+
+typedef void check_fn(struct kind *kind);
+
+/* False if memory runs out. Without any PMU there is one kind, whose PMU has no name. */
+bool find_kinds(void);
+/* Returns the exit status: that of the worst finding. */
+int end_kinds(void);
+/* The result of a check, which has at most one. */
+void find(struct kind *kind, const char *what, enum finding finding, const char *why,
+	  const char *cure);
+/* Runs the check on harts of each kind. What is equal on all of them is printed once. */
+void check_each(check_fn *check);
+/* A check of the machine */
+void check_once(check_fn *check);
+/* A line of the kernel's log from @mark on, or "". @kind: in the part about these harts, or NULL. */
+const char *find_in_log(const struct kind *kind, const char *mark, char text[TEXT_SIZE]);
 
 /* --- perf-tables.c: perf's tables for RISC-V, which tables.awk converts --- */
 
@@ -212,7 +285,32 @@ extern const unsigned int nr_core_rows;
 
 /* --- core.c: the core of this machine, and its events and metrics in perf's tables --- */
 
-/* The folder of this core's tables, or "standard" if perf has none. PERF_CPUID overrides the IDs, as in perf. */
+/* A hart in /proc/cpuinfo */
+struct hart_ids {
+	long number;
+	uint64_t mvendorid;
+	uint64_t marchid;
+	uint64_t mimpid;
+	char uarch[NAME_SIZE];	/* the first compatible string of its node, or "" */
+};
+
+/* Reads the lines of the next hart, which end with an empty line. */
+bool read_hart(FILE *file, struct hart_ids *hart);
+
+/* From then on the functions below are about this PMU; NULL: about all. */
+void ask_pmu(const struct pmu *pmu);
+/*
+ * Splits "cpu_type1/cycles/" as perf does, asks for the PMU, and returns "cycles". If @name does not
+ * begin with a PMU, asks for all and returns it as it is.
+ */
+const char *ask_by_name(const char *name, char rest[TEXT_SIZE]);
+/* That PMU, or NULL. */
+const struct pmu *asked_pmu(void);
+
+/*
+ * The folder of this core's tables, or "standard" if perf has none. If no PMU was asked for, it is
+ * the core of the first hart. PERF_CPUID overrides the IDs, as in perf.
+ */
 const char *this_core(void);
 /* True if perf uses the metric on this core. Those for all cores are used only if it has none of its own. */
 bool has_metric(const struct metric *metric);

@@ -297,7 +297,12 @@ static bool add_option(const char *option, const char *value)
  */
 static void note_events_only(const char *perf, const struct group *group)
 {
-	if (!json && (!ask.separator || ask.output))
+	if (json || (ask.separator && !ask.output))
+		return;
+	if (asked_pmu())
+		fprintf(stderr, "rvpmu: perf computes metrics for all PMUs of harts only, so it counts the events of the group '%s' on %s\n",
+			group->name, asked_pmu()->name);
+	else
 		fprintf(stderr, "rvpmu: %s has no metrics of the group '%s', so it counts the events only; perf-riscv-pmu, which make deb of riscv-pmu builds, has them\n",
 			perf, group->name);
 }
@@ -320,7 +325,7 @@ static bool add_groups(const char *perf)
 			report_missing(&group);
 			return false;
 		}
-		if (knows_metrics(known, group.metrics)) {
+		if (!asked_pmu() && knows_metrics(known, group.metrics)) {
 			if (!add_option("-M", group.metrics))
 				return false;
 			continue;

@@ -55,8 +55,8 @@ void rvpmu_loop(long turns)
 
 static int failures;
 
-/* Type of the PMU of the hart under test; 0 if generic events use that PMU anyway. */
-static uint32_t hart_type;
+/* That of the hart under test */
+static struct pmu hart_pmu;
 
 static void __attribute__((format(printf, 4, 5)))
 verdict(int hart, const char *test, const char *word, const char *format, ...)
@@ -68,9 +68,12 @@ verdict(int hart, const char *test, const char *word, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (!json)
-		printf("%s hart %d %s: %s\n", word, hart, test, text);
+		printf("%s hart %d%s%s %s: %s\n", word, hart, has_kinds() ? " " : "",
+		       has_kinds() ? hart_pmu.name : "", test, text);
 	json_open(NULL, '{');
 	json_number("hart", hart);
+	if (*hart_pmu.name)
+		json_text("pmu", hart_pmu.name);
 	json_text("test", test);
 	json_text("verdict", word);
 	json_text("why", text);
@@ -78,29 +81,12 @@ verdict(int hart, const char *test, const char *word, const char *format, ...)
 	failures += !strcmp(word, "FAIL");
 }
 
-static int has_hart(const struct pmu *pmu, void *hart)
-{
-	if (!strncmp(pmu->device_id, "core.", 5) && strcmp(pmu->name, "cpu") &&
-	    list_has(pmu->cpus, *(int *)hart))
-		hart_type = pmu->type;
-
-	return 0;
-}
-
-/* Each CPU type has its own PMU; "cpu" is the PMU of the first type. */
-static void find_hart_type(int hart)
-{
-	hart_type = 0;
-	for_each_pmu(has_hart, &hart);
-}
-
 /* Opens the event for user mode only, if that is possible. @branches: branch_sample_type, or 0. */
 static int open_instructions(uint64_t period, uint64_t branches)
 {
-	struct perf_event_attr attr = attr_instructions();
+	struct perf_event_attr attr = attr_instructions(&hart_pmu);
 	int fd, again;
 
-	attr.config |= (uint64_t)hart_type << 32;	/* PERF_PMU_TYPE_SHIFT */
 	attr.disabled = 1;
 	attr.sample_period = period;
 	attr.sample_type = PERF_SAMPLE_IP | (branches ? PERF_SAMPLE_BRANCH_STACK : 0);
@@ -374,16 +360,21 @@ int take_samples(const struct perf_event_attr *attr)
 
 static void test_hart(long hart)
 {
+	struct pmu first;
 	char list[32];
 	int err;
 
+	hart_pmu = (struct pmu){};
 	snprintf(list, sizeof(list), "%ld", hart);
 	err = move_to_harts(list);
 	if (err) {
 		verdict(hart, "count", "SKIP", "cannot move to the hart: %s", strerror(-err));
 		return;
 	}
-	find_hart_type(hart);
+	if (!find_pmu_of(&hart_pmu, hart) && find_pmu(&first, "cpu")) {
+		verdict(hart, "count", "FAIL", "no PMU has this hart; see rvpmu doctor");
+		return;
+	}
 	test_count(hart);
 	test_sample(hart);
 	test_branches(hart);
