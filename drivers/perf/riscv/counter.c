@@ -57,12 +57,7 @@ u64 riscv_pmu_hart_find_expected(struct riscv_pmu_hart *hart, u64 overflowed)
 	return awaited;
 }
 
-/**
- * riscv_pmu_hart_update_counts() - update the counts of several counters
- * @pmu:	the PMU
- * @hart:	this hart
- * @ctrs:	counters that run
- */
+/* Brings the counts of running counters up to date. */
 void riscv_pmu_hart_update_counts(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart, u64 ctrs)
 {
 	for_each_ctr(ctr, ctrs)

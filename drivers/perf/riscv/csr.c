@@ -45,7 +45,6 @@ static const riscv_pmu_read_fn csr_readers[PMU_CSR_CTR_NUM] = {
 /**
  * riscv_pmu_csr_reader() - get the function that reads a counter of the calling hart
  * @ctr:	the counter's number, 0 (cycle) to 31 (hpmcounter31)
- *
  * Return: the function; bits above the counter's width are undefined in its result.
  */
 riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
@@ -95,7 +94,6 @@ riscv_pmu_read_fn riscv_pmu_csr_reader(unsigned int ctr)
  * @value:	out: the value of this hart's CSR; 0 if the access traps
  *
  * A probe accesses each of a hart's CSRs by this function or the next one before other code does.
- *
  * Context: any; the caller must not migrate while it uses the value.
  * Return: 0; @csr if the access traps.
  */
@@ -122,7 +120,6 @@ unsigned int riscv_pmu_csr_try_read(unsigned int csr, unsigned long *value)
  * riscv_pmu_csr_try_write() - write a CSR that may not exist, or that M-mode may not allow
  * @csr:	one of CSR_EACH_PROBED, vsctrctl, or RISCV_PMU_CSR_SCTRCLR
  * @value:	the new value
- *
  * Return: 0; @csr if the access traps.
  */
 unsigned int riscv_pmu_csr_try_write(unsigned int csr, unsigned long value)
@@ -145,7 +142,6 @@ unsigned int riscv_pmu_csr_try_write(unsigned int csr, unsigned long value)
 /**
  * riscv_pmu_csr_is_readable() - whether this hart's S-mode may read a counter
  * @ctr:	the counter's number, 0 (cycle) to 31 (hpmcounter31)
- *
  * Return: whether M-mode has enabled the counter in mcounteren. KVM lets its guests read only
  * counters that are configured.
  */
@@ -163,7 +159,6 @@ bool riscv_pmu_csr_is_readable(unsigned int ctr)
 /**
  * riscv_pmu_csr_read_ovf() - read the overflow flags of the hardware counters
  * @csr:	CSR_SCOUNTOVF, or the vendor's CSR in its place, or 0
- *
  * Return: bit n is set if hpmcounter n has overflowed, also if the counter is unused.
  */
 u64 riscv_pmu_csr_read_ovf(unsigned int csr)
@@ -198,7 +193,6 @@ void riscv_pmu_csr_ack_irq(unsigned int csr, unsigned int hwirq)
 /**
  * riscv_pmu_csr_can_enable_irq() - whether a local interrupt's enable bit is writable
  * @hwirq:	number of the interrupt; from BITS_PER_LONG on, the irqchip enables it, not sie
- *
  * Context: any, before the interrupt has a handler. The interrupt is disabled on return.
  * Return: false if the bit is read-only zero: M-mode has not delegated the interrupt, or this is
  * QEMU 10.0.11 to 10.0.13.

@@ -180,9 +180,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 	return NOTIFY_OK;
 }
 
-static struct notifier_block hotplug_pm_nb = {
-	.notifier_call = hotplug_pm_notify,
-};
+static struct notifier_block hotplug_pm_nb = { .notifier_call = hotplug_pm_notify };
 
 static void hotplug_stop_for_good(void *unused)
 {
@@ -213,9 +211,7 @@ static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action
 	return NOTIFY_OK;
 }
 
-static struct notifier_block hotplug_reboot_nb = {
-	.notifier_call = hotplug_reboot_notify,
-};
+static struct notifier_block hotplug_reboot_nb = { .notifier_call = hotplug_reboot_notify };
 
 /* Brings the counters of every hart to a known state; of one that is offline, when it starts. */
 int __init riscv_pmu_hotplug_init(void)

@@ -52,42 +52,6 @@ enum riscv_pmu_event_flags {
 #define RISCV_PMU_GEN_NONE	0
 #define RISCV_PMU_GEN_NEXT	U64_MAX
 
-/* An event whose overflow point a timer checks (poll_wait.c, poll_sample.c) */
-struct riscv_pmu_event_poll {
-	u32	rate;	/* ns in which 1024 events occur, as last measured; 0: unknown */
-	u64	ns;	/* time of the last poll; 0: none since the event was started */
-	u64	count;	/* the counter's count at that time */
-};
-
-/* The mapped page of an event (user/) */
-struct riscv_pmu_event_page {
-	bool		outdated;	/* riscv_pmu_user_show() updates it; only if user is set */
-	bool		own_value;	/* the counter's does not depend on other processes */
-	u8		idx;		/* in the page: number of the CSR + 1; 0: use read() */
-	unsigned int	all_maps;	/* how often it is mapped */
-	unsigned int	maps;		/* how often its own process has mapped it */
-	unsigned long	tick;		/* jiffies when a sample last updated its times */
-	struct mm_struct *mm;		/* the address space that has mapped it */
-	struct riscv_pmu_task *task;	/* the mapped events of its task */
-	u64		ctrs;		/* counters of req that it may show */
-	struct pid	*opener;	/* tgid that opened the event; a reference is held */
-};
-
-/* An event that two counters sample, one in each mode (split.c) */
-struct riscv_pmu_event_split {
-	struct riscv_pmu_event *other;	/* the other part; NULL: not split */
-	/* First part (pmu_private) only: sum of both parts' period_count after the last sample */
-	u64	base;
-	u64	period;	/* first part only: what both counted between the last two samples */
-};
-
-/* The branch records of an event's samples (branch/) */
-struct riscv_pmu_event_branch {
-	u8		read_flags;	/* how they are read: branch/sample.c */
-	u64		ctl;		/* sctrctl of a hart that records what it wants */
-	struct list_head node;		/* on hart->branch.events while the event is attached */
-};
-
 /* A perf event or a part of a split one. The first cache line has what a context switch uses. */
 struct riscv_pmu_event {
 	struct list_head	node;		/* on counter->events while it is attached */
@@ -120,20 +84,48 @@ struct riscv_pmu_event {
 	struct perf_event	*event;		/* for the layers above the counters */
 	local64_t		own_left;	/* left of the second part of a split event */
 #ifdef CONFIG_RISCV_PMU_POLL
-	struct riscv_pmu_event_poll poll;
+	/* An event whose overflow point a timer checks (poll_wait.c, poll_sample.c) */
+	struct riscv_pmu_event_poll {
+		u32	rate;	/* ns in which 1024 events occur, as last measured; 0: unknown */
+		u64	ns;	/* time of the last poll; 0: none since the event was started */
+		u64	count;	/* the counter's count at that time */
+	} poll;
 #endif
 #ifdef CONFIG_RISCV_PMU_USER_ACCESS
-	struct riscv_pmu_event_page page;
+	/* The mapped page of an event (user/) */
+	struct riscv_pmu_event_page {
+		bool		outdated;	/* for riscv_pmu_user_show(), if user is set */
+		bool		own_value;	/* it does not depend on other processes */
+		u8		idx;		/* in the page: CSR number + 1; 0: use read() */
+		unsigned int	all_maps;	/* how often it is mapped */
+		unsigned int	maps;		/* how often by its own process */
+		unsigned long	tick;		/* jiffies when a sample last set its times */
+		struct mm_struct *mm;		/* the address space that has mapped it */
+		struct riscv_pmu_task *task;	/* the mapped events of its task */
+		u64		ctrs;		/* counters of req that it may show */
+		struct pid	*opener;	/* tgid that opened it; a reference is held */
+	} page;
 #endif
 #ifdef CONFIG_RISCV_PMU_SPLIT
-	struct riscv_pmu_event_split split;
+	/* An event that two counters sample, one in each mode (split.c) */
+	struct riscv_pmu_event_split {
+		struct riscv_pmu_event *other;	/* the other part; NULL: not split */
+		/* First part (pmu_private) only: sum of both period_counts after the last sample */
+		u64	base;
+		u64	period;	/* likewise: what both counted between the last two */
+	} split;
 #endif
 #ifdef CONFIG_RISCV_PMU_KVM
 	/* The counter did not accept the value of its KVM guest, whose reads exit to the host. */
 	bool			guest_write_failed;
 #endif
 #ifdef CONFIG_RISCV_PMU_BRANCH
-	struct riscv_pmu_event_branch branch;
+	/* The branch records of an event's samples (branch/) */
+	struct riscv_pmu_event_branch {
+		u8		read_flags;	/* how they are read: branch/sample.c */
+		u64		ctl;		/* sctrctl of a hart that records what it wants */
+		struct list_head node;		/* on hart->branch.events while attached */
+	} branch;
 #endif
 };
 

@@ -194,14 +194,8 @@ static const struct attribute_group sysfs_cap_group = {
 
 SYSFS_VALUE(cpus, "%*pbl", cpumask_pr_args(&pmu->cpus));
 
-static struct attribute *sysfs_common[] = {
-	&dev_attr_cpus.attr,
-	NULL,
-};
-
-static const struct attribute_group sysfs_common_group = {
-	.attrs = sysfs_common,
-};
+static struct attribute *sysfs_common[] = { &dev_attr_cpus.attr, NULL };
+static const struct attribute_group sysfs_common_group = { .attrs = sysfs_common };
 
 const struct attribute_group *riscv_pmu_attr_groups[] = {
 	&sysfs_common_group,
