@@ -342,7 +342,9 @@ const struct riscv_pmu_selector *riscv_pmu_platform_override(const struct riscv_
 	const struct riscv_pmu_selector *own;
 	bool is_bad;
 
-	if (!pmu->platform || riscv_pmu_event_type(event_idx) > RISCV_PMU_EVENT_TYPE_CACHE)
+	/* QEMU's map is that of its own cores; of two counters with a raw event, one counts. */
+	if (!pmu->platform || pmu->platform == &riscv_pmu_qemu ||
+	    riscv_pmu_event_type(event_idx) > RISCV_PMU_EVENT_TYPE_CACHE)
 		return NULL;
 
 	is_bad = platform_is_bad(pmu->platform, event_idx);
