@@ -26,12 +26,13 @@ guest_options()
 	@one-counter) GUEST_OPTIONS=(--icount --pmu "$TOP/scripts/guest/one-counter.dtsi") ;;
 	@raw) GUEST_OPTIONS=(--icount --raw-events 0xf8) ;;
 	@raw-two) GUEST_OPTIONS=(--raw-events 0x30) ;;
-	@odd-p550-legacy) GUEST_OPTIONS=(--odd-core p550 --append riscv_pmu.backend=legacy) ;;
-	@odd-*) GUEST_OPTIONS=(--odd-core "${1#@odd-}") ;;
+	@odd-p550-legacy) GUEST_OPTIONS=(--cores "-,p550" --append riscv_pmu.backend=legacy) ;;
+	@odd-*) GUEST_OPTIONS=(--cores "-,${1#@odd-}") ;;
 	@late-*-odd-*)
-		GUEST_OPTIONS=(--odd-core "${1#@late-*-odd-}")
+		GUEST_OPTIONS=(--cores "-,${1#@late-*-odd-}")
 		GUEST_OPTIONS+=(--append "maxcpus=$(cut -d - -f 2 <<<"$1")")
 		;;
+	@cores-*) GUEST_OPTIONS=(--cores "${1#@cores-}") ;;
 	@core-*) GUEST_OPTIONS=(--icount --core "${1#@core-}") ;;
 	@unfiltered) GUEST_OPTIONS=(--icount --core u74 --append riscv_pmu.unfiltered=1) ;;
 	@mixed) GUEST_OPTIONS=(--mixed ssccfg) ;;

@@ -252,7 +252,7 @@ TEST_F_TIMEOUT(cpu_types, each_type_samples_only_on_its_own_harts, 60)
 }
 
 /*
- * The harts are two types of cores, of which scripts/guest/boot --odd-core plays one: the firmware
+ * The harts are two types of cores, of which scripts/guest/boot --cores plays one: the firmware
  * has one map of events for all, so the driver uses the selectors of each core's own table. QEMU
  * has the event of its own table, and none by the other core's selector.
  */
@@ -291,7 +291,7 @@ TEST_F(cpu_types, each_type_uses_the_selectors_of_its_core)
 		close(fd);
 	}
 	if (!found)
-		SKIP(return, "no core with a table of its own (boot --odd-core)");
+		SKIP(return, "no core with a table of its own (boot --cores)");
 }
 
 /* Returns perf_event_attr::type of the firmware events of a CPU type, or 0 if it has none. */
