@@ -67,7 +67,7 @@
 /* How often the interrupt handler reads the overflow flags while the interrupt is pending. */
 #define HPM_MAX_ROUNDS		4
 
-/* How often a counter is read until no carry has changed its high half meanwhile. */
+/* How often a counter is read at most, if a carry changes its high half during each read. */
 #define HPM_MAX_READS		4
 
 static unsigned int hpm_param_width;
@@ -157,8 +157,8 @@ static void __iomem *hpm_ctr_reg(const struct hpm *hpm, unsigned int ctr)
 
 /*
  * The IOMMU may split an access of 8 bytes in two (section 6.1), so the halves are read
- * separately, until the high half is the same before and after the low one. If it changed each
- * time, the value was the last high half with a low half of 0 a moment ago.
+ * separately, until the high half is the same before and after the low one. If it changes each
+ * time, the result is the value right after the last carry: the new high half, and a low half of 0.
  */
 static u64 hpm_read_ctr(const struct hpm *hpm, unsigned int ctr)
 {

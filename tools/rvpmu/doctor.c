@@ -76,10 +76,10 @@ static void check_kind(struct kind *kind)
 
 	snprintf(text, sizeof(text), "%s/cycles/ counts on these harts only%s", kind->pmu.name,
 		 kind->core.name ? "" : "; there is no table of events for their core");
-	find(kind, "kind of hart", FINDING_OK, text, "");
+	find(kind, "type of core", FINDING_OK, text, "");
 }
 
-/* Those that no PMU has: they came online later, and are of a kind that no hart had at boot. */
+/* Those that no PMU has: they came online later, and are of a type that no hart had at boot. */
 static void check_harts_without(struct kind *kind)
 {
 	char online[TEXT_SIZE], log[TEXT_SIZE], text[2 * TEXT_SIZE], list[TEXT_SIZE] = "";
@@ -96,10 +96,11 @@ static void check_harts_without(struct kind *kind)
 		return;
 	/* "no PMU on hart 3, because ...: <cure>" */
 	find_in_log(NULL, "no PMU on hart", log);
-	snprintf(text, sizeof(text), "no PMU has hart%s %s, so nothing is counted there%s%.*s",
-		 strchr(list, ',') ? "s" : "", list, *log ? ". " : "", (int)strcspn(log, ":"), log);
+	snprintf(text, sizeof(text), "no PMU has hart%s %s, so nothing is counted there%s%.*s%s",
+		 strchr(list, ',') ? "s" : "", list, *log ? " (kernel log: " : "", (int)strcspn(log, ":"), log,
+		 *log ? ")" : "");
 	find(kind, "other harts", FINDING_DEGRADED, text,
-	     "boot with all harts online (without maxcpus=); or correct the devicetree or the firmware, if these harts are of the same kind as others");
+	     "boot with at least one hart of each type online (without maxcpus=); if these harts are of the same type as others, update the firmware");
 }
 
 /* Some cores have an overflow interrupt of their own, and the driver uses it. */
@@ -120,7 +121,7 @@ static const char *cure_list(const char *before, const char *extension, const ch
 	static char text[TEXT_SIZE];
 
 	snprintf(text, sizeof(text), "%sif the core has %s, %s%s", before, extension, has_acpi() ?
-		 "update the firmware, whose ACPI table RHCT lacks it" :
+		 "update the firmware: its ACPI table RHCT does not list the extension" :
 		 "add it to the devicetree", after);
 	return text;
 }
@@ -213,8 +214,8 @@ static void check_events(struct kind *kind)
 
 	if (events.is_mixed) {
 		find(kind, "events", FINDING_DEGRADED,
-		     "these harts are of different cores, but have one PMU: an event other than cycles and instructions may mean something else on each",
-		     "count on harts of one core: taskset, perf stat -C; or use the riscv-pmu driver, which has a PMU for each kind of core");
+		     "these harts have different types of cores, but one PMU: an event other than cycles and instructions may count something else on each type",
+		     "count on harts of one type only: taskset, perf stat -C; or use the riscv-pmu driver, which has a PMU for each type of core");
 	} else if (events.missing) {
 		snprintf(text, sizeof(text),
 			 "%u events of %s are missing: the firmware does not know them",
@@ -359,7 +360,7 @@ static void check_filters(struct kind *kind)
 	if (is_unfiltered(kind))
 		find(kind, "filters", FINDING_DEGRADED,
 		     "instructions:u counts the kernel, too (riscv_pmu.unfiltered=1)",
-		     "riscv_pmu.unfiltered=0, to have it refused instead");
+		     "to have such events refused, boot without riscv_pmu.unfiltered=1");
 	else if (!err)
 		find(kind, "filters", FINDING_OK, "instructions:u counts user mode only", "");
 	else
@@ -370,7 +371,7 @@ static void check_filters(struct kind *kind)
 		     FILTERS_CURE);
 }
 
-/* The only text in this table are the ISA strings of the harts: "rv64imafdc_sscofpmf_ssctr". */
+/* The ISA strings of the harts are the only text with "_" here: "rv64imafdc_sscofpmf_ssctr". */
 static bool rhct_has(const char *extension)
 {
 	size_t len = strlen(extension), size = 0;
@@ -468,7 +469,7 @@ static void check_branch_records(struct kind *kind)
 		describe_branch_records(kind);
 	else if (!is_listed(kind->harts, "ssctr"))
 		find(kind, "branch records", FINDING_ABSENT, has_acpi() ?
-		     "no Ssctr in ACPI's table RHCT, or only root may read it: no perf record -b, no --call-graph lbr" :
+		     "no Ssctr in ACPI's table RHCT, which only root may read (run rvpmu doctor as root to be sure): no perf record -b, no --call-graph lbr" :
 		     "no Ssctr in the devicetree (riscv,isa-extensions): no perf record -b, no --call-graph lbr",
 		     cure_list(CHAINS_CURE "; ", "Ssctr", ""));
 	else if (!kind->ours)

@@ -57,7 +57,7 @@ static bool has_compatible(const struct core *core, const char *uarch)
 	return has;
 }
 
-/* It has the other IDs of the X100. */
+/* Only its mimpid differs from that of the X100. */
 static bool is_v100(const struct hart_ids *hart)
 {
 	return hart->mvendorid == RISCV_PMU_VENDOR_SPACEMIT &&
@@ -468,8 +468,8 @@ static void print_differences(const struct node *node)
 			node->left_out);
 	if (*node->conflicts)
 		fprintf(out, " *\n"
-			" * These raw events have other counters on another core. A driver without tables of the\n"
-			" * cores may choose one that has no such event on a hart:\n%s", node->conflicts);
+			" * These raw events have other counters on another type of core. A driver without tables of the\n"
+			" * cores may choose a counter that cannot count the event on a hart:\n%s", node->conflicts);
 }
 
 static void print_properties(const struct node *node, bool several)
@@ -543,7 +543,7 @@ static int count_on(const struct pmu *pmu, void *arg)
 	return 0;
 }
 
-/* Whether all kinds of harts have the events of the node. */
+/* Whether all types of cores have the events of the node. */
 static struct core_events count_all(const struct node *node)
 {
 	struct count count = { .events = node->events };

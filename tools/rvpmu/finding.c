@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What rvpmu doctor finds on each kind of harts: runs a check on harts of each, and prints what is
+ * What rvpmu doctor finds on each type of core: runs a check on harts of each, and prints what is
  * equal on all of them once.
  */
 

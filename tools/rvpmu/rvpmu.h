@@ -103,7 +103,7 @@ bool find_pmu(struct pmu *pmu, const char *name);
 bool is_hardware(const struct pmu *pmu);
 /* Is it a PMU of harts? Mainline's is named "cpu". */
 bool is_core(const struct pmu *pmu);
-/* Are there several of them? Then the kinds of harts differ. */
+/* Are there several of them? Then the types of cores differ. */
 bool has_kinds(void);
 /* Finds the PMU of harts that has this hart. */
 bool find_pmu_of(struct pmu *pmu, long hart);
@@ -189,7 +189,7 @@ struct core_name {
 
 struct core_name find_core_name(const struct pmu *pmu, const char *harts);
 
-/* --- finding.c: what rvpmu doctor finds on each kind of harts --- */
+/* --- finding.c: what rvpmu doctor finds on each type of core --- */
 
 /*
  * FINDING_ABSENT (an optional feature that the machine does not have), FINDING_NOTE (a setting that

@@ -125,7 +125,7 @@ struct riscv_pmu_ops {
 	/*
 	 * Removes from @cpus the harts on which this backend finds other counters than on the first
 	 * one; at boot, on any CPU. NULL: it finds the same on all. Not for vendors, whose ops are
-	 * those of the selected harts. -ENODEV: not on these
+	 * those of the selected harts. -ENODEV: on none of @cpus
 	 */
 	int (*select_cpus)(struct cpumask *cpus);
 	/* On one of pmu->cpus: fills pmu->ctr and the masks. -ENODEV: no such counters here */
@@ -134,7 +134,7 @@ struct riscv_pmu_ops {
 	 * Which of pmu->ctrs can hold the config's event, whatever its filters; 0: this machine
 	 * does not have the event. Process context. A backend that has to try uses counters of this
 	 * hart, one of pmu->cpus, that hold no config; the result includes untried counters. May
-	 * replace a standard event in @cfg by the raw event that is the same on this core.
+	 * replace a standard event in @cfg by the raw event that counts the same on this core.
 	 */
 	u64 (*event_ctrs)(struct riscv_pmu *pmu, struct riscv_pmu_config *cfg);
 	/* Likewise the untried ones: the caller may release their configs, and ask again. */
@@ -170,7 +170,7 @@ struct riscv_pmu_ops {
 	u64 (*overflowed)(struct riscv_pmu *pmu, u64 ctrs);
 };
 
-/* The core PMU of one CPU type. Written by probe; all but absent_inh is constant afterwards. */
+/* The core PMU of one CPU type. Written by probe; later only cpus and absent_inh change. */
 struct riscv_pmu {
 	struct pmu	pmu;			/* perf's part of it */
 	struct riscv_pmu_ops ops;		/* of the CPU core, the backend, base and core.c */

@@ -53,7 +53,7 @@ void __init riscv_pmu_hotplug_skip_check(unsigned int cpu)
 	cpumask_set_cpu(cpu, &hotplug_checked);
 }
 
-/* The PMU of another type of core that this hart has, or NULL. */
+/* The PMU for the type of core of this hart, if that is not @pmu; NULL if there is none. */
 static struct riscv_pmu *hotplug_find_other(const struct riscv_pmu *pmu)
 {
 	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++) {

@@ -37,7 +37,7 @@ MODULE_PARM_DESC(stop_unused, "stop counters as soon as no event uses them: 1 or
 
 static bool unfiltered_param;
 module_param_named(unfiltered, unfiltered_param, bool, 0444);
-MODULE_PARM_DESC(unfiltered, "events that no counter can filter count the kernel in spite of exclude_kernel, for users who may count it: 1, or 0 (default): they are refused");
+MODULE_PARM_DESC(unfiltered, "1: an event with exclude_kernel that no counter can filter counts all modes, if the user may count the kernel; 0 (default): it is refused");
 
 /* Takes the ops that @ops does not have from @below. */
 static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
@@ -239,7 +239,7 @@ static void __init probe_print(const struct riscv_pmu *pmu)
 			platform->substitutes[i].event_idx, platform->substitutes[i].user,
 			platform->substitutes[i].kernel);
 	if (pmu->unfiltered)
-		pr_warn("unfiltered=1: an event with exclude_kernel that no counter can filter counts all modes\n");
+		pr_warn("riscv_pmu.unfiltered=1: an event with exclude_kernel that no counter can filter counts all modes\n");
 	riscv_pmu_branch_print(pmu);
 	if (pmu->poll_ctrs)
 		pr_info("counters 0x%llx are narrow and do not interrupt: read every %llu us while in use\n",
@@ -295,7 +295,7 @@ static int __init probe_find_pmus(void)
 	}
 
 	if (!err && !cpumask_empty(&left))
-		pr_warn("no PMU on harts %*pbl: there are more than %u types of harts; raise RISCV_PMU_MAX_CPU_TYPES in the driver\n",
+		pr_warn("no PMU on harts %*pbl: there are more than %u CPU types; raise RISCV_PMU_MAX_CPU_TYPES in drivers/perf/riscv/backend.h, and rebuild the kernel\n",
 			cpumask_pr_args(&left), RISCV_PMU_MAX_CPU_TYPES);
 	return riscv_pmu_nr_types ? 0 : err;
 }

@@ -115,7 +115,7 @@ static void update_warn_refused(u64 ctrs, const struct riscv_pmu_config *cfg)
 	static DEFINE_RATELIMIT_STATE(limit, 10 * HZ, 1);
 
 	if (!in_nmi() && __ratelimit(&limit))
-		riscv_pmu_warn("hart %u: counters 0x%llx refuse event_idx 0x%x, event_data 0x%llx; perf tries again later. If the event never counts, update the firmware, or correct its event map\n",
+		riscv_pmu_warn("hart %u: counters 0x%llx refuse event_idx 0x%x, event_data 0x%llx; perf tries again later. If the event never counts, use newer firmware, or firmware with a correct map of the events\n",
 			       smp_processor_id(), ctrs, cfg->event_idx, cfg->event_data);
 }
 

@@ -99,8 +99,8 @@ static const char *__init branch_why_trapped(unsigned int cpu, unsigned int trap
 	if (trap != RISCV_PMU_CSR_SCTRCLR)
 		scnprintf(what, sizeof(what), "CSR 0x%x", trap);
 	scnprintf(why, sizeof(why),
-		  "%s traps on hart %u: update the firmware (mstateen0.CTR), or correct %s", what,
-		  cpu, riscv_pmu_platform_list());
+		  "%s traps on hart %u: use firmware that sets mstateen0.CTR, or does not list ssctr in %s", what,
+		  cpu, riscv_pmu_platform_ext_source());
 	return why;
 }
 

@@ -19,7 +19,7 @@
 static unsigned int guest_nr_vcpus;
 static DEFINE_MUTEX(guest_lock);
 
-/* Has all events of a hart search a counter when they are next added. */
+/* Lets no event of a hart return to its last counter without a search for one. */
 void riscv_pmu_guest_invalidate(struct riscv_pmu_hart *hart)
 {
 	for (unsigned int ctr = 0; ctr < RISCV_MAX_COUNTERS; ctr++)
@@ -49,7 +49,7 @@ static void guest_set_nr_vcpus(unsigned int nr)
 
 	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++)
 		WRITE_ONCE(riscv_pmu_types[i].absent_inh, absent);
-	/* A hart that comes online later has no event that searched before. */
+	/* A hart that comes online later has no event that was given a counter before. */
 	on_each_cpu(guest_resched, NULL, 1);
 }
 

@@ -3,7 +3,8 @@
  * The cores whose events are known. Macros only, because rvpmu includes this file, too: it prints
  * the devicetree node that gives firmware the same events. The selectors have the names of perf's
  * lists of events (tools/perf/pmu-events/arch/riscv). Those of the X60 are from the list ky/x60 in
- * the kernel of Orange Pi. Untested on silicon. scripts/check/perf-json compares both.
+ * the kernel of Orange Pi. Untested on silicon. scripts/check/perf-json compares these
+ * tables with perf's lists.
  */
 #ifndef _RISCV_PMU_PLATFORM_CORES_H
 #define _RISCV_PMU_PLATFORM_CORES_H
@@ -34,7 +35,7 @@
 #define RISCV_PMU_CORE_thead_c930 "thead-c930", RISCV_PMU_VENDOR_THEAD, 0x8000000009201600
 #define RISCV_PMU_CORE_qemu	"qemu", 0, 0, "riscv-virtio"
 
-/* The V100 has the other IDs of the X100, and no source says that it has the same events. */
+/* It has mvendorid and marchid of the X100. No source says that its events are the same. */
 #define RISCV_PMU_MIMPID_SPACEMIT_V100	0x4c4d900
 
 /*
@@ -66,7 +67,7 @@
 	X(RISCV_PMU_EVENT_CACHE(cache, op, result), selector, 0, counters)
 #define CORE_RAW(X, selector, mask, counters)	X(RISCV_PMU_EVENT_RAW, selector, mask, counters)
 
-/* Four ranges of selectors: the first one, which is a multiple of the number, and the number. */
+/* Four ranges: the first selector, and how many (a power of 2 that divides the first). */
 #define CORE_RAW4(X, counters, first1, nr1, first2, nr2, first3, nr3, first4, nr4)	\
 	CORE_RAW(X, first1, ~((nr1) - 1ULL), counters)				\
 	CORE_RAW(X, first2, ~((nr2) - 1ULL), counters)				\
@@ -201,9 +202,9 @@
 	CORE_RAW(X, 0x1f, 0xffffffffffffffff, SPACEMIT_K3_INSTRUCTIONS_CTR)
 
 /*
- * K3.dts has the stalled cycles the other way round. On an X100 the cycles of a chain of misses
- * were counted by 0x03, those of mispredicted branches by 0x04. 0x25 (misses of the data TLB),
- * 0x10 and 0x11 (the L2 cache) are miniperf's; the prefetches and other TLB events, K3.dts's.
+ * K3.dts has the selectors of the two stalled cycles swapped: on an X100, 0x03 counted the stalls
+ * of dependent cache misses, and 0x04 those of mispredicted branches. 0x25 (read misses of the data
+ * TLB), 0x10 and 0x11 (the L2 cache) are from miniperf. Prefetches, other TLB events: K3.dts.
  */
 #define RISCV_PMU_EVENTS_spacemit_x100(X)					\
 	CORE_HW(X, STALLED_CYCLES_FRONTEND, 0x04, SPACEMIT_K3_CTRS)		\
@@ -301,7 +302,7 @@
 	CORE_RAW4(X, 0, 0x10, 0x10, 0x20, 8, 0x28, 2, 0x2a, 1)
 
 /*
- * The branches of the C910 are contested, and a measurement on a board will decide:
+ * Sources contradict each other about the branches of the C910. A measurement has to decide:
  * - th1520.dtsi and the vendor's example of a pmu node have 0x07, and 0x06 for the mispredicted
  *   ones. These are used here.
  * - Version 3 of "T-HEAD C9xx series" events for perf, of 17 May 2023 on the list linux-riscv, by

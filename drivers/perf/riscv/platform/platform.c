@@ -104,10 +104,10 @@ bool riscv_pmu_platform_lists_ext(unsigned int cpu, const char *ext)
 	return of_property_match_string(node, "riscv,isa-extensions", ext) >= 0;
 }
 
-/* For messages: what riscv_pmu_platform_lists_ext() looks at */
-const char *riscv_pmu_platform_list(void)
+/* For messages: where riscv_pmu_platform_lists_ext() looks */
+const char *riscv_pmu_platform_ext_source(void)
 {
-	return acpi_disabled ? "the devicetree (riscv,isa-extensions)" : "the RHCT of ACPI";
+	return acpi_disabled ? "the devicetree (riscv,isa-extensions)" : "ACPI's RHCT";
 }
 
 static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsigned int cpu)
@@ -116,7 +116,7 @@ static bool platform_has_isa_ext(const struct riscv_pmu_platform *platform, unsi
 		return true;
 
 	pr_warn_once("%s: %s lacks %s, so the driver does not use this core's overflow interrupt, filters and table of events\n",
-		     platform->name, riscv_pmu_platform_list(), platform->isa_ext);
+		     platform->name, riscv_pmu_platform_ext_source(), platform->isa_ext);
 	return false;
 }
 
@@ -283,7 +283,7 @@ void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 		pr_info("the firmware reports no IDs of this core (mvendorid, marchid and mimpid are 0), so the driver uses no core's table: use newer firmware%s\n",
 			acpi_disabled ? PLATFORM_NODE_CURE : "");
 	else if (!platform_has_events(type.table) && pmu->nr_others)
-		pr_warn("hart %u is a core whose events the driver does not know, so they are those of the firmware's map, which may be for the other cores: compare them with the core's manual\n",
+		pr_warn("the driver has no table of events for the core of hart %u, so it uses the firmware's map, which may be for another type of core: compare the map with the core's manual\n",
 			cpu);
 }
 
@@ -342,7 +342,7 @@ const struct riscv_pmu_selector *riscv_pmu_platform_override(const struct riscv_
 	const struct riscv_pmu_selector *own;
 	bool is_bad;
 
-	/* QEMU's map is that of its own cores; of two counters with a raw event, one counts. */
+	/* QEMU's map is right for its harts. A raw event would count on one counter only. */
 	if (!pmu->platform || pmu->platform == &riscv_pmu_qemu ||
 	    riscv_pmu_event_type(event_idx) > RISCV_PMU_EVENT_TYPE_CACHE)
 		return NULL;
@@ -417,8 +417,8 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 }
 
 /*
- * Returns how this hart differs from the core on which its PMU was probed, or NULL. If that had no
- * IDs, they are not compared.
+ * Returns how this hart differs from the core on which its PMU was probed, or NULL. If that core
+ * has neither a table nor IDs, the types of the cores are not compared.
  */
 const char *riscv_pmu_platform_check_hart(const struct riscv_pmu *pmu)
 {
@@ -432,5 +432,5 @@ const char *riscv_pmu_platform_check_hart(const struct riscv_pmu *pmu)
 
 	platform_get_type(smp_processor_id(), true, &type);
 	return platform_is_same_type(&type, &expected) ? NULL :
-		"its type of core (mvendorid, marchid and mimpid, or the devicetree's compatible)";
+		"its type of core (mvendorid, marchid, or its table in the driver)";
 }

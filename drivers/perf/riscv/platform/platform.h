@@ -22,7 +22,7 @@ struct riscv_pmu_platform {
 	const char			*name;	/* for the boot message; NULL: it has none */
 	struct riscv_pmu_ids		ids;	/* all 0: a machine, found by @compatibles */
 	bool				any_mimpid;	/* @ids.mimpid need not be equal */
-	unsigned long			not_mimpid;	/* that of another core; or 0 */
+	unsigned long			not_mimpid;	/* of another core with @ids; 0: none */
 	/*
 	 * For a core that shares its IDs with others: the devicetree's node of the hart or of the
 	 * machine has one of these compatible strings. None: @ids suffice.
@@ -45,8 +45,8 @@ struct riscv_pmu_platform {
 	const struct riscv_pmu_substitute *substitutes;
 	unsigned int			nr_substitutes;
 	/*
-	 * Events for which devicetrees in use have a wrong selector or none, so that firmware
-	 * programs another event. Those of @selectors are used instead. One that is not there is
+	 * Events that devicetrees in use map wrongly or not at all, so that firmware programs
+	 * another event. The entry of @selectors is used instead. Without one, the event is
 	 * refused.
 	 */
 	const u32			*bad_events;
@@ -63,7 +63,7 @@ void riscv_pmu_platform_get_ids(unsigned int cpu, struct riscv_pmu_ids *ids);
 bool riscv_pmu_platform_is_compatible(unsigned int cpu, const char *compatible);
 bool riscv_pmu_platform_isa_has(const char *isa, const char *ext);
 bool riscv_pmu_platform_lists_ext(unsigned int cpu, const char *ext);
-const char *riscv_pmu_platform_list(void);
+const char *riscv_pmu_platform_ext_source(void);
 bool riscv_pmu_platform_has_ids(const struct riscv_pmu_platform *platform,
 				const struct riscv_pmu_ids *ids);
 const struct riscv_pmu_platform *

@@ -141,8 +141,8 @@ const struct riscv_pmu_platform riscv_pmu_thead_c906 = {
 /*
  * The vendor's example of a pmu node and sophgo/sg2044-cpus.dtsi have counters for the first two,
  * but no selectors. OpenSBI then writes the event_idx: branches (7) and failed speculation (10).
- * thead/th1520.dtsi has mispredicted jumps (selector 8), stores (11), jumps (9) and failed
- * speculation (10).
+ * In the order of this list, thead/th1520.dtsi has mispredicted jumps (selector 8), stores (11),
+ * jumps (9) and failed speculation (10).
  */
 static const u32 thead_bad_events[] = {
 	RISCV_PMU_EVENT_HW(BUS_CYCLES),
@@ -157,7 +157,7 @@ const struct riscv_pmu_platform riscv_pmu_thead_c908 = {
 	.ids		= { RISCV_PMU_VENDOR_THEAD, PLATFORM_MARCHID(0x8000000009140d00) },
 	.any_mimpid	= true,
 	.bad_events	= thead_bad_events,
-	.nr_bad_events	= 2,
+	.nr_bad_events	= 2,	/* bus and reference cycles */
 	THEAD_INTERRUPT,
 };
 
@@ -173,7 +173,7 @@ const struct riscv_pmu_platform riscv_pmu_thead_c920v2 = {
 	.any_mimpid	= true,
 	.fixed_irqs	= true,
 	.bad_events	= thead_bad_events,
-	.nr_bad_events	= 2,
+	.nr_bad_events	= 2,	/* bus and reference cycles */
 };
 
 /* Programmable counters have cycles and instructions, too, and interrupt by Sscofpmf. */

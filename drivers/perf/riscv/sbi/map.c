@@ -35,7 +35,7 @@ static void map_report(unsigned int mapped, unsigned int refused, bool unable, u
 		pr_info("the firmware had no map for %u events of this core, and uses the driver's\n",
 			mapped);
 	if (refused)
-		pr_warn("the firmware refuses %u events of this core, so they are missing: use newer firmware, or see rvpmu doctor\n",
+		pr_warn("the firmware refuses %u events of this core, so they are missing: use newer firmware, or run rvpmu doctor, which says what else helps\n",
 			refused);
 	if (absent)
 		pr_warn("the firmware has no counters 0x%x of this core, so events use the others%s; newer firmware may have all counters\n",
@@ -55,7 +55,10 @@ void riscv_pmu_sbi_map_events(struct riscv_pmu *pmu)
 	if (!platform || !method->map_event)
 		return;
 
-	/* Raw events are last in the table: a set of them may have those of the override, too. */
+	/*
+	 * From the end, so that the ranges of raw events come first: one of them may include the
+	 * raw event that replaces a standard event below.
+	 */
 	for (unsigned int i = platform->nr_selectors; i-- > 0;) {
 		struct riscv_pmu_selector entry = platform->selectors[i];
 		u64 able = riscv_pmu_hpms_to_ctrs(pmu, hpm_ctrs, entry.counters ?: hpms);

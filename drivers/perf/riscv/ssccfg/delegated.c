@@ -180,7 +180,8 @@ static unsigned int delegated_measure_all(const struct cpumask *cpus)
 			continue;
 		if (!per_cpu(delegated_found, cpu).values)
 			pr_info_once("hart %u has no delegated counters, because CSR 0x%x traps: check %s, and that the firmware sets menvcfg.CDE, mstateen0 and mcounteren\n",
-				     cpu, per_cpu(delegated_trap, cpu), riscv_pmu_platform_list());
+				     cpu, per_cpu(delegated_trap, cpu),
+				     riscv_pmu_platform_ext_source());
 		else if (first == nr_cpu_ids)
 			first = cpu;
 	}

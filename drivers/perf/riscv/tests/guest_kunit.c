@@ -188,7 +188,7 @@ static void counters_that_are_never_written_are_not_readable(struct kunit *test)
 	sched_out(test, s);
 }
 
-/* --- events that exclude guests, and such that do not --- */
+/* --- events that exclude guests, and events that do not --- */
 
 #define GUESTS	RISCV_PMU_INH_GUESTS
 

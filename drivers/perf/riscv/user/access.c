@@ -261,7 +261,7 @@ static u32 access_known_ctrs(void)
 	return own && READ_ONCE(own->mm) == current->mm ? READ_ONCE(own->ctrs) : 0;
 }
 
-/* The task is about to be killed, unless it handles SIGILL because it only tries. */
+/* The task is about to be killed. One that handles SIGILL only tests whether it may read. */
 static void access_log_kill(u32 csr, u32 ctr)
 {
 	const char *name = ctr & PMU_SCOUNTEREN_CY ? "cycle" :
@@ -270,15 +270,15 @@ static void access_log_kill(u32 csr, u32 ctr)
 		       READ_ONCE(riscv_pmu_user_access) != USER_ACCESS_LEGACY;
 
 	if (unhandled_signal(current, SIGILL))
-		pr_info_ratelimited("%s[%d] is killed, because it reads CSR 0x%x (%s): %slet it use rdtime, or events by tools/include/perf/riscv_pmu_read.h\n",
+		pr_info_ratelimited("%s[%d] is killed by SIGILL, because it reads CSR 0x%x (%s): %schange it to use rdtime, or perf events with tools/include/perf/riscv_pmu_read.h\n",
 				    current->comm, task_pid_nr(current), csr, name, curable ?
-				    "allow that with sysctl kernel.perf_user_access=2, or " : "");
+				    "set sysctl kernel.perf_user_access=2, or " : "");
 }
 
 /*
  * Emulates the read of a counter that was just hidden: the task has the index from its mapped page,
  * which has changed since, so that it discards the value and reads again. Returns false for other
- * instructions, and for counters that the task was not shown.
+ * instructions, and for counters that the task was not shown: the log names those.
  */
 bool riscv_pmu_skip_user_read(struct pt_regs *regs)
 {
@@ -347,7 +347,7 @@ static int access_keep_ctr(const struct riscv_pmu *pmu, unsigned int cpu, unsign
 				  riscv_pmu_fixed_event(hpm),
 		.config2	= BIT(hpm),
 		.pinned		= true,
-		/* As perf does by default: its events share the counter. */
+		/* perf's default, so that perf's events share the counter */
 		.exclude_guest	= !!(pmu->ctr[ctr].inh & RISCV_PMU_INH_VU),
 	};
 	struct perf_event *event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
@@ -359,7 +359,7 @@ static int access_keep_ctr(const struct riscv_pmu *pmu, unsigned int cpu, unsign
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE ? 0 : -EBUSY;
 }
 
-/* Closes the events of a hart, and opens new ones if the sysctl says so and they are necessary. */
+/* Closes the events of a hart; opens new ones if the sysctl is 2 and counters do not always run. */
 static int access_keep_ctrs(unsigned int cpu)
 {
 	const struct riscv_pmu *pmu = riscv_pmu_of(cpu);
@@ -377,7 +377,7 @@ static int access_keep_ctrs(unsigned int cpu)
 		int err = access_keep_ctr(pmu, cpu, ctr);
 
 		if (err)
-			pr_warn("hart %u: CSR 0x%x does not always run (error %d): close pinned events, and write kernel.perf_user_access again\n",
+			pr_warn("hart %u: CSR 0x%x (cycle or instret) stops while no event uses it (error %d): close pinned events of this hart, and set kernel.perf_user_access=2 again\n",
 				cpu, pmu->ctr[ctr].csr, err);
 	}
 

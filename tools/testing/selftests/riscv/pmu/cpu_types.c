@@ -252,7 +252,7 @@ TEST_F_TIMEOUT(cpu_types, each_type_samples_only_on_its_own_harts, 60)
 }
 
 /*
- * The harts are two types of cores, of which scripts/guest/boot --cores plays one: the firmware
+ * The harts have two types of cores, one of them by scripts/guest/boot --cores: the firmware
  * has one map of events for all, so the driver uses the selectors of each core's own table. QEMU
  * has the event of its own table, and none by the other core's selector.
  */

@@ -75,7 +75,7 @@ TEST_F(filtering, exclude_kernel_and_hv_leaves_3_instructions_per_system_call)
 	}
 }
 
-/* exclude_hv excludes machine mode, in which nothing of pmu_loop() runs. So it is not needed. */
+/* exclude_hv changes no count. Nothing of pmu_loop() runs in machine mode. */
 TEST_F(filtering, exclude_kernel_alone_counts_user_mode)
 {
 	int64_t count = count_excluding(variant->config, KERNEL, pmu_loop, 1000000);
