@@ -263,9 +263,12 @@ static long __init probe_cycles_sampling(void *data)
 	return 0;
 }
 
-static int __init probe_register(struct riscv_pmu *pmu, unsigned int type)
+/* Runs on a hart of the PMU: sysfs asks which events there are, and the backend may try them. */
+static long __init probe_register(void *data)
 {
 	static const char *const names[] = { "cpu", "cpu_type1", "cpu_type2", "cpu_type3" };
+	struct riscv_pmu *pmu = data;
+	unsigned int type = pmu - riscv_pmu_types;
 
 	static_assert(ARRAY_SIZE(names) == RISCV_PMU_MAX_CPU_TYPES);
 	riscv_pmu_core_init(pmu);
@@ -349,7 +352,7 @@ static int __init riscv_pmu_init(void)
 
 		work_on_cpu(probe_choose_cpu(pmu), probe_cycles_sampling, pmu);
 		probe_print(pmu);
-		err = probe_register(pmu, i);
+		err = work_on_cpu(probe_choose_cpu(pmu), probe_register, pmu);
 	}
 	if (err) {
 		/* The hotplug states stay: they only stop counters, as is right without a PMU. */
