@@ -39,26 +39,15 @@ static bool unfiltered_param;
 module_param_named(unfiltered, unfiltered_param, bool, 0444);
 MODULE_PARM_DESC(unfiltered, "1: an event with exclude_kernel that no counter can filter counts all modes, if the user may count the kernel; 0 (default): it is refused");
 
-/* Takes the ops that @ops does not have from @below. */
+/* Takes the ops that @ops does not have from @below: all members are pointers. */
 static void __init probe_fill_ops(struct riscv_pmu_ops *ops, const struct riscv_pmu_ops *below)
 {
-	ops->name = ops->name ?: below->name;
-	ops->event_init = ops->event_init ?: below->event_init;
-	ops->add = ops->add ?: below->add;
-	ops->del = ops->del ?: below->del;
-	ops->start = ops->start ?: below->start;
-	ops->stop = ops->stop ?: below->stop;
-	ops->read = ops->read ?: below->read;
-	ops->probe = ops->probe ?: below->probe;
-	ops->event_ctrs = ops->event_ctrs ?: below->event_ctrs;
-	ops->untried_ctrs = ops->untried_ctrs ?: below->untried_ctrs;
-	ops->check_hart = ops->check_hart ?: below->check_hart;
-	ops->hart_start = ops->hart_start ?: below->hart_start;
-	ops->hart_stop = ops->hart_stop ?: below->hart_stop;
-	ops->apply = ops->apply ?: below->apply;
-	ops->reload = ops->reload ?: below->reload;
-	ops->read_ctr = ops->read_ctr ?: below->read_ctr;
-	ops->overflowed = ops->overflowed ?: below->overflowed;
+	const void *const *from = (const void *const *)below;
+	const void **to = (const void **)ops;
+
+	static_assert(sizeof(*ops) % sizeof(*to) == 0);
+	for (unsigned int i = 0; i < sizeof(*ops) / sizeof(*to); i++)
+		to[i] = to[i] ?: from[i];
 }
 
 /* Probes on a hart of the PMU. Its ops are the backend's; the core's table may replace some. */
