@@ -18,9 +18,6 @@
 #include "trace.h"
 #include "update.h"
 
-/* One for all PMUs: a local interrupt has the same number on each hart. */
-static bool irq_is_requested __initdata;
-
 /* Handles one event of a paused counter, whose count is that of the time of the interrupt. */
 static __always_inline void irq_handle_paused(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 					      struct riscv_pmu_event *ev, struct pt_regs *regs)
@@ -236,6 +233,7 @@ void riscv_pmu_irq_disable(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart)
 /* Finds and requests the interrupt. Returns NULL, or why there is none. */
 static const char *__init irq_find(struct riscv_pmu *pmu)
 {
+	bool is_requested = false;
 	struct irq_domain *domain;
 
 	if (pmu->no_irq_why)
@@ -251,14 +249,15 @@ static const char *__init irq_find(struct riscv_pmu *pmu)
 	pmu->irq = riscv_pmu_should_fail() ? 0 : irq_create_mapping(domain, pmu->hwirq);
 	if (!pmu->irq)
 		return "cannot map the overflow interrupt";
+	/* Another type of core may have the same interrupt, which is requested for all harts. */
+	for (const struct riscv_pmu *other = riscv_pmu_types; other < pmu; other++)
+		is_requested |= other->irq == pmu->irq;
 	if (riscv_pmu_should_fail() ||
-	    (!irq_is_requested &&
-	     request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts))) {
+	    (!is_requested && request_percpu_irq(pmu->irq, irq_handler, "riscv-pmu", pmu->harts))) {
 		pmu->irq = 0;
 		return "cannot request the overflow interrupt";
 	}
 
-	irq_is_requested = true;
 	return NULL;
 }
 

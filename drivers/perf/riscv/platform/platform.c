@@ -386,7 +386,7 @@ void riscv_pmu_platform_init_irq(struct riscv_pmu *pmu)
 
 	pmu->pending_csr = CSR_IP;
 	/* Sscofpmf has both the overflow interrupt and the filters. */
-	if (riscv_isa_extension_available(NULL, SSCOFPMF)) {
+	if (riscv_isa_extension_available(hart_isa[raw_smp_processor_id()].isa, SSCOFPMF)) {
 		pmu->hwirq = RV_IRQ_PMU;
 		pmu->has_filters = true;
 		if (riscv_pmu_platform_has_ovf(CSR_SCOUNTOVF))
