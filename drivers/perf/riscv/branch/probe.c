@@ -21,11 +21,12 @@ static unsigned int branches_param = BRANCHES_DEFAULT;
 module_param_named(branches, branches_param, uint, 0444);
 MODULE_PARM_DESC(branches, "branch records of a hart: 16, 32 (default), 64, 128 or 256; 0: none");
 
+/* A hart that comes online later can do without branch records. */
 static unsigned int __init branch_count_harts(const struct riscv_pmu *pmu)
 {
 	unsigned int cpu, harts = 0;
 
-	for_each_cpu(cpu, &pmu->cpus)
+	for_each_cpu_and(cpu, &pmu->cpus, cpu_online_mask)
 		harts += riscv_pmu_platform_lists_ext(cpu, "ssctr") &&
 			 riscv_pmu_platform_lists_ext(cpu, "sscsrind");
 
@@ -99,8 +100,8 @@ static const char *__init branch_why_trapped(unsigned int cpu, unsigned int trap
 	if (trap != RISCV_PMU_CSR_SCTRCLR)
 		scnprintf(what, sizeof(what), "CSR 0x%x", trap);
 	scnprintf(why, sizeof(why),
-		  "%s traps on hart %u: use firmware that sets mstateen0.CTR, or does not list ssctr in %s", what,
-		  cpu, riscv_pmu_platform_ext_source());
+		  "%s traps on hart %u: use firmware that sets mstateen0.CTR, or does not list ssctr in %s",
+		  what, cpu, riscv_pmu_platform_ext_source());
 	return why;
 }
 
@@ -111,7 +112,7 @@ static const char *__init branch_find(struct riscv_pmu *pmu)
 
 	if (!args.caps.depth)
 		return "riscv_pmu.branches=0";
-	if (branch_count_harts(pmu) != cpumask_weight(&pmu->cpus))
+	if (branch_count_harts(pmu) != cpumask_weight_and(&pmu->cpus, cpu_online_mask))
 		return "not all harts of this PMU are listed with ssctr and sscsrind";
 	if (cpu >= nr_cpu_ids || smp_call_function_single(cpu, branch_probe_here, &args, 1))
 		return "no hart of this PMU is online";
