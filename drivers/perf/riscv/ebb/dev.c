@@ -188,8 +188,10 @@ static struct miscdevice ebb_device = {
 
 static int __init ebb_init(void)
 {
-	struct riscv_pmu *pmu = riscv_pmu_get();
+	u64 irq_ctrs = 0;
 
-	return riscv_pmu_ebb_enabled && pmu && pmu->irq_ctrs ? misc_register(&ebb_device) : 0;
+	for (unsigned int i = 0; i < riscv_pmu_nr_types; i++)
+		irq_ctrs |= riscv_pmu_types[i].irq_ctrs;
+	return riscv_pmu_ebb_enabled && irq_ctrs ? misc_register(&ebb_device) : 0;
 }
 device_initcall_sync(ebb_init);
