@@ -7,6 +7,7 @@
 #include <linux/perf/riscv_pmu.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/workqueue.h>
 
 #include "../apply.h"
 #include "../branch/branch.h"
@@ -39,11 +40,8 @@ static void guest_resched(void *unused)
 	perf_pmu_resched(&pmu->pmu);
 }
 
-static void guest_set_nr_vcpus(unsigned int nr)
+static void guest_set_absent(u32 absent)
 {
-	u32 absent = nr ? 0 : RISCV_PMU_INH_GUESTS;
-
-	guest_nr_vcpus = nr;
 	if (riscv_pmu_types[0].absent_inh == absent)
 		return;
 
@@ -53,18 +51,29 @@ static void guest_set_nr_vcpus(unsigned int nr)
 	on_each_cpu(guest_resched, NULL, 1);
 }
 
+static void guest_forget(struct work_struct *work)
+{
+	guard(mutex)(&guest_lock);
+	if (!guest_nr_vcpus)
+		guest_set_absent(RISCV_PMU_INH_GUESTS);
+}
+
+/* With a delay, so that guests that come and go do not interrupt all harts each time. */
+static DECLARE_DELAYED_WORK(guest_forget_work, guest_forget);
+
 /**
  * riscv_pmu_guest_add_vcpu() - KVM has created a vcpu, which has not run yet
  *
  * Events that differ only in whether they exclude guests share a counter until the first vcpu of
- * the machine is created, and again when the last one is destroyed. In between, a counter has the
- * filters of its events.
+ * the machine is created, and again a second after the last one is destroyed. In between, a counter
+ * has the filters of its events.
  * Context: process, may sleep.
  */
 void riscv_pmu_guest_add_vcpu(void)
 {
 	guard(mutex)(&guest_lock);
-	guest_set_nr_vcpus(guest_nr_vcpus + 1);
+	if (!guest_nr_vcpus++)
+		guest_set_absent(0);
 }
 EXPORT_SYMBOL_GPL(riscv_pmu_guest_add_vcpu);
 
@@ -72,7 +81,8 @@ EXPORT_SYMBOL_GPL(riscv_pmu_guest_add_vcpu);
 void riscv_pmu_guest_remove_vcpu(void)
 {
 	guard(mutex)(&guest_lock);
-	guest_set_nr_vcpus(guest_nr_vcpus - 1);
+	if (!--guest_nr_vcpus)
+		schedule_delayed_work(&guest_forget_work, HZ);
 }
 EXPORT_SYMBOL_GPL(riscv_pmu_guest_remove_vcpu);
 
