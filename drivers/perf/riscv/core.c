@@ -327,6 +327,10 @@ static bool core_is_ours(const struct perf_event *event)
 
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &to_riscv_pmu(event->pmu)->cpus))
 		return false;
+	/* Of a KVM guest: for the type of core on which KVM opens it */
+	if (event->overflow_handler_context &&
+	    riscv_pmu_of(raw_smp_processor_id()) != to_riscv_pmu(event->pmu))
+		return false;
 
 	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == event->pmu->type;
 }
