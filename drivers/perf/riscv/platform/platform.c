@@ -285,6 +285,9 @@ void riscv_pmu_platform_init(struct riscv_pmu *pmu)
 	else if (!platform_has_events(type.table) && pmu->nr_others)
 		pr_warn("the driver has no table of events for the core of hart %u, so it uses the firmware's map, which may be for another type of core: compare the map with the core's manual\n",
 			cpu);
+	if (type.table && type.table->nr_bad_events)
+		pr_info("%s: %u standard events do not use the firmware's map, because maps in use are wrong for them: if yours is right, open the raw events instead\n",
+			type.table->name, type.table->nr_bad_events);
 }
 
 /* The table's entry for a standard event, or NULL; NULL also without a table. */
