@@ -398,9 +398,15 @@ int riscv_pmu_event_resolve(struct riscv_pmu *pmu, const struct perf_event_attr 
 		return err;
 
 	inh = event_attr_to_inh(pmu, attr);
+	req->unfiltered = false;
 	err = event_resolve_modes(pmu, attr, inh, req);
 	/* Only an event of user mode, without event-based branches, may count all modes instead. */
-	req->unfiltered = err == -EOPNOTSUPP && pmu->unfiltered && inh & RISCV_PMU_INH_S &&
-			  !(inh & RISCV_PMU_INH_U) && !(attr->config1 & EVENT_USER_CONFIG1);
-	return req->unfiltered ? event_resolve_modes(pmu, attr, 0, req) : err;
+	if (err != -EOPNOTSUPP || !pmu->unfiltered || !(inh & RISCV_PMU_INH_S) ||
+	    inh & RISCV_PMU_INH_U || attr->config1 & EVENT_USER_CONFIG1)
+		return err;
+
+	err = riscv_pmu_event_parse(pmu, attr, &req->cfg) ?: event_resolve_modes(pmu, attr, 0, req);
+	/* Last: what a core's table has replaces the whole request. */
+	req->unfiltered = !err;
+	return err;
 }

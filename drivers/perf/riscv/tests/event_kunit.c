@@ -9,6 +9,7 @@
 #include <linux/errno.h>
 #include <linux/perf_event.h>
 
+#include "../platform/platform.h"
 #include "fake_backend.h"
 
 #define CLASS_STD	BIT_ULL(62)
@@ -543,6 +544,30 @@ static void sampling_uses_a_fixed_counter_that_interrupts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, req->ctrs, BIT_ULL(0));
 }
 
+/* Users who may not count the kernel must not get a raw event of the core's table either. */
+static void raw_event_of_the_table_is_unfiltered_too(struct kunit *test)
+{
+	static const struct riscv_pmu_selector table[] = {
+		{ RISCV_PMU_EVENT_CYCLES, .selector = 1 },
+	};
+	static const struct riscv_pmu_platform platform = {
+		.selectors = table, .nr_selectors = ARRAY_SIZE(table),
+	};
+	const struct perf_event_attr attr = { HW(0), .exclude_kernel = 1, .sample_period = 1000 };
+	struct fake_pmu *fake = test->priv;
+	struct riscv_pmu_request req[2];
+
+	for (u64 ctrs = FAKE_CONFIG; ctrs; ctrs &= ctrs - 1)
+		fake->pmu.ctr[__ffs64(ctrs)].inh = 0;
+	fake->fixed_cycles = true;
+	fake->pmu.platform = &platform;
+	fake->pmu.irq_ctrs = FAKE_CONFIG;
+	fake->pmu.unfiltered = true;
+	KUNIT_EXPECT_EQ(test, riscv_pmu_event_resolve(&fake->pmu, &attr, false, req), 0);
+	KUNIT_EXPECT_TRUE(test, riscv_pmu_event_is_raw(req->cfg.event_idx));
+	KUNIT_EXPECT_TRUE(test, req->unfiltered);
+}
+
 #ifdef CONFIG_RISCV_PMU_FW
 /* A poll would be a firmware call, and set the timer: firmware events may count both. */
 static void firmware_events_are_not_polled(struct kunit *test)
@@ -571,6 +596,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(resolve_ignores_unknown_counters_of_the_backend),
 	KUNIT_CASE(sampling_prefers_counters_that_interrupt),
 	KUNIT_CASE(sampling_uses_a_fixed_counter_that_interrupts),
+	KUNIT_CASE(raw_event_of_the_table_is_unfiltered_too),
 #ifdef CONFIG_RISCV_PMU_FW
 	KUNIT_CASE(parse_accepts_every_fw_event),
 	KUNIT_CASE(platform_firmware_event_can_not_be_filtered),
