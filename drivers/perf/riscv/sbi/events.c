@@ -148,15 +148,18 @@ static u64 sbi_candidates(const struct riscv_pmu *pmu, u32 event_idx)
 
 /*
  * Replaces an event whose map in the firmware cannot be used by the raw event of the core's table.
- * Cycles and instructions stay on the fixed counters, which need no map.
+ * Cycles and instructions stay on the fixed counters, which need no map, if there are any.
  */
 static u64 sbi_override_ctrs(struct riscv_pmu *pmu, const struct riscv_pmu_selector *entry,
 			     struct riscv_pmu_config *cfg)
 {
 	u64 ctrs;
 
-	if (riscv_pmu_event_fixed_hpm(cfg->event_idx))
-		return to_sbi(pmu)->std_ctrs[sbi_std_index(cfg->event_idx)] & pmu->fixed_ctrs;
+	if (riscv_pmu_event_fixed_hpm(cfg->event_idx)) {
+		ctrs = to_sbi(pmu)->std_ctrs[sbi_std_index(cfg->event_idx)] & pmu->fixed_ctrs;
+		if (ctrs)
+			return ctrs;
+	}
 	if (!entry->selector || !pmu->raw_bits)
 		return 0;
 

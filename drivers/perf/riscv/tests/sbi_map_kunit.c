@@ -94,6 +94,25 @@ static void events_that_differ_between_cores_are_raw(struct kunit *test)
 	fake_fw_expect_all_released(test);
 }
 
+/* Cycles need no map, unless the firmware refuses the fixed counter. */
+static void cycles_are_raw_without_a_fixed_counter(struct kunit *test)
+{
+	static const struct riscv_pmu_selector table[] = {
+		{ EVENT_CYCLES, .selector = 1, .counters = C(4) },
+	};
+	struct riscv_pmu_config cfg = { .event_idx = EVENT_CYCLES };
+	struct firmware *fw = test->priv;
+
+	use_table(fw, table, ARRAY_SIZE(table));
+	fw->pmu.others[fw->pmu.nr_others++] = &other_platform;
+	KUNIT_ASSERT_EQ(test, fake_fw_probe(fw), 0);
+	KUNIT_EXPECT_EQ(test, fake_fw_event_ctrs(fw, EVENT_CYCLES, 0), C(0));
+	fw->pmu.fixed_ctrs &= ~C(0);
+	KUNIT_EXPECT_EQ(test, riscv_pmu_sbi_ops.event_ctrs(&fw->pmu, &cfg), C(4));
+	KUNIT_EXPECT_EQ(test, cfg.event_data, 1);
+	fake_fw_expect_all_released(test);
+}
+
 /* The firmware has a map of these events, which is known to be wrong. */
 static void a_wrong_map_is_corrected_or_refused(struct kunit *test)
 {
@@ -235,6 +254,7 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(firmware_without_a_map_gets_the_table),
 	KUNIT_CASE(firmware_with_a_map_gets_nothing),
 	KUNIT_CASE(events_that_differ_between_cores_are_raw),
+	KUNIT_CASE(cycles_are_raw_without_a_fixed_counter),
 	KUNIT_CASE(a_wrong_map_is_corrected_or_refused),
 	KUNIT_CASE(mapped_events_are_not_handed_over_again),
 	KUNIT_CASE(absent_counters_are_left_out),
