@@ -100,7 +100,7 @@ static void sample_spin(struct __test_metadata *_metadata, FIXTURE_DATA(nmi) *se
 	 * Without -icount, QEMU's counters follow the host's clock: a busy host takes several
 	 * times as many samples, and the ring has room for some 6 500.
 	 */
-	ASSERT_EQ(0, sample(self, spin, self->exact ? SPIN_TIMES : SPIN_TIMES / 5, check_spin,
+	ASSERT_EQ(0, sample(self, spin, self->exact ? SPIN_TIMES : SPIN_TIMES / 10, check_spin,
 			    &check));
 	EXPECT_RING_COMPLETE(&self->ring);
 	TH_LOG("%ld of %ld samples are in the loop", (long)check.inside, (long)expected);
