@@ -124,11 +124,17 @@ cxx()
 	}
 }
 
+# The warnings that pedantic programs ask for.
+PEDANTIC=(-O2 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror)
+
 @test "C and C++ programs and shared objects can include the reader" {
+	local standard
 	reader_program >"$DIR/program.c"
-	"$GCC" -std=gnu99 -O2 -Wall -Wextra -Werror -c -o "$DIR/out/c.o" "$DIR/program.c"
-	"$GCC" -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -shared -Wl,-z,defs -o "$DIR/out/c.so" "$DIR/program.c"
-	run -0 cxx -x c++ -std=c++17 -O2 -Wall -Wextra -Werror -c -o "$DIR/out/cc.o" "$DIR/program.c"
+	"$GCC" -std=gnu99 "${PEDANTIC[@]}" -c -o "$DIR/out/c.o" "$DIR/program.c"
+	"$GCC" -std=gnu11 "${PEDANTIC[@]}" -fPIC -shared -Wl,-z,defs -o "$DIR/out/c.so" "$DIR/program.c"
+	for standard in c++11 c++17 c++20; do
+		run -0 cxx -x c++ "-std=$standard" "${PEDANTIC[@]}" -c -o "$DIR/out/cc.o" "$DIR/program.c"
+	done
 }
 
 # With these standards, the C library declares what ISO C has, and no more.

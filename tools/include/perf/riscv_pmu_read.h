@@ -211,8 +211,9 @@ RISCV_PMU_FAST_PATH uint64_t
 riscv_pmu_page_value(const volatile struct perf_event_mmap_page *page, unsigned long index)
 {
 	unsigned int unused = (64 - page->pmc_width) & 63;
+	int64_t value = (int64_t)(riscv_pmu_read_csr(index - 1) << unused) >> unused;
 
-	return page->offset + ((int64_t)(riscv_pmu_read_csr(index - 1) << unused) >> unused);
+	return (uint64_t)(page->offset + value);
 }
 
 /*
@@ -339,7 +340,7 @@ static inline uintptr_t riscv_pmu_thread(void)
 }
 
 /* A page that says which thread has opened an event; its bytes are 0 in a child. */
-static inline uintptr_t *riscv_pmu_map_owner(long size)
+static inline uintptr_t *riscv_pmu_map_owner(size_t size)
 {
 	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -369,7 +370,7 @@ static inline uintptr_t *riscv_pmu_map_owner(long size)
 static inline int riscv_pmu_reader_open(struct riscv_pmu_reader *reader,
 					struct perf_event_attr *attr, int group_fd)
 {
-	long size = sysconf(_SC_PAGESIZE);
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	void *page = MAP_FAILED;
 
 	if (!attr->size)
@@ -377,7 +378,8 @@ static inline int riscv_pmu_reader_open(struct riscv_pmu_reader *reader,
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	reader->page = NULL;
 	reader->owner = NULL;
-	reader->fd = syscall(SYS_perf_event_open, attr, 0, -1, group_fd, PERF_FLAG_FD_CLOEXEC);
+	reader->fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, group_fd,
+				  PERF_FLAG_FD_CLOEXEC);
 	if (reader->fd < 0)
 		return -1;
 
@@ -457,7 +459,7 @@ static inline int riscv_pmu_reader_read(const struct riscv_pmu_reader *reader,
  */
 static inline void riscv_pmu_reader_close(struct riscv_pmu_reader *reader)
 {
-	long size = sysconf(_SC_PAGESIZE);
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 
 	/* A child does not have the mapping of the event. Its address may be another one's. */
 	if (reader->page && *reader->owner)

@@ -53,7 +53,11 @@ struct riscv_pmu_region {
 	struct riscv_pmu_region_event event[RISCV_PMU_REGION_EVENTS];
 };
 
-#define RISCV_PMU_REGION(readers, nr)	{ (readers), (nr), false, 0, {} }
+#ifdef __cplusplus
+#define RISCV_PMU_REGION(_readers, _nr)	{ (_readers), (_nr), false, 0, {} }
+#else
+#define RISCV_PMU_REGION(_readers, _nr)	{ .readers = (_readers), .nr = (_nr) }
+#endif
 
 /* An odd value, which no valid sequence count has. */
 #define RISCV_PMU_NO_SEQ	UINT32_MAX
