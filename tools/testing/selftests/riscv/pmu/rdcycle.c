@@ -253,7 +253,7 @@ TEST_F(rdcycle, the_log_says_once_why_a_program_was_killed)
 	ASSERT_TRUE(pmu_write_number(ACCESS, 2));
 	EXPECT_TRUE(is_killed("of-hpm", 3));
 	EXPECT_EQ(1, count_records(self->fd, "of-hpm[", "CSR 0xc03 (hpmcounter)",
-				   "let it use rdtime"));
+				   "change it to use rdtime"));
 }
 
 TEST_F(rdcycle, the_log_has_few_lines_of_many_killed_programs)
