@@ -35,13 +35,12 @@ firmware: setup
 firmware-%: setup
 	@scripts/build/firmware $*
 
-# Build these in parallel: downloads wait for the network, and configuring and linking use one core.
 guest: setup
-	@$(MAKE) -j4 qemu rootfs firmware kernel || { echo "make: stopped by the first error above" >&2; exit 1; }
+	@scripts/build/all qemu rootfs firmware kernel
 
 # With a kernel that takes half as long to compile.
 run: setup
-	@$(MAKE) -j4 qemu rootfs firmware kernel-small || { echo "make: stopped by the first error above" >&2; exit 1; }
+	@scripts/build/all qemu rootfs firmware kernel-small
 	@scripts/guest/demo --kernel small
 
 flamegraph: guest

@@ -1,10 +1,64 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# Shared by the other scripts: paths, messages, locks.
+# Shared by the other scripts: signals, paths, messages, locks.
 
 set -euo pipefail
 export LC_ALL=C.UTF-8
+
+# Print the process $1 and all that it has started. They are stopped, so that they start nothing more.
+stop_tree()
+{
+	local child children
+	kill -STOP "$1" 2>/dev/null || return 0
+	echo "$1"
+	children=$(cat "/proc/$1/task/"*/children 2>/dev/null) || true
+	for child in $children; do
+		stop_tree "$child"
+	done
+}
+
+# A process that has ended, but has not been waited for, has no exe.
+one_runs()
+{
+	local pid
+	for pid in "$@"; do
+		[ ! -e "/proc/$pid/exe" ] || return 0
+	done
+	return 1
+}
+
+# end_all SIGNAL: end the script and all that it has started, and then this process by SIGNAL.
+end_all()
+{
+	local pids tries=100
+	trap '' HUP INT TERM
+	mapfile -t pids < <(stop_tree "$SCRIPT_PID")
+	kill -TERM "${pids[@]}" 2>/dev/null || true
+	kill -CONT "${pids[@]}" 2>/dev/null || true
+	while one_runs "${pids[@]}" && [ $((tries -= 1)) -gt 0 ]; do
+		sleep 0.1
+	done
+	kill -KILL "${pids[@]}" 2>/dev/null || true
+	wait 2>/dev/null || true
+	trap - "$1"
+	kill -s "$1" "$$"
+}
+
+# Run the script again, and wait: what it starts does not outlive it, whatever process a signal is sent to. A shell
+# would handle no signal while a command runs in the foreground. Scripts that a script starts are ended with it.
+supervise()
+{
+	trap 'end_all HUP' HUP
+	trap 'end_all INT' INT
+	trap 'end_all TERM' TERM
+	RIG_SUPERVISED=1 "$0" "$@" <&0 &
+	SCRIPT_PID=$!
+	wait "$SCRIPT_PID" || exit
+	exit 0
+}
+
+[ -n "${RIG_SUPERVISED:-}" ] || [ "${BASH_SOURCE[1]:-}" != "$0" ] || supervise "$@"
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$TOP/build
