@@ -52,7 +52,7 @@ supervise()
 	trap 'end_all HUP' HUP
 	trap 'end_all INT' INT
 	trap 'end_all TERM' TERM
-	RIG_SUPERVISED=1 "$0" "$@" <&0 &
+	RIG_SUPERVISED=$$ "$0" "$@" <&0 &
 	SCRIPT_PID=$!
 	wait "$SCRIPT_PID" || exit
 	exit 0
@@ -77,6 +77,12 @@ unset MAKEFLAGS MFLAGS
 JOBS=$(nproc)
 ARCH=riscv
 CROSS_COMPILE=riscv64-linux-gnu-
+
+# Has another script of ours started this one? It has built what this one needs, then.
+is_nested()
+{
+	[ "${RIG_SUPERVISED:-}" != "$PPID" ]
+}
 
 die()
 {

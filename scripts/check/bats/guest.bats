@@ -73,6 +73,71 @@
 	refuses 1 "cpio is missing: run make setup$" without cpio "$TOP/scripts/guest/boot" true
 }
 
+# A checkout with a kernel that is FLAVOUR, in which each program succeeds and does nothing.
+copy_empty_guest()
+{
+	local file
+	copy_scripts
+	mkdir -p "$COPY/build/kernel/$1"
+	echo "${2:-}" >"$COPY/build/kernel/$1/.config"
+	for file in "kernel/$1/arch/riscv/boot/Image" firmware/patched/fw_dynamic.bin qemu/usr/bin/qemu-system-riscv64 dl/rootfs.cpio; do
+		install -D /bin/true "$COPY/build/$file"
+	done
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\necho "overlay<$*>" >&2\n' >"$COPY/scripts/build/overlay"
+}
+
+@test "guest takes the kernel that is there" {
+	copy_empty_guest small
+	run -125 "$COPY/scripts/guest/boot" true
+	says "the kernel is small, which make run has built; make kernel builds" "guest ended without a status"
+	refuses 1 "run make kernel$" "$COPY/scripts/guest/boot" --forward 9100:9100 true
+	refuses 1 "run make kernel-debug$" "$COPY/scripts/guest/boot" --kernel debug true
+	refuses 1 "--nested: the kernel small has no KVM: run make kernel-small-next (10 minutes.*use --kernel small-next" \
+		"$COPY/scripts/guest/boot" --nested true
+	copy_empty_guest riscv-pmu CONFIG_KVM=y
+	run -125 "$COPY/scripts/guest/boot" true
+	run ! grep small <<<"$output"
+}
+
+@test "guest brings up to date what the command needs" {
+	local boot=(env -u RIG_SUPERVISED "$COPY/scripts/guest/boot")
+	copy_empty_guest riscv-pmu CONFIG_KVM=y
+	run -125 "${boot[@]}" -- perf stat true
+	says "building perf and the tools for the guest (. minutes" '^overlay<tools>$'
+	run -125 "${boot[@]}" -- sh -c 'rvpmu;true'
+	says '^overlay<tools>$'
+	run -125 "${boot[@]}" -- kselftest riscv/pmu counting
+	says "building the kselftests for the guest (. minutes" '^overlay<>$'
+	run -125 "${boot[@]}" -- workload 300
+	says '^overlay<workload>$'
+	run -125 "${boot[@]}" -- /opt/superperf
+	run ! grep overlay <<<"$output"
+	run -125 "${boot[@]}" --bare -- perf stat true
+	run ! grep overlay <<<"$output"
+	# A script that starts a guest has built what it needs.
+	# shellcheck disable=SC2016
+	run -125 bash -c '. "$1/scripts/lib.sh"; RIG_SUPERVISED=1 "$1/scripts/guest/boot" perf' bash "$COPY"
+	run ! grep overlay <<<"$output"
+	echo 'echo "overlay: cannot" >&2; exit 1' >"$COPY/scripts/build/overlay"
+	run -1 "${boot[@]}" -- perf stat true
+	says "overlay: cannot"
+}
+
+@test "guest prints why QEMU has aborted" {
+	# QEMU 10.0.2 does that when a TLB event overflows.
+	run guest --icount -- perf record -o /tmp/data -e dTLB-load-misses:u -c 100 workload 300
+	[ "$status" = 125 ] || skip "this QEMU does not abort"
+	says "QEMU exited with 134" "^qemu: fatal: Raised interrupt while not in I/O function" "boot without --icount" "Run /init as init process"
+	run ! grep x20/s4 <<<"$output"
+	grep x20/s4 "$GUEST_LOG"
+}
+
+@test "guest prints why there is no guest of KVM" {
+	run guest --qemu -cpu --qemu rv64,h=off --nested true
+	says "^vmm: no /dev/kvm: the hart needs the H extension"
+}
+
 @test "guest reports a full disk while it writes the initramfs" {
 	local disk=$BATS_TEST_TMPDIR/disk
 	need_small_disk

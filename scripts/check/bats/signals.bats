@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2154
+# shellcheck disable=SC2016,SC2154
 #
 # Whatever ends a command ends what it has started, and releases its locks.
 
