@@ -199,8 +199,10 @@ fresh_qemu()
 	fake sudo <<<'exit 1'
 	fake dpkg-query <<<'exit 1'
 	refuses 1 "apt-get install .*gcc-riscv64-linux-gnu.*as root" env PATH="$BIN:$PATH" "$COPY/scripts/build/setup"
+	fake dpkg <<<'echo i386'
+	refuses 1 "this is debian .* i386" env PATH="$BIN:$PATH" "$COPY/scripts/build/setup"
 	fake dpkg <<<'echo arm64'
-	refuses 1 "need Debian 12 or 13 on amd64" env PATH="$BIN:$PATH" "$COPY/scripts/build/setup"
+	refuses 1 "need Debian 12 or 13 on amd64: .*podman run --platform=linux/amd64 -it " env PATH="$BIN:$PATH" "$COPY/scripts/build/setup"
 }
 
 @test "the scripts for Debian packages name the wrong argument and the right ones" {
