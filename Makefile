@@ -53,11 +53,14 @@ shell: guest
 	@scripts/build/overlay
 	@scripts/guest/boot --shell $(GUEST)
 
+# The kernel of the user or its tree, if they are on make's command line, which make exports: $(call given,KERNEL)
+given = $(if $(filter command,$(origin $1)),--$2 "$$$1")
+
 check: setup
-	@scripts/check/run $(if $(ONLY),"$(ONLY)")
+	@scripts/check/run $(call given,KERNEL,kernel) $(call given,KDIR,kdir) $(if $(ONLY),"$(ONLY)")
 
 check-all: setup
-	@scripts/check/run --all
+	@scripts/check/run --all $(call given,KERNEL,kernel) $(call given,KDIR,kdir)
 
 bench: setup
 	@scripts/bench/run

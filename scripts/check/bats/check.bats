@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2154
+#
+# Tests of scripts/check/run with a kernel of the user's, and of its results for other programs.
+
+. "$BATS_TEST_DIRNAME/common.bash"
+
+RUN=$TOP/scripts/check/run
+export RIG_CHECK_OUT=${BATS_TEST_TMPDIR:-}/check
+
+# in_junit XPATH: print how many elements results.xml has.
+in_junit()
+{
+	python3 -c 'import sys, xml.etree.ElementTree as tree
+print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RIG_CHECK_OUT/results.xml" "$1"
+}
+
+@test "check runs the guests on the user's kernel, and skips what it has not got" {
+	cp "$BUILD/kernel/riscv-pmu/arch/riscv/boot/Image" "$BATS_TEST_TMPDIR/my Image"
+	run -0 "$RUN" --kernel "$BATS_TEST_TMPDIR/my Image" '^(perf-json|kunit-core|pmu-p550|rv32|perf-mainline-patched|iommu-pci)$'
+	says '^ok .* pmu-p550 ([1-9][0-9]* passed, 0 failed, ' "a test of kernels of 32 bits" "a test of mainline's driver" \
+		"CONFIG_RISCV_IOMMU_PMU" "CONFIG_RISCV_PMU_KUNIT_TEST"
+	run ! grep -e 'perf-json' -e 'kernel .*: compiling' <<<"$output"
+	[ "$(in_junit testsuite)" = 5 ]
+	[ "$(in_junit 'testsuite/testcase/skipped')" -ge 4 ]
+	[ "$(in_junit 'testsuite/testcase/failure')" = 0 ]
+	# The totals of KTAP are those that were printed, and so are those of JUnit.
+	run -0 "$TOP/scripts/check/judge-tap" "$RIG_CHECK_OUT/results.ktap" 0
+	[ "$(in_junit 'testsuite/testcase')" = $((${output// / + })) ]
+}
+
+@test "check names what is wrong with the user's kernel" {
+	refuses 2 "KERNEL=/nowhere is missing: give an Image" "$RUN" --kernel /nowhere
+	refuses 2 "KDIR=$TOP is not a tree with the driver: run make graft KDIR=" "$RUN" --kdir "$TOP"
+	refuses 2 "exclude each other" "$RUN" --kernel "$TOP/README.md" --kdir "$TOP"
+	refuses 2 "use --all, --kernel or --kdir" "$RUN" --nonsense
+	refuses 2 "no test of scripts/check/rows matches 'perf-json'" "$RUN" --kernel "$TOP/README.md" perf-json
+	# QEMU refuses a file that does not fit into the guest's memory.
+	truncate -s 2G "$BATS_TEST_TMPDIR/large"
+	run -1 "$RUN" --kernel "$BATS_TEST_TMPDIR/large" '^rv32$'
+	says "does not run a command in the guest, which needs the options of arch/riscv/configs"
+}
+
+@test "make check passes a kernel of its command line, but none of the environment" {
+	copy_scripts
+	cp "$TOP/Makefile" "$COPY"
+	echo 'exit 0' >"$COPY/scripts/build/setup"
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >"$COPY/scripts/check/run"
+	cd "$COPY"
+	run -0 make check KERNEL="a b" ONLY='^x$'
+	[ "$output" = '<--kernel><a b><^x$>' ]
+	run -0 make check-all KDIR=../linux
+	[ "$output" = '<--all><--kdir><../linux>' ]
+	run -0 env KERNEL=kernel8 KDIR=x make check
+	[ "$output" = '<>' ]
+}
+
+@test "results for other programs have each failure with its reason" {
+	mkdir "$RIG_CHECK_OUT"
+	printf 'TAP version 13\n1..3\n# <why> & \001 more\nnot ok 1 a # b\nok 2 c # SKIP no\nok 3 d\n' >"$RIG_CHECK_OUT/row.out"
+	"$TOP/scripts/check/judge-tap" "$RIG_CHECK_OUT/row.out" 1 "$RIG_CHECK_OUT/row.cases"
+	printf 'row\t7\n' >"$RIG_CHECK_OUT/results.tsv"
+	"$TOP/scripts/check/report" "$RIG_CHECK_OUT"
+	[ "$(in_junit 'testsuite[@failures="1"][@skipped="1"][@tests="3"][@time="7"]')" = 1 ]
+	grep 'message="# &lt;why&gt; &amp; ? more"' "$RIG_CHECK_OUT/results.xml"
+	run -0 "$TOP/scripts/check/judge-tap" "$RIG_CHECK_OUT/results.ktap" 1
+	[ "${lines[0]}" = "1 1 1" ]
+	says "row: a" "why"
+}
