@@ -44,23 +44,23 @@ run: setup
 	@scripts/guest/demo --kernel small
 
 flamegraph: guest
-	@scripts/guest/flamegraph $(if $(LBR),--lbr)
+	@exec scripts/guest/flamegraph $(if $(LBR),--lbr)
 
 autofdo: guest
 	@scripts/guest/autofdo
 
 shell: guest
 	@scripts/build/overlay
-	@scripts/guest/boot --shell $(GUEST)
+	@exec scripts/guest/boot --shell $(GUEST)
 
 # The kernel of the user or its tree, if they are on make's command line, which make exports: $(call given,KERNEL)
 given = $(if $(filter command,$(origin $1)),--$2 "$$$1")
 
 check: setup
-	@scripts/check/run $(call given,KERNEL,kernel) $(call given,KDIR,kdir) $(if $(ONLY),"$(ONLY)")
+	@exec scripts/check/run $(call given,KERNEL,kernel) $(call given,KDIR,kdir) $(if $(ONLY),"$(ONLY)")
 
 check-all: setup
-	@scripts/check/run --all $(call given,KERNEL,kernel) $(call given,KDIR,kdir)
+	@exec scripts/check/run --all $(call given,KERNEL,kernel) $(call given,KDIR,kdir)
 
 bench: setup
 	@scripts/bench/run
@@ -85,13 +85,13 @@ dkms:
 graft ungraft patches: override export KDIR := $(value KDIR)
 
 graft:
-	@scripts/kernel/graft $(if $(FORCE),--force) "$$KDIR"
+	@exec scripts/kernel/graft $(if $(FORCE),--force) "$$KDIR"
 
 ungraft:
-	@scripts/kernel/graft --reverse $(if $(FORCE),--force) "$$KDIR"
+	@exec scripts/kernel/graft --reverse $(if $(FORCE),--force) "$$KDIR"
 
 patches:
-	@scripts/kernel/patches "$$KDIR"
+	@exec scripts/kernel/patches "$$KDIR"
 
 clean:
 	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/sbi build/selftests build/dkms \
