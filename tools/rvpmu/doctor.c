@@ -5,12 +5,10 @@
  */
 
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,13 +16,8 @@
 
 #define SYSCTL		"/proc/sys/kernel/"
 #define PARANOID	SYSCTL "perf_event_paranoid"
-#define PARAMETERS	"/sys/module/riscv_pmu/parameters/"
-#define HARTS		"/sys/devices/system/cpu/cpu"
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 
-#define LEGACY_CURE	"firmware with the SBI PMU extension, and riscv_pmu.backend=auto"
-#define FILTERS_CURE	"a core with Sscofpmf, or Smcntrpmf for cycles and instructions"
-#define RHCT		"/sys/firmware/acpi/tables/RHCT"
 #define CHAINS_CURE	"perf record --call-graph fp or dwarf for call chains"
 
 /* For the probes: a user who may not measure the kernel may still measure user mode. */
@@ -37,200 +30,7 @@ static struct perf_event_attr probe_attr(const struct kind *kind, uint64_t confi
 	return attr;
 }
 
-/* --- the machine --- */
-
-static bool has_word(char *line, const char *wanted)
-{
-	char *save, *word;
-
-	for (word = strtok_r(line, "_ \t\n:", &save); word;
-	     word = strtok_r(NULL, "_ \t\n:", &save)) {
-		if (!strcmp(word, wanted))
-			return true;
-	}
-	return false;
-}
-
-/* "isa" is what all harts have in common, "hart isa" what this hart has. @harts: "" if not known. */
-static bool harts_have(const char *harts, const char *extension)
-{
-	FILE *file = fopen("/proc/cpuinfo", "r");
-	bool has = false, is_theirs = false;
-	char line[TEXT_SIZE];
-
-	while (file && !has && fgets(line, sizeof(line), file)) {
-		if (!strncmp(line, "processor", 9) && strchr(line, ':'))
-			is_theirs = !*harts ||
-				    list_has(harts, strtol(strchr(line, ':') + 1, NULL, 10));
-		else if (is_theirs && (!strncmp(line, "isa", 3) || !strncmp(line, "hart isa", 8)))
-			has = has_word(line, extension);
-	}
-	if (file)
-		fclose(file);
-	return has;
-}
-
-static void check_kind(struct kind *kind)
-{
-	char text[TEXT_SIZE];
-
-	snprintf(text, sizeof(text), "%s/cycles/ counts on these harts only%s", kind->pmu.name,
-		 kind->core.name ? "" : "; there is no table of events for their core");
-	find(kind, "type of core", FINDING_OK, text, "");
-}
-
-/* Those that no PMU has: they came online later, and are of a type that no hart had at boot. */
-static void check_harts_without(struct kind *kind)
-{
-	char online[TEXT_SIZE], log[TEXT_SIZE], text[2 * TEXT_SIZE], list[TEXT_SIZE] = "";
-	struct pmu pmu;
-	size_t used = 0;
-
-	if (!*kind->pmu.name || !read_line(ONLINE, online))
-		return;
-	for (long hart = next_in_list(online, 0); hart >= 0; hart = next_in_list(online, hart + 1)) {
-		if (!find_pmu_of(&pmu, hart) && used < sizeof(list) - 32)
-			used += sprintf(list + used, "%s%ld", used ? "," : "", hart);
-	}
-	if (!used)
-		return;
-	/* "no PMU on hart 3, because ...: <cure>" */
-	find_in_log(NULL, "no PMU on hart", log);
-	snprintf(text, sizeof(text), "no PMU has hart%s %s, so nothing is counted there%s%.*s%s",
-		 strchr(list, ',') ? "s" : "", list, *log ? " (kernel log: " : "", (int)strcspn(log, ":"), log,
-		 *log ? ")" : "");
-	find(kind, "other harts", FINDING_DEGRADED, text,
-	     "boot with at least one hart of each type online (without maxcpus=); if these harts are of the same type as others, update the firmware");
-}
-
-/* Some cores have an overflow interrupt of their own, and the driver uses it. */
-static bool samples_by_interrupt(const struct kind *kind)
-{
-	return !strcmp(kind->sampling, "interrupt") || !strcmp(kind->sampling, "nmi");
-}
-
-/* The ACPI table that describes the harts. Only root may read it. */
-static bool has_acpi(void)
-{
-	return !access(RHCT, F_OK);
-}
-
-/* What to do if the firmware does not tell Linux that the harts have an extension */
-static const char *cure_list(const char *before, const char *extension, const char *after)
-{
-	static char text[TEXT_SIZE];
-
-	snprintf(text, sizeof(text), "%sif the core has %s, %s%s", before, extension, has_acpi() ?
-		 "update the firmware: its ACPI table RHCT does not list the extension" :
-		 "add it to the devicetree", after);
-	return text;
-}
-
-static void check_extensions(struct kind *kind)
-{
-	bool ovf = harts_have(kind->harts, "sscofpmf");
-	bool delegated = harts_have(kind->harts, "ssccfg");
-
-	if (ovf)
-		find(kind, "harts", FINDING_OK,
-		     delegated ? "Sscofpmf (interrupt, filters) and Ssccfg (delegated counters)" :
-				 "Sscofpmf: overflow interrupt and filters", "");
-	else if (samples_by_interrupt(kind))
-		find(kind, "harts", FINDING_OK,
-		     "no Sscofpmf in /proc/cpuinfo, but the driver uses the core's own overflow interrupt",
-		     "");
-	else if (kind->away)
-		find(kind, "harts", FINDING_UNKNOWN, "rvpmu cannot run on these harts", "see counting");
-	else
-		find(kind, "harts", FINDING_DEGRADED,
-		     "no Sscofpmf in /proc/cpuinfo: no overflow interrupt, no filters",
-		     cure_list("", "Sscofpmf", "; otherwise none"));
-}
-
-static void check_firmware(struct kind *kind)
-{
-	char spec[TEXT_SIZE], implementation[TEXT_SIZE], text[2 * TEXT_SIZE + 8];
-
-	find_in_log(NULL, "SBI specification v", spec);
-	find_in_log(NULL, "SBI implementation ID=", implementation);
-	if (!*spec) {
-		find(kind, "firmware", FINDING_UNKNOWN,
-		     "its version is in the kernel's log, which is not readable or was overwritten",
-		     "run rvpmu doctor as root, soon after boot");
-		return;
-	}
-	snprintf(text, sizeof(text), "%s; %s", spec, implementation);
-	/* The PMU extension is part of SBI 0.3 and later. */
-	if (!strncmp(spec, "SBI specification v0.1", 22) ||
-	    !strncmp(spec, "SBI specification v0.2", 22))
-		find(kind, "firmware", FINDING_MISSING, text,
-		     "firmware with the SBI PMU extension: OpenSBI 1.0 or later");
-	else
-		find(kind, "firmware", FINDING_OK, text, "");
-}
-
-static void check_driver(struct kind *kind)
-{
-	char backend[TEXT_SIZE], text[2 * TEXT_SIZE], log[TEXT_SIZE];
-
-	if (access(DEVICES, R_OK | X_OK)) {
-		find(kind, "driver", FINDING_MISSING, "there is no " DEVICES,
-		     "mount -t sysfs sysfs /sys, or a kernel with CONFIG_PERF_EVENTS");
-		return;
-	}
-	if (!*kind->pmu.name) {
-		find(kind, "driver", FINDING_MISSING, "there is no PMU named cpu",
-		     "a kernel with CONFIG_RISCV_PMU, and firmware with the SBI PMU extension");
-		return;
-	}
-	if (!pmu_read(&kind->pmu, "caps/backend", backend)) {
-		find(kind, "driver", FINDING_DEGRADED,
-		     "mainline's: no sampling without Sscofpmf, identical events do not share counters, groups that can never fit are accepted, context switches need firmware calls",
-		     "riscv-pmu: make graft KDIR=<kernel tree>");
-		return;
-	}
-
-	kind->ours = true;
-	find_in_log(kind, "riscv_pmu: backend ", log);
-	snprintf(text, sizeof(text), "%s", *log ? log : backend);
-	kind->legacy = !strcmp(backend, "legacy");
-	if (kind->legacy)
-		find(kind, "driver", FINDING_DEGRADED,
-		     "backend legacy: cycles and instructions only, no filters", LEGACY_CURE);
-	else
-		find(kind, "driver", FINDING_OK, text, "");
-}
-
 /* --- features of events --- */
-
-/*
- * Firmware learns events other than cycles and instructions from its devicetree. Where Linux has
- * ACPI, only the vendor of the firmware can change that.
- */
-static void check_events(struct kind *kind)
-{
-	const struct core_events events = check_core_events(&kind->pmu, kind->harts);
-	char text[TEXT_SIZE];
-
-	if (events.is_mixed) {
-		find(kind, "events", FINDING_DEGRADED,
-		     "these harts have different types of cores, but one PMU: an event other than cycles and instructions may count something else on each type",
-		     "count on harts of one type only: taskset, perf stat -C; or use the riscv-pmu driver, which has a PMU for each type of core");
-	} else if (events.missing) {
-		snprintf(text, sizeof(text),
-			 "%u events of %s are missing: the firmware does not know them",
-			 events.missing, kind->core.title);
-		find(kind, "events", FINDING_DEGRADED, text,
-		     has_acpi() ? "newer firmware, or the riscv-pmu driver and its firmware" :
-		     "give the firmware the devicetree node that rvpmu doctor --dts prints, or use the riscv-pmu driver and its firmware");
-	} else if (events.denied) {
-		snprintf(text, sizeof(text),
-			 "this user may not open %u events of %s, so they may be missing or not",
-			 events.denied, kind->core.title);
-		find(kind, "events", FINDING_DEGRADED, text,
-		     "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
-	}
-}
 
 static bool has_seccomp_filter(void)
 {
@@ -275,8 +75,8 @@ static void check_counting(struct kind *kind)
 		kind->user_only = !err;
 	}
 	/* On harts without filters, user mode alone cannot be counted: EOPNOTSUPP. */
-	kind->refused = err == -EACCES || err == -EPERM || err == -ENOSYS ||
-			   (err == -EOPNOTSUPP && denied);
+	kind->unfilterable = err == -EOPNOTSUPP && denied;
+	kind->refused = err == -EACCES || err == -EPERM || err == -ENOSYS || kind->unfilterable;
 	if (kind->user_only)
 		find(kind, "counting", FINDING_OK,
 		     "instructions can be counted, by this user in user mode only", "");
@@ -287,6 +87,10 @@ static void check_counting(struct kind *kind)
 	else if (err == -ENOSYS)
 		find(kind, "counting", FINDING_MISSING, "the kernel has no perf_event_open(2)",
 		     "a kernel with CONFIG_PERF_EVENTS; emulators of user mode have none");
+	else if (kind->unfilterable)
+		find(kind, "counting", FINDING_MISSING,
+		     "this user may count user mode only (kernel.perf_event_paranoid), but these harts cannot count user mode alone",
+		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
 	else if (kind->refused)
 		find(kind, "counting", FINDING_MISSING,
 		     "this user has no permission (kernel.perf_event_paranoid)",
@@ -296,10 +100,82 @@ static void check_counting(struct kind *kind)
 		     "see the lines above");
 }
 
+/* A search for an event */
+struct other {
+	const struct perf_event_attr *attr;
+	char name[NAME_SIZE];
+};
+
+/* A core without an overflow interrupt is as it is; what takes the interrupt away can be mended. */
+static void find_polled(struct kind *kind)
+{
+	enum finding finding = FINDING_DEGRADED;
+	const char *cure = "";
+	char why[TEXT_SIZE];
+
+	/* "filters ...; sampling by a timer, up to 4 ms late: <why>" */
+	find_in_log(kind, "sampling by a timer", why);
+	if (kind->legacy)
+		cure = "see driver";
+	else if (strstr(why, "the firmware does not enable"))
+		cure = "OpenSBI for this board, or newer firmware of its vendor";
+	else if (strstr(why, "cannot enable the interrupt in sie"))
+		cure = "firmware that delegates the interrupt, or another QEMU than 10.0.11 to 10.0.13";
+	else if (kind->overflow && kind->lacks_map)
+		cure = "see events";
+	else if (kind->overflow)
+		cure = "dmesg | grep riscv_pmu, run as root, prints the reason";
+	else
+		finding = FINDING_NOTE;
+	find(kind, "sampling", finding, *why ? why : "sampling by a timer, up to 4 ms late",
+	     cure);
+}
+
+/* Finds an event other than cycles and instructions that can be opened with these attributes. */
+static int find_other(const struct pmu *pmu, const char *name, const struct perf_event_attr *other, void *arg)
+{
+	struct other *search = arg;
+	struct perf_event_attr attr = *search->attr;
+
+	if (!strcmp(name, "cpu-cycles") || !strcmp(name, "instructions"))
+		return 0;
+	attr.type = other->type;
+	attr.config = other->config;
+	if (try_event(&attr))
+		return 0;
+	snprintf(search->name, sizeof(search->name), "%s", name);
+	return 1;
+}
+
+/* The counters with cycles have no interrupt: without the firmware's map no others have them. */
+static void find_polled_cycles(struct kind *kind)
+{
+	struct perf_event_attr attr = probe_attr(kind, PERF_COUNT_HW_CPU_CYCLES);
+	struct other other = { .attr = &attr };
+	char cure[TEXT_SIZE] = "";
+
+	attr.sample_period = 1000000;
+	if (for_each_generic(&kind->pmu, find_other, &other))
+		snprintf(cure, sizeof(cure), "sample another event: perf record -e %s", other.name);
+	find(kind, "sampling", kind->lacks_map ? FINDING_DEGRADED : FINDING_NOTE,
+	     "by overflow interrupt, but cycles by a timer: their samples are up to 4 ms late",
+	     kind->lacks_map ? "see events" : cure);
+}
+
+static const char *cure_sampling(const struct kind *kind)
+{
+	char text[TEXT_SIZE];
+
+	if (!kind->ours)
+		return "perf record -e cpu-clock; or riscv-pmu, which samples by a timer";
+	if (read_line(PARAMETERS "polled_sampling", text) && (*text == 'N' || *text == '0'))
+		return "remove riscv_pmu.polled_sampling=0 from the kernel's command line";
+	return "a kernel with CONFIG_RISCV_PMU_POLL";
+}
+
 static void check_sampling(struct kind *kind)
 {
 	struct perf_event_attr attr = probe_attr(kind, PERF_COUNT_HW_INSTRUCTIONS);
-	char why[TEXT_SIZE];
 	int samples, err;
 
 	attr.sample_period = 1000000;
@@ -311,18 +187,9 @@ static void check_sampling(struct kind *kind)
 		     "the kernel accepts the event, but no sample arrived within a second",
 		     "use perf record -e cpu-clock, and report this bug with the output of dmesg | grep -i pmu");
 	} else if (!strcmp(kind->sampling, "polled") && !err) {
-		/* "filters ...; sampling by a timer, up to 4 ms late: <why>" */
-		find_in_log(kind, "sampling by a timer", why);
-		find(kind, "sampling", FINDING_DEGRADED,
-		     *why ? why : "by a timer: samples are up to 4 ms late",
-		     kind->legacy ? LEGACY_CURE :
-		     strstr(why, "the firmware does not enable") ?
-		     "OpenSBI for this board, or newer firmware of its vendor" :
-		     "a core with Sscofpmf; on QEMU, a version that implements sie.LCOFIE");
+		find_polled(kind);
 	} else if (!err && !strcmp(kind->cycles_sampling, "polled")) {
-		find(kind, "sampling", FINDING_DEGRADED,
-		     "by overflow interrupt, but cycles by a timer: their samples are up to 4 ms late",
-		     "sample another event: perf record -e branch-misses");
+		find_polled_cycles(kind);
 	} else if (!err && !strcmp(kind->cycles_sampling, "split")) {
 		find(kind, "sampling", FINDING_OK,
 		     "by overflow interrupt; cycles by two raw events, one in user mode and one in the kernel",
@@ -335,9 +202,7 @@ static void check_sampling(struct kind *kind)
 			   "by overflow interrupt: code with interrupts off appears where it enables them",
 		     "");
 	} else {
-		find(kind, "sampling", FINDING_MISSING, strerror(-err),
-		     kind->ours ? "riscv_pmu.polled_sampling=1 and CONFIG_RISCV_PMU_POLL" :
-				     "perf record -e cpu-clock; or riscv-pmu, which samples by a timer");
+		find(kind, "sampling", FINDING_MISSING, strerror(-err), cure_sampling(kind));
 	}
 }
 
@@ -350,6 +215,26 @@ static bool is_unfiltered(const struct kind *kind)
 	       pmu_read(&kind->pmu, "caps/unfiltered", unfiltered) && !strcmp(unfiltered, "1");
 }
 
+/* Other counters than those with instructions may have filters. */
+static void find_no_filters(struct kind *kind)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .exclude_kernel = 1 };
+	struct other other = { .attr = &attr };
+	char cure[TEXT_SIZE];
+
+	if (for_each_generic(&kind->pmu, find_other, &other)) {
+		snprintf(cure, sizeof(cure), "other events can be counted in user mode: perf stat -e %s:u", other.name);
+		find(kind, "filters", FINDING_ABSENT,
+		     "instructions:u cannot be counted: the counters of these harts that have instructions cannot exclude the kernel (Smcntrpmf)",
+		     cure);
+		return;
+	}
+	find(kind, "filters", FINDING_ABSENT,
+	     "instructions:u cannot be counted: user and kernel mode are counted together", kind->ours ?
+	     "count without :u, as root or with sysctl kernel.perf_event_paranoid=1; riscv_pmu.unfiltered=1 for programs that always exclude the kernel" :
+	     "count without :u, as root or with sysctl kernel.perf_event_paranoid=1");
+}
+
 static void check_filters(struct kind *kind)
 {
 	struct perf_event_attr attr = attr_instructions(&kind->pmu);
@@ -357,54 +242,23 @@ static void check_filters(struct kind *kind)
 
 	attr.exclude_kernel = 1;
 	err = try_event(&attr);
+	kind->unfilterable |= err;
 	if (is_unfiltered(kind))
 		find(kind, "filters", FINDING_DEGRADED,
 		     "instructions:u counts the kernel, too (riscv_pmu.unfiltered=1)",
 		     "to have such events refused, boot without riscv_pmu.unfiltered=1");
 	else if (!err)
 		find(kind, "filters", FINDING_OK, "instructions:u counts user mode only", "");
-	else
+	else if (kind->legacy)
 		find(kind, "filters", FINDING_DEGRADED,
 		     "instructions:u cannot be counted: user and kernel mode are counted together",
-		     kind->legacy ? LEGACY_CURE : kind->ours ?
-		     FILTERS_CURE "; riscv_pmu.unfiltered=1 for programs that always exclude the kernel" :
-		     FILTERS_CURE);
-}
-
-/* The ISA strings of the harts are the only text with "_" here: "rv64imafdc_sscofpmf_ssctr". */
-static bool rhct_has(const char *extension)
-{
-	size_t len = strlen(extension), size = 0;
-	FILE *file = fopen(RHCT, "r");
-	char table[0x4000];
-
-	if (file) {
-		size = fread(table, 1, sizeof(table) - 1, file);
-		fclose(file);
-	}
-	table[size] = '\0';
-	for (size_t i = 0; i + len < size; i++) {
-		if (table[i] == '_' && !strncasecmp(table + i + 1, extension, len) &&
-		    !isalpha((unsigned char)table[i + 1 + len]))
-			return true;
-	}
-	return false;
-}
-
-/* Linux 6.12 and 7.2 do not know Ssctr, so /proc/cpuinfo does not have it. */
-static bool is_listed(const char *harts, const char *extension)
-{
-	char path[NAME_SIZE];
-
-	if (has_acpi())
-		return rhct_has(extension);
-
-	for (long hart = next_in_list(harts, 0); hart >= 0; hart = next_in_list(harts, hart + 1)) {
-		snprintf(path, sizeof(path), HARTS "%ld/of_node/riscv,isa-extensions", hart);
-		if (list_file_has(path, extension))
-			return true;
-	}
-	return false;
+		     "see driver");
+	else if (kind->overflow && kind->lacks_map)
+		find(kind, "filters", FINDING_DEGRADED,
+		     "instructions:u cannot be counted: the firmware has instructions only on a counter that cannot exclude the kernel",
+		     "see events");
+	else
+		find_no_filters(kind);
 }
 
 /* Records of user mode only, which need no permission to measure the kernel. */
@@ -450,7 +304,7 @@ static void explain_branch_records(struct kind *kind)
 	else if (!is_listed(kind->harts, "sscsrind"))
 		find(kind, "branch records", FINDING_DEGRADED,
 		     "the firmware lists Ssctr, but not Sscsrind, which reads the records",
-		     cure_list("", "Sscsrind", ""));
+		     cure_list("", "Sscsrind"));
 	else if (!*find_in_log(kind, "no branch records", text))
 		find(kind, "branch records", FINDING_DEGRADED,
 		     "the harts have Ssctr, but the driver does not use it",
@@ -471,7 +325,7 @@ static void check_branch_records(struct kind *kind)
 		find(kind, "branch records", FINDING_ABSENT, has_acpi() ?
 		     "no Ssctr in ACPI's table RHCT, which only root may read (run rvpmu doctor as root to be sure): no perf record -b, no --call-graph lbr" :
 		     "no Ssctr in the devicetree (riscv,isa-extensions): no perf record -b, no --call-graph lbr",
-		     cure_list(CHAINS_CURE "; ", "Ssctr", ""));
+		     cure_list(CHAINS_CURE "; ", "Ssctr"));
 	else if (!kind->ours)
 		find(kind, "branch records", FINDING_DEGRADED,
 		     "the harts have Ssctr, but mainline's driver does not use it",
@@ -542,11 +396,13 @@ static bool can_read_directly(const struct kind *kind)
 
 static void check_user_access(struct kind *kind)
 {
-	long allowed;
+	char text[TEXT_SIZE];
+	long allowed, width;
 
 	if (!read_number(SYSCTL "perf_user_access", &allowed))
 		find(kind, "user reads", FINDING_DEGRADED, "there is no kernel.perf_user_access",
-		     "a kernel with a RISC-V PMU");
+		     kind->ours ? "a kernel with CONFIG_RISCV_PMU_USER_ACCESS" :
+				  "a kernel with a RISC-V PMU");
 	else if (allowed == 2)
 		find(kind, "user reads", FINDING_OK,
 		     "every process can read cycle and instret (kernel.perf_user_access is 2)", "");
@@ -560,29 +416,28 @@ static void check_user_access(struct kind *kind)
 		find(kind, "user reads", FINDING_DEGRADED,
 		     "with mainline's driver a read of a counter that the event has just lost kills the program, so the reader uses read()",
 		     "riscv-pmu: make graft KDIR=<kernel tree>");
-	else
+	else if (kind->legacy)
+		find(kind, "user reads", FINDING_DEGRADED,
+		     "mmap pages of events name no counter: programs fall back to read()", "see driver");
+	else if (read_pmu_number(&kind->pmu, "caps/counter_width", &width) && width < 64 &&
+		 !strcmp(kind->sampling, "polled")) {
+		snprintf(text, sizeof(text),
+			 "counters of %ld bits without an overflow interrupt: programs fall back to read()",
+			 width);
+		find(kind, "user reads", FINDING_ABSENT, text, "");
+	} else {
 		find(kind, "user reads", FINDING_DEGRADED,
 		     "mmap pages of events name no counter: programs fall back to read()",
-		     "a backend that writes counters (sbi, ssccfg), and counters with overflow interrupt or 64 bits");
-}
-
-static void check_firmware_events(struct kind *kind)
-{
-	struct pmu pmu;
-
-	if (!*kind->pmu.name)
-		return;
-	if (find_pmu(&pmu, "sbi_fw"))
-		find(kind, "firmware events", FINDING_OK, "sbi_fw", "");
-	else if (kind->ours)
-		find(kind, "firmware events", FINDING_DEGRADED,
-		     "this firmware has no firmware events", "OpenSBI 1.0 or later");
-	else
-		find(kind, "firmware events", FINDING_DEGRADED,
-		     "by number only (cpu/event=0xNN,firmware=2/)", "the riscv-pmu driver");
+		     "end programs that sample in this task, and see dmesg | grep riscv_pmu");
+	}
 }
 
 /* --- permissions and limits --- */
+
+static bool is_unfilterable(const struct kind *kind)
+{
+	return kind->unfilterable;
+}
 
 static void check_paranoid(struct kind *kind)
 {
@@ -596,8 +451,9 @@ static void check_paranoid(struct kind *kind)
 	}
 	snprintf(text, sizeof(text), "kernel.perf_event_paranoid is %ld: users can measure %s", level,
 		 level < 1 ? "all harts" : level < 2 ? "their own tasks, including the kernel" :
-		 level < 3 ? "user mode of their own tasks only" :
-		 "nothing (with Debian's patch)");
+		 level >= 3 ? "nothing (with Debian's patch)" : any_kind(is_unfilterable) ?
+		 "user mode of their own tasks only, and instructions cannot be counted in user mode alone" :
+		 "user mode of their own tasks only");
 	/* 2 is the kernel's default: a choice of who runs the machine, not a fault. */
 	find(kind, "paranoid", level < 2 ? FINDING_OK : level < 3 ? FINDING_NOTE :
 	     FINDING_DEGRADED, text, level < 2 ? "" : level < 3 ?
@@ -632,16 +488,16 @@ static void check_rate(struct kind *kind)
 
 /* What needs an event */
 static const struct feature {
-	const char *name;	/* NULL: without an event there is nothing to say */
+	const char *name;
 	check_fn *check;
 } features[] = {
+	{ "events", check_events },
 	{ "sampling", check_sampling },
 	{ "filters", check_filters },
 	{ "branch records", check_branch_records },
 	{ "precise samples", check_precise },
 	{ "groups", check_groups },
 	{ "user reads", check_user_access },
-	{ NULL, check_events },
 };
 
 static const struct feature *feature;
@@ -650,7 +506,7 @@ static void check_feature(struct kind *kind)
 {
 	if (!kind->refused && !kind->away && *kind->pmu.name)
 		feature->check(kind);
-	else if (feature->name && kind->refused)
+	else if (kind->refused)
 		find(kind, feature->name, FINDING_UNKNOWN, "it cannot be tried without an event",
 		     "see counting");
 }

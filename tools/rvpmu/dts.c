@@ -491,23 +491,96 @@ static void print_properties(const struct node *node, bool several)
 	fprintf(out, "};\n");
 }
 
+/* The text of a node goes to stdout, or into a member of the document. False if memory runs out. */
+static bool open_node(char **text, size_t *size)
+{
+	*text = NULL;
+	out = json ? open_memstream(text, size) : stdout;
+	if (!out)
+		report_error("out of memory");
+	return out;
+}
+
+static void close_node(char **text)
+{
+	if (!json)
+		return;
+	fclose(out);
+	json_text("node", *text);
+	free(*text);
+}
+
 static int print_node(const struct node *node, bool several)
 {
-	char *text = NULL;
 	size_t size;
+	char *text;
 
-	out = json ? open_memstream(&text, &size) : stdout;
-	if (!out) {
-		report_error("out of memory");
+	if (!open_node(&text, &size))
 		return EXIT_MISSING;
-	}
 	print_properties(node, several);
-	if (!json)
-		return EXIT_OK;
-	fclose(out);
-	json_text("node", text);
-	free(text);
+	close_node(&text);
 	return EXIT_OK;
+}
+
+/* Events that many cores have, by their numbers in the SBI specification */
+static const struct {
+	uint32_t event_idx;
+	const char *name;
+} common_events[] = {
+	{ 0x00001, "cpu-cycles" },
+	{ 0x00002, "instructions" },
+	{ 0x00003, "cache-references" },
+	{ 0x00004, "cache-misses" },
+	{ 0x00005, "branch-instructions" },
+	{ 0x00006, "branch-misses" },
+	{ 0x00008, "stalled-cycles-frontend" },
+	{ 0x00009, "stalled-cycles-backend" },
+	{ 0x10000, "L1-dcache-loads" },
+	{ 0x10001, "L1-dcache-load-misses" },
+	{ 0x10009, "L1-icache-load-misses" },
+	{ 0x10019, "dTLB-load-misses" },
+	{ 0x10021, "iTLB-load-misses" },
+};
+
+#define NR_COMMON	(sizeof(common_events) / sizeof(*common_events))
+
+static void print_skeleton_property(const char *name, bool counters)
+{
+	fprintf(out, "\t%s =\n", name);
+	for (size_t i = 0; i < NR_COMMON; i++) {
+		const uint32_t idx = common_events[i].event_idx;
+
+		if (counters)
+			fprintf(out, "\t\t< 0x%05" PRIx32 " 0x%05" PRIx32 " COUNTERS >", idx, idx);
+		else
+			fprintf(out, "\t\t< 0x%05" PRIx32 " 0x00000000 SELECTOR >", idx);
+		fprintf(out, "%s\t/* %s */\n", i + 1 < NR_COMMON ? "," : ";", common_events[i].name);
+	}
+}
+
+/* For a core without a table. It does not compile before it is filled in. */
+static void print_skeleton(void)
+{
+	size_t size;
+	char *text;
+
+	if (!open_node(&text, &size))
+		return;
+	fprintf(out, "/*\n"
+		" * A node for OpenSBI, to be filled in by the core's manual. In place of each SELECTOR write the\n"
+		" * value of mhpmevent that counts the event, without filters; in place of COUNTERS the counters\n"
+		" * that can: bit n is mhpmcountern, 0 is cycle, 2 is instret. Leave out the events that the\n"
+		" * core does not have. Then put the node into the root node of the devicetree that the firmware\n"
+		" * gets: into the board's .dts of U-Boot, or of OpenSBI if it has one built in (FW_FDT_PATH).\n"
+		" */\n"
+		"pmu {\n\tcompatible = \"riscv,pmu\";\n");
+	print_skeleton_property("riscv,event-to-mhpmevent", false);
+	print_skeleton_property("riscv,event-to-mhpmcounters", true);
+	fprintf(out, "\t/* Raw events: those whose bits in the mask, the second pair, are those of the first pair. */\n"
+		"\triscv,raw-event-to-mhpmcounters =\n"
+		"\t\t< 0x00000000 0x00000000 0xffffffff 0xffff0000 COUNTERS >;\n"
+		"};\n");
+	close_node(&text);
 }
 
 static void print_no_core(const struct machine *machine)
@@ -521,11 +594,11 @@ static void print_no_core(const struct machine *machine)
 			     hart->number, hart->mvendorid, hart->marchid, machine->cores[0]->title,
 			     machine->cores[0]->name);
 	else if (!hart->mvendorid && !hart->marchid)
-		report_error("there is no table of events for this core, because the firmware does not report its IDs: if you know the core, --core NAME prints its node");
+		report_error("there is no table of events for this core, because the firmware does not report its IDs: if you know the core, --core NAME prints its node; otherwise fill in the node on stdout by the core's manual");
 	else
 		report_error("there is no table of events for this core (mvendorid 0x%" PRIx64
 			     ", marchid 0x%" PRIx64
-			     "): write the node by the core's manual and OpenSBI's docs/pmu_support.md",
+			     "): fill in the node on stdout by the core's manual, and see OpenSBI's docs/pmu_support.md",
 			     hart->mvendorid, hart->marchid);
 }
 
@@ -585,6 +658,8 @@ int print_dts(const char *name)
 		return EXIT_MISSING;
 	if (!machine.nr || machine.unknown.number >= 0) {
 		print_no_core(&machine);
+		if (!machine.nr)
+			print_skeleton();
 		return EXIT_MISSING;
 	}
 	if (!make_node(&node, &machine))

@@ -67,6 +67,15 @@ int end_kinds(void)
 	return status;
 }
 
+bool any_kind(bool (*fits)(const struct kind *kind))
+{
+	for (size_t i = 0; i < nr_kinds; i++) {
+		if (fits(&kinds[i]))
+			return true;
+	}
+	return false;
+}
+
 /* --- results --- */
 
 void find(struct kind *kind, const char *what, enum finding finding, const char *why,
@@ -77,7 +86,7 @@ void find(struct kind *kind, const char *what, enum finding finding, const char 
 	result->what = what;
 	result->finding = finding;
 	snprintf(result->why, sizeof(result->why), "%s", why);
-	result->cure = cure;
+	snprintf(result->cure, sizeof(result->cure), "%s", cure);
 	result->status = finding < FINDING_ABSENT ? (int)finding : EXIT_OK;
 }
 

@@ -131,6 +131,11 @@ const char *firmware_event_name(int number)
 	return events[first_firmware() + number].name;
 }
 
+int nr_firmware_events(void)
+{
+	return sizeof(events) / sizeof(*events) - first_firmware();
+}
+
 /* perf's tables write "FW_SET_TIMER". */
 static bool is_same_name(const char *name, const char *asked)
 {

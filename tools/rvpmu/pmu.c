@@ -94,6 +94,14 @@ bool pmu_read(const struct pmu *pmu, const char *name, char text[TEXT_SIZE])
 	return read_line(path, text);
 }
 
+bool read_pmu_number(const struct pmu *pmu, const char *name, long *value)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), DEVICES "/%s/%s", pmu->name, name);
+	return read_number(path, value);
+}
+
 static int is_visible(const struct dirent *entry)
 {
 	char printable[TEXT_SIZE];

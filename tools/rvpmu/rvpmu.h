@@ -80,6 +80,7 @@ bool json_object(const char *line);
 /* --- pmu.c: PMUs in sysfs --- */
 
 #define DEVICES	"/sys/bus/event_source/devices"
+#define PARAMETERS	"/sys/module/riscv_pmu/parameters/"
 #define ONLINE	"/sys/devices/system/cpu/online"
 
 struct pmu {
@@ -125,6 +126,7 @@ bool read_status(const char *field, char text[TEXT_SIZE]);
 /* Is @string in a file of strings, each of which ends with '\0' (a devicetree's list)? */
 bool list_file_has(const char *path, const char *string);
 bool pmu_read(const struct pmu *pmu, const char *name, char text[TEXT_SIZE]);
+bool read_pmu_number(const struct pmu *pmu, const char *name, long *value);
 
 /* TERMS_OPEN: they are valid, but have a parameter ("lane=?") that the user has to choose. */
 enum terms { TERMS_INVALID, TERMS_OPEN, TERMS_COMPLETE };
@@ -163,7 +165,7 @@ int take_samples(const struct perf_event_attr *attr);
 
 /*
  * Prints the devicetree node with the events of the core @name, or of this machine if it is NULL.
- * Returns EXIT_MISSING if there is no table for the core; EXIT_DEGRADED if no node is needed, or if
+ * Returns EXIT_MISSING if there is no table for the core, and prints a node to fill in; EXIT_DEGRADED if no node is needed, or if
  * this user may not open events.
  */
 int print_dts(const char *name);
@@ -210,7 +212,7 @@ struct result {
 	const char *what;	/* NULL: nothing to say */
 	enum finding finding;
 	char why[2 * TEXT_SIZE + 8];
-	const char *cure;
+	char cure[TEXT_SIZE];
 	int status;
 };
 
@@ -222,6 +224,11 @@ struct kind {
 	int away;		/* why rvpmu cannot run on these harts, as -errno, or 0 */
 	bool ours;		/* not mainline's driver */
 	bool legacy;		/* no SBI PMU extension, or it is not used */
+	bool delegated;		/* the backend is ssccfg: events need no map in the firmware */
+	bool batch;		/* the firmware has the PMU batch extension */
+	bool overflow;		/* Sscofpmf */
+	bool lacks_map;		/* the firmware does not know the core's events */
+	bool unfilterable;	/* instructions cannot be counted in user mode alone */
 	bool user_only;		/* this user may not measure the kernel */
 	bool refused;		/* rvpmu may open no event, so it cannot try what events can do */
 	char sampling[TEXT_SIZE];
@@ -235,6 +242,7 @@ typedef void check_fn(struct kind *kind);
 bool find_kinds(void);
 /* Returns the exit status: that of the worst finding. */
 int end_kinds(void);
+bool any_kind(bool (*fits)(const struct kind *kind));
 /* The result of a check, which has at most one. */
 void find(struct kind *kind, const char *what, enum finding finding, const char *why,
 	  const char *cure);
@@ -244,6 +252,16 @@ void check_each(check_fn *check);
 void check_once(check_fn *check);
 /* A line of the kernel's log from @mark on, or "". @kind: in the part about these harts, or NULL. */
 const char *find_in_log(const struct kind *kind, const char *mark, char text[TEXT_SIZE]);
+
+/* --- machine.c: what rvpmu doctor finds about harts, firmware, driver and events --- */
+
+check_fn check_kind, check_harts_without, check_extensions, check_firmware, check_driver;
+check_fn check_events, check_firmware_events;
+bool has_acpi(void);
+/* Whether the devicetree or ACPI gives one of the harts the extension. */
+bool is_listed(const char *harts, const char *extension);
+/* What to do if the firmware does not tell Linux that the harts have an extension. */
+const char *cure_list(const char *before, const char *extension);
 
 /* --- perf-tables.c: perf's tables for RISC-V, which tables.awk converts --- */
 
@@ -353,6 +371,7 @@ void report_missing(const struct group *group);
 /* The number of "set-timer", "fw-set-timer" or "FW_SET_TIMER", or -1. */
 int firmware_event_number(const char *name);
 const char *firmware_event_name(int number);
+int nr_firmware_events(void);
 
 /* --- exclusive.c: a child that rvpmu waits for --- */
 
