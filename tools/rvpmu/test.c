@@ -81,6 +81,9 @@ verdict(int hart, const char *test, const char *word, const char *format, ...)
 	failures += !strcmp(word, "FAIL");
 }
 
+/* Why open_instructions() failed: this user may not do what these harts can. */
+static bool denied;
+
 /* Opens the event for user mode only, if that is possible. @branches: branch_sample_type, or 0. */
 static int open_instructions(uint64_t period, uint64_t branches)
 {
@@ -99,8 +102,15 @@ static int open_instructions(uint64_t period, uint64_t branches)
 	attr.exclude_kernel = 0;
 	attr.exclude_hv = 0;
 	again = open_event(&attr, 0, -1, -1);
+	denied = again == -EACCES || again == -EPERM;
 	/* This user may not measure the kernel: the first error says what the event lacks. */
 	return again == -EACCES ? fd : again;
+}
+
+static void skip(int hart, const char *test, int err)
+{
+	verdict(hart, test, "SKIP", "%s; see rvpmu doctor", denied ?
+		"this user may not count on this hart (kernel.perf_event_paranoid)" : strerror(-err));
 }
 
 static int64_t count_loop(int fd, long turns)
@@ -166,6 +176,10 @@ static void test_count(int hart)
 	int64_t once, four;
 	bool good;
 
+	if (fd < 0 && denied) {
+		skip(hart, "count", fd);
+		return;
+	}
 	if (fd < 0) {
 		verdict(hart, "count", "FAIL", "instructions cannot be opened (%s); see rvpmu doctor",
 			strerror(-fd));
@@ -270,7 +284,7 @@ static void test_sample(int hart)
 	struct samples samples;
 
 	if (fd < 0)
-		verdict(hart, "sample", "SKIP", "%s; see rvpmu doctor", strerror(-fd));
+		skip(hart, "sample", fd);
 	else if (sample_loop(hart, "sample", fd, 20 * TURNS, &samples))
 		verdict(hart, "sample", samples.inside * 2 > samples.all ? "PASS" : "FAIL",
 			"%d samples, %d of them in the loop", samples.all, samples.inside);
@@ -283,10 +297,10 @@ static void test_branches(int hart)
 	struct samples samples;
 	bool good;
 
-	if (fd == -EOPNOTSUPP) {
+	if (fd == -EOPNOTSUPP && !denied) {
 		verdict(hart, "branches", "SKIP", "no branch records; see rvpmu doctor");
 	} else if (fd < 0) {
-		verdict(hart, "branches", "SKIP", "%s; see rvpmu doctor", strerror(-fd));
+		skip(hart, "branches", fd);
 	} else if (sample_loop(hart, "branches", fd, 8 * TURNS, &samples)) {
 		good = samples.with_branch * 2 > samples.all && !samples.with_kernel;
 		verdict(hart, "branches", good ? "PASS" : "FAIL",
@@ -303,7 +317,7 @@ static void test_read(int hart)
 	void *page;
 
 	if (fd < 0) {
-		verdict(hart, "read", "SKIP", "%s; see rvpmu doctor", strerror(-fd));
+		skip(hart, "read", fd);
 		return;
 	}
 	page = mmap(NULL, page_size, PROT_READ, MAP_SHARED, fd, 0);
