@@ -196,7 +196,9 @@ static void print_encoding(const char *terms, const struct perf_event_attr *attr
 	if (!json && terms)
 		printf("    Encoding: %s (config=%s).\n", terms, config);
 	else if (!json)
-		printf("    Encoding: type=%u config=%s, a generic event.\n", attr->type, config);
+		printf("    Encoding: type=%u config=%s%s.\n", attr->type, config,
+		       attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ?
+		       ", a generic event" : "");
 	if (terms)
 		json_text("terms", terms);
 	else
@@ -314,6 +316,130 @@ static void show_firmware(struct search *search)
 	search->found++;
 }
 
+/* --- what the kernel counts without a PMU --- */
+
+static const struct {
+	const char *name, *alias;
+	uint64_t config;
+	const char *text;
+} software[] = {
+	{ "cpu-clock", NULL, PERF_COUNT_SW_CPU_CLOCK, "Nanoseconds in which the event was scheduled on a CPU." },
+	{ "task-clock", NULL, PERF_COUNT_SW_TASK_CLOCK, "Nanoseconds for which the task ran." },
+	{ "page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, "Page faults, minor and major ones." },
+	{ "context-switches", "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, "Switches to another task." },
+	{ "cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, "Moves of the task to another CPU." },
+	{ "minor-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MIN, "Page faults that needed no I/O." },
+	{ "major-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MAJ, "Page faults that waited for I/O." },
+	{ "alignment-faults", NULL, PERF_COUNT_SW_ALIGNMENT_FAULTS, "Misaligned accesses that the kernel emulated." },
+	{ "emulation-faults", NULL, PERF_COUNT_SW_EMULATION_FAULTS, "Instructions that the kernel emulated." },
+	{ "dummy", NULL, PERF_COUNT_SW_DUMMY, "Counts nothing; records that belong to an event need one." },
+	{ "bpf-output", NULL, PERF_COUNT_SW_BPF_OUTPUT, "What BPF programs write; it counts nothing." },
+	{ "cgroup-switches", NULL, PERF_COUNT_SW_CGROUP_SWITCHES, "Switches to a task of another cgroup." },
+};
+
+static void show_software(struct search *search)
+{
+	struct perf_event_attr attr;
+
+	for (size_t i = 0; i < sizeof(software) / sizeof(*software); i++) {
+		if (strcmp(software[i].name, search->asked) &&
+		    (!software[i].alias || strcmp(software[i].alias, search->asked)))
+			continue;
+		attr = make_attr(PERF_TYPE_SOFTWARE, software[i].config);
+		if (!json)
+			printf("%s, an event of the kernel\n", software[i].name);
+		json_open(NULL, '{');
+		json_text("name", software[i].name);
+		print_text("text", software[i].text);
+		print_encoding(NULL, &attr);
+		print_perf(software[i].name, try_event_or_user_only(&attr));
+		json_close('}');
+		search->found++;
+	}
+}
+
+/* "sched:sched_switch": two names of files */
+static bool is_tracepoint(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon && colon != name && colon[1] && !strchr(colon + 1, ':') &&
+	       !strpbrk(name, "/.");
+}
+
+/* Only root may look into tracefs, so others get the command without a check. */
+static void show_tracepoint(struct search *search)
+{
+	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	const char *name = search->asked;
+	char path[TEXT_SIZE];
+	struct perf_event_attr attr;
+	int err = -EACCES;
+	bool hidden = false;
+	long id = -1;
+
+	if (!is_tracepoint(name))
+		return;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots) && id < 0; i++) {
+		snprintf(path, sizeof(path), "%s/events/%.*s/%.200s/id", roots[i],
+			 (int)strcspn(name, ":"), name, strchr(name, ':') + 1);
+		if (!read_number(path, &id))
+			id = -1;
+		hidden |= id < 0 && errno == EACCES;
+	}
+	if (id < 0 && !hidden)
+		return;
+	attr = make_attr(PERF_TYPE_TRACEPOINT, id);
+	if (id >= 0)
+		err = try_event_or_user_only(&attr);
+	if (!json)
+		printf("%s, a tracepoint of the kernel\n", name);
+	json_open(NULL, '{');
+	json_text("name", name);
+	print_text("text", id < 0 ? "A tracepoint, if the kernel has it: this user may not look into tracefs." :
+		   "Each time that the kernel passes this tracepoint.");
+	if (id >= 0)
+		print_encoding(NULL, &attr);
+	print_perf(name, err);
+	json_close('}');
+	search->found++;
+}
+
+/* "cpu/event=0x2,name=utlb_miss/", as rvpmu and perf print events without a name in sysfs */
+static void show_terms(struct search *search)
+{
+	char terms[TEXT_SIZE] = "", copy[TEXT_SIZE], event[TEXT_SIZE + NAME_SIZE], *term, *save;
+	const struct pmu *pmu = asked_pmu();
+	const char *called = NULL;
+	struct perf_event_attr attr;
+	enum terms parsed;
+	size_t used = 0;
+
+	if (!pmu || !strchr(search->asked, '='))
+		return;
+	strcpy(copy, search->asked);
+	for (term = strtok_r(copy, ",", &save); term; term = strtok_r(NULL, ",", &save)) {
+		if (!strncmp(term, "name=", 5))
+			called = term + 5;
+		else
+			used += sprintf(terms + used, "%s%s", used ? "," : "", term);
+	}
+	parsed = parse_terms(pmu, terms, &attr);
+	if (parsed == TERMS_INVALID)
+		return;
+	snprintf(event, sizeof(event), "%s/%s/", pmu->name, search->asked);
+	if (!json)
+		printf("%s\n", event);
+	json_open(NULL, '{');
+	json_text("pmu", pmu->name);
+	json_text("name", called && *called ? called : terms);
+	print_text("text", "An event by its number; the core's manual says what it counts.");
+	print_encoding(terms, &attr);
+	print_command(pmu, event, parsed == TERMS_COMPLETE ? try_pmu_event(pmu, &attr) : 0);
+	json_close('}');
+	search->found++;
+}
+
 static int ask_core(const struct pmu *pmu, void *core)
 {
 	if (!is_core(pmu))
@@ -405,6 +531,12 @@ static void search_all(struct search *search)
 		search_vendor_events(search);
 	if (!search->found)
 		show_metric(search);
+	if (!search->found && !asked_pmu())
+		show_software(search);
+	if (!search->found && !asked_pmu())
+		show_tracepoint(search);
+	if (!search->found)
+		show_terms(search);
 }
 
 int cmd_man(int argc, char **argv)
