@@ -12,22 +12,22 @@ _rvpmu_names()
 	done
 }
 
-# Those of all PMUs, and PMU/EVENT/ if there are several PMUs of harts.
+# What rvpmu list prints: drivers need not have all events in sysfs. PMU/EVENT/, too.
 _rvpmu_events()
 {
-	local devices=$1 pmu name
-	_rvpmu_names "$devices"/*/events/*
-	[ -e "$devices/cpu_type1" ] || return 0
-	for pmu in "$devices"/cpu*; do
-		for name in $(_rvpmu_names "$pmu"/events/*); do
-			echo "${pmu##*/}/$name/"
-		done
-	done
+	rvpmu list 2>/dev/null | sed -n -E '
+		/^[A-Za-z0-9_.-]+ \(type/ { s/ .*//; h; }
+		/^  [A-Za-z0-9_.-]+ +config=/ { s/^ +([^ ]+).*/\1/p; G; s,(.*)\n(.*),\2/\1/,p; }'
 }
 
 _rvpmu_groups()
 {
 	rvpmu groups 2>/dev/null | sed -n 's/^\([a-z0-9_][a-z0-9_/]*\) .*/\1/p'
+}
+
+_rvpmu_cores()
+{
+	rvpmu doctor --dts --core none 2>&1 | sed -n 's/,//g; s/.*use one of //p'
 }
 
 _rvpmu()
@@ -47,7 +47,7 @@ _rvpmu()
 		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_names "$devices"/*)" -- "$word")
 		;;
 	man)
-		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_events "$devices")" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "cycles branches page-faults context-switches $(_rvpmu_events) $(_rvpmu_groups)" -- "$word")
 		;;
 	groups)
 		mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_groups)" -- "$word")
@@ -63,7 +63,10 @@ _rvpmu()
 		esac
 		;;
 	doctor)
-		mapfile -t COMPREPLY < <(compgen -W "--dts --core --json --help" -- "$word")
+		case ${COMP_WORDS[COMP_CWORD - 1]} in
+		--core) mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_cores)" -- "$word") ;;
+		*) mapfile -t COMPREPLY < <(compgen -W "--dts --core --json --help" -- "$word") ;;
+		esac
 		;;
 	exclusive)
 		mapfile -t COMPREPLY < <(compgen -c -W "--quiet --output" -- "$word")
