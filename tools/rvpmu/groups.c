@@ -191,6 +191,18 @@ void report_missing(const struct group *group)
 			     group->name, group->missing, where, strerror(-group->err));
 }
 
+void note_no_tables(void)
+{
+	static const char text[] =
+		"this rvpmu was built without the tables of a kernel tree, so it knows no events and metrics of this machine's core: build it with make -C tools/rvpmu KDIR=LINUX";
+
+	if (nr_core_rows)
+		return;
+	json_text("note", text);
+	if (!json)
+		fprintf(stderr, "rvpmu: %s\n", text);
+}
+
 static void report_unknown(const char *name)
 {
 	char known[TEXT_SIZE] = "", printable[TEXT_SIZE];
@@ -374,6 +386,7 @@ int cmd_groups(int argc, char **argv)
 		return EXIT_MISSING;
 
 	json_text("core", this_core());
+	note_no_tables();
 	json_open("groups", '[');
 	status = argc ? EXIT_OK : print_all();
 	if (argc)

@@ -174,6 +174,15 @@ void json_text(const char *key, const char *value)
 	put_string(value);
 }
 
+void json_true(const char *key)
+{
+	if (!json)
+		return;
+
+	put_key(key);
+	fputs("true", out);
+}
+
 void json_number(const char *key, long long value)
 {
 	if (!json)
@@ -260,6 +269,22 @@ bool json_redirect(const char *path)
 	return file;
 }
 
+bool json_stream(void)
+{
+	bool ok;
+
+	if (!out || out == target)
+		return true;
+	ok = !fclose(out);
+	out = target;
+	return ok && fwrite(document, size, 1, target) == 1 && json_flush();
+}
+
+bool json_flush(void)
+{
+	return !fflush(target);
+}
+
 bool json_end(int status)
 {
 	/* The help has no document. */
@@ -273,5 +298,7 @@ bool json_end(int status)
 	json_number("status", status);
 	json_close('}');
 	fputc('\n', out);
+	if (out == target)
+		return json_flush() && !ferror(target);
 	return !fclose(out) && fwrite(document, size, 1, target) == 1 && !fflush(target);
 }

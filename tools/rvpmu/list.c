@@ -109,7 +109,14 @@ static void print_event(const struct description *event)
 		fprintf(out, "%s\n", event->denied ? " (this user may not open it)" : "");
 	if (*event->counters)
 		json_text("counters", event->counters);
+	if (event->denied)
+		json_true("denied");
 	json_close('}');
+}
+
+static bool is_denied(int err)
+{
+	return err == -EACCES || err == -EPERM;
 }
 
 static int list_event(const struct pmu *pmu, const char *name, void *arg)
@@ -132,8 +139,10 @@ static int list_event(const struct pmu *pmu, const char *name, void *arg)
 		return 0;
 	}
 	event.open = terms == TERMS_OPEN;
-	if (!event.open)
+	if (!event.open) {
+		event.denied = is_denied(try_pmu_event(pmu, &event.attr));
 		find_counters(pmu, &event.attr, event.counters);
+	}
 	print_event(&event);
 	return 0;
 }
@@ -150,7 +159,7 @@ static int list_generic(const struct pmu *pmu, const char *name,
 	if (pmu_read(pmu, file, text))
 		return 0;
 	err = try_event_or_user_only(attr);
-	event.denied = err == -EACCES || err == -EPERM;
+	event.denied = is_denied(err);
 	if (!err || event.denied)
 		print_event(&event);
 	return 0;

@@ -67,13 +67,18 @@ void drop_controls(char *text);
 bool json_begin(const char *command);
 /* Writes the document to a file; false and errno if that cannot be opened. */
 bool json_redirect(const char *path);
-/* Writes the document; false if that fails. */
+/* From then on the document is written as it grows; false if that fails. */
+bool json_stream(void);
+/* What is written so far reaches the file; false if that fails. */
+bool json_flush(void);
+/* Writes the document, or its end; false if that fails. */
 bool json_end(int status);
 
 void json_open(const char *key, char bracket);
 void json_close(char bracket);
 void json_text(const char *key, const char *value);
 void json_number(const char *key, long long value);
+void json_true(const char *key);
 /* Adds a JSON object as perf prints them: strings and numbers on one line. False if it is none. */
 bool json_object(const char *line);
 
@@ -361,6 +366,8 @@ struct group {
 	int err;			/* the reason, as -errno */
 };
 
+/* Without the tables of a kernel tree, rvpmu knows no core: says so, in text on stderr. */
+void note_no_tables(void);
 /* Reports an error and returns false if there is no such group, or if memory runs out. */
 bool find_group(const char *name, struct group *group);
 /* Says which event is missing and what helps. */

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * rvpmu stat -g GROUP -- CMD: runs perf stat with the metrics of groups, or with their events if
- * this perf does not know the metrics. Only JSON is converted, to one document; text and CSV are
- * perf's.
+ * this perf does not know the metrics. Only JSON is converted, to one document that grows while perf
+ * counts; text and CSV are perf's.
  */
 
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -204,26 +205,6 @@ static pid_t start(const char *perf, char *const argv[], int out, const struct i
 	_exit(EXIT_NO_EXEC);
 }
 
-/* Passes signals on to perf until it ends. */
-static int wait_for(pid_t pid)
-{
-	siginfo_t info;
-	sigset_t mask;
-	pid_t ended;
-	int status;
-
-	fill_signal_mask(&mask);
-	while (!(ended = waitpid(pid, &status, WNOHANG))) {
-		/* The terminal sends its signals to perf, too. */
-		if (sigwaitinfo(&mask, &info) > 0 && info.si_signo != SIGCHLD &&
-		    info.si_code != SI_KERNEL)
-			kill(pid, info.si_signo);
-	}
-	if (ended < 0)
-		return EXIT_OWN_ERROR;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /* --- perf's metrics --- */
 
 /* The metrics that this perf has for this core, with a space before and after each. */
@@ -339,28 +320,33 @@ static bool add_groups(const char *perf)
 }
 
 /*
- * Opens what perf writes to and inherits: a file, or memory that becomes part of the document. With
- * -o, perf would write a line that is no CSV.
+ * Opens what perf writes to and inherits: a file, or a pipe whose lines become part of the document
+ * as they come; log[0] is its other end. With -o, perf would write a line that is no CSV.
  */
-static bool add_log(int *log)
+static bool add_log(int log[2])
 {
 	char number[16];
 
-	*log = -1;
+	log[0] = -1;
+	log[1] = -1;
 	if (!ask.output)
 		return true;
-	*log = json ? memfd_create("rvpmu-stat", 0) :
-		      open(ask.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (*log < 0) {
+	if (!json)
+		log[1] = open(ask.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	else if (!pipe2(log, O_CLOEXEC))
+		fcntl(log[1], F_SETFD, 0);
+	if (log[1] < 0) {
 		report_error("%s: %s: give -o another file", ask.output, strerror(errno));
 		return false;
 	}
-	snprintf(number, sizeof(number), "%d", *log);
+	if (json)
+		fcntl(log[0], F_SETFL, O_NONBLOCK);
+	snprintf(number, sizeof(number), "%d", log[1]);
 	return add("--log-fd") && add(number);
 }
 
 /* The file is opened, and loses its content, only if perf can be run. */
-static bool make_arguments(const char *perf, int argc, char **argv, int *log)
+static bool make_arguments(const char *perf, int argc, char **argv, int log[2])
 {
 	if (!add(perf) || !add("stat") || (ask.all && !add("-a")) ||
 	    !add_option("-p", ask.pid) || !add_option("-C", ask.cpus) ||
@@ -401,46 +387,115 @@ static void print_arguments(void)
 	json_close(']');
 }
 
-/* Each line of perf's is an object. */
+/* Each line of perf's is an object. Returns whether it was a count. */
+static bool print_count(char *line)
+{
+	char printable[TEXT_SIZE];
+
+	line[strcspn(line, "\n")] = '\0';
+	if (!*line || *line == '#')
+		return false;
+	if (json_object(line))
+		return true;
+	make_printable(line, printable);
+	report_error("perf stat -j has printed a line that is no JSON object: '%s'; try another version of perf",
+		     printable);
+	return false;
+}
+
+/* What perf has printed so far reaches the file, so that each interval can be read as it ends. */
 static size_t print_counts(FILE *log)
 {
-	char *line = NULL, printable[TEXT_SIZE];
-	size_t size = 0, nr = 0;
-	ssize_t len;
+	static char *line;
+	static size_t size, used;
+	size_t nr = 0;
+	int c;
 
-	json_open("counts", '[');
-	while ((len = getline(&line, &size, log)) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!*line || *line == '#')
-			continue;
-		if (json_object(line)) {
-			nr++;
-			continue;
+	/* A line may be incomplete: the rest of it comes later. */
+	while ((c = getc_unlocked(log)) != EOF) {
+		if (used + 2 > size) {
+			char *more = realloc(line, size += TEXT_SIZE);
+
+			if (!more)
+				break;
+			line = more;
 		}
-		make_printable(line, printable);
-		report_error("perf stat -j has printed a line that is no JSON object: '%s'; try another version of perf",
-			     printable);
+		line[used++] = c;
+		if (c != '\n')
+			continue;
+		line[used] = '\0';
+		used = 0;
+		nr += print_count(line);
 	}
-	json_close(']');
-	free(line);
+	clearerr(log);
+	if (nr)
+		json_flush();
 	return nr;
 }
 
-static int run_for_json(const char *perf, int log)
+/* Passes a signal on to perf, unless it is that of perf's end. */
+static void pass_signal(int signals, pid_t pid)
 {
-	FILE *file = fdopen(log, "r");
-	struct inherited inherited;
+	struct signalfd_siginfo info;
+
+	/* The terminal sends its signals to perf, too. */
+	if (read(signals, &info, sizeof(info)) == sizeof(info) && info.ssi_signo != SIGCHLD &&
+	    info.ssi_code != SI_KERNEL)
+		kill(pid, info.ssi_signo);
+}
+
+/* Until perf ends: CMD may leave processes behind that keep the pipe open. */
+static int run_perf(pid_t pid, FILE *log, int signals, size_t *nr)
+{
+	struct pollfd ready[] = {
+		{ .fd = fileno(log), .events = POLLIN },
+		{ .fd = signals, .events = POLLIN },
+	};
+	pid_t ended;
 	int status;
+
+	while (!(ended = waitpid(pid, &status, WNOHANG))) {
+		if (poll(ready, 2, -1) < 0 && errno != EINTR)
+			break;
+		*nr += print_counts(log);
+		/* perf has closed the pipe, and will end. */
+		if (ready[0].revents & POLLHUP)
+			ready[0].fd = -1;
+		if (ready[1].revents & POLLIN)
+			pass_signal(signals, pid);
+	}
+	*nr += print_counts(log);
+	if (ended <= 0)
+		return EXIT_OWN_ERROR;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int run_for_json(const char *perf, const int log[2])
+{
+	FILE *file = fdopen(log[0], "r");
+	struct inherited inherited;
+	size_t nr = 0;
+	sigset_t mask;
+	int signals, status;
 	pid_t pid;
 
+	fill_signal_mask(&mask);
 	hold_signals(&inherited);
-	pid = start(perf, arguments.list, -1, &inherited);
-	if (pid < 0 || !file)
+	signals = signalfd(-1, &mask, SFD_CLOEXEC);
+	if (!file || signals < 0) {
+		report_error("signalfd: %s; raise ulimit -n", strerror(errno));
 		return EXIT_OWN_ERROR;
-	status = wait_for(pid);
+	}
+	pid = start(perf, arguments.list, -1, &inherited);
+	if (pid < 0)
+		return EXIT_OWN_ERROR;
+	close(log[1]);
 	print_arguments();
-	rewind(file);
-	if (print_counts(file))
+	json_open("counts", '[');
+	json_stream();
+	status = run_perf(pid, file, signals, &nr);
+	json_close(']');
+	if (nr)
 		return status;
 	report_error("perf stat printed no counts and ended with status %d: see its message on stderr, and correct what it names",
 		     status);
@@ -472,15 +527,18 @@ static bool open_document(void)
 int cmd_stat(int argc, char **argv)
 {
 	char perf[TEXT_SIZE];
-	int log, status;
+	int log[2], status;
 
 	if (!check_arguments(argc) || !open_document())
 		return EXIT_OWN_ERROR;
 	status = argc ? check_command(argv[0]) : 0;
 	if (status)
 		return status;
-	if (!check_sysfs() || !find_perf(perf) || !make_arguments(perf, argc, argv, &log))
+	if (!check_sysfs() || !find_perf(perf) || !make_arguments(perf, argc, argv, log))
 		return EXIT_OWN_ERROR;
+	/* A note in the CSV on stderr would be taken for a row. */
+	if (json || !ask.separator || ask.output)
+		note_no_tables();
 	if (json || ask.separator)
 		set_decimal_point();
 	if (json)
