@@ -74,9 +74,10 @@ static void check_counting(struct kind *kind)
 		err = try_event(&attr);
 		kind->user_only = !err;
 	}
-	/* On harts without filters, user mode alone cannot be counted: EOPNOTSUPP. */
-	kind->unfilterable = err == -EOPNOTSUPP && denied;
-	kind->refused = err == -EACCES || err == -EPERM || err == -ENOSYS || kind->unfilterable;
+	/* On harts without filters, user mode alone cannot be counted: EOPNOTSUPP, with mainline's EINVAL. */
+	kind->refused = err == -EACCES || err == -EPERM || err == -ENOSYS;
+	kind->unfilterable = denied && err && !kind->refused;
+	kind->refused |= kind->unfilterable;
 	if (kind->user_only)
 		find(kind, "counting", FINDING_OK,
 		     "instructions can be counted, by this user in user mode only", "");
@@ -89,15 +90,15 @@ static void check_counting(struct kind *kind)
 		     "a kernel with CONFIG_PERF_EVENTS; emulators of user mode have none");
 	else if (kind->unfilterable)
 		find(kind, "counting", FINDING_MISSING,
-		     "this user may count user mode only (kernel.perf_event_paranoid), but these harts cannot count user mode alone",
+		     "this user may count user mode only (kernel.perf_event_paranoid), but these harts cannot count user mode alone: perf prints <not supported>",
 		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
 	else if (kind->refused)
 		find(kind, "counting", FINDING_MISSING,
 		     "this user has no permission (kernel.perf_event_paranoid)",
 		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
 	else
-		find(kind, "counting", FINDING_MISSING, strerror(-err),
-		     "see the lines above");
+		find(kind, "counting", FINDING_MISSING, strerror(-err), *kind->pmu.name ?
+		     "dmesg | grep -i pmu, run as root, may print the reason" : "see driver");
 }
 
 /* A search for an event */
@@ -282,7 +283,7 @@ static void describe_branch_records(struct kind *kind)
 	if (err) {
 		snprintf(text, sizeof(text), "%ld per hart, but no event can record them: %s",
 			 kind->pmu.branches, strerror(-err));
-		find(kind, "branch records", FINDING_DEGRADED, text, "see the lines above");
+		find(kind, "branch records", FINDING_DEGRADED, text, "see sampling");
 		return;
 	}
 	snprintf(text, sizeof(text), "%ld per hart, %s", kind->pmu.branches, stacks ?
@@ -360,7 +361,7 @@ static void check_groups(struct kind *kind)
 	if (fd >= 0)
 		find(kind, "groups", FINDING_OK, "cycles and instructions fit into a group", "");
 	else
-		find(kind, "groups", FINDING_DEGRADED, strerror(-fd), "see the lines above");
+		find(kind, "groups", FINDING_DEGRADED, strerror(-fd), "see counting");
 	if (fd >= 0)
 		close(fd);
 	if (leader >= 0)

@@ -517,10 +517,10 @@ int try_event_or_user_only(const struct perf_event_attr *attr)
 	exclude_all_but_user(&user);
 	again = try_event(&user);
 	/*
-	 * A hart without filters cannot count user mode only, so EOPNOTSUPP says nothing about the
-	 * event: return the first error.
+	 * A hart without filters cannot count user mode only, so EOPNOTSUPP (mainline's: EINVAL) says
+	 * nothing about the event: return the first error.
 	 */
-	return again == -EOPNOTSUPP ? err : again;
+	return again == -EOPNOTSUPP || again == -EINVAL ? err : again;
 }
 
 int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr)
