@@ -361,10 +361,12 @@ static void show_software(struct search *search)
 /* "sched:sched_switch": two names of files */
 static bool is_tracepoint(const char *name)
 {
-	const char *colon = strchr(name, ':');
+	static const char allowed[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+	size_t group = strspn(name, allowed);
 
-	return colon && colon != name && colon[1] && !strchr(colon + 1, ':') &&
-	       !strpbrk(name, "/.");
+	return group && name[group] == ':' && name[group + 1] &&
+	       !name[group + 1 + strspn(name + group + 1, allowed)];
 }
 
 /* Only root may look into tracefs, so others get the command without a check. */
@@ -415,7 +417,7 @@ static void show_terms(struct search *search)
 	enum terms parsed;
 	size_t used = 0;
 
-	if (!pmu || !strchr(search->asked, '='))
+	if (!pmu || !strchr(search->asked, '=') || has_control(search->asked))
 		return;
 	strcpy(copy, search->asked);
 	for (term = strtok_r(copy, ",", &save); term; term = strtok_r(NULL, ",", &save)) {
