@@ -95,7 +95,7 @@ patches:
 
 clean:
 	@rm -rf build/kernel build/firmware build/overlay build/perf build/perf-obj build/sbi build/selftests build/dkms \
-		build/deb* build/mutants build/patches build/log build/check build/bench* build/flamegraph* build/autofdo build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
+		build/deb* build/mutants build/patches build/log build/check build/bench* build/fleet build/flamegraph* build/autofdo build/cacheline-tracer.so build/probe build/qemu-obj build/.lock*
 
 distclean:
 	@rm -rf build

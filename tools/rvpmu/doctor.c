@@ -516,6 +516,7 @@ static int examine(void)
 {
 	if (!find_kinds())
 		return EXIT_MISSING;
+	prometheus_begin();
 	json_open("findings", '[');
 	if (has_kinds())
 		check_each(check_kind);
@@ -544,6 +545,7 @@ static const char *core;
 const struct option doctor_options[] = {
 	{ "dts", no_argument, NULL, 'd' },
 	{ "core", required_argument, NULL, 'c' },
+	{ "prometheus", no_argument, NULL, 'm' },
 	COMMON_OPTIONS
 };
 
@@ -551,12 +553,18 @@ void doctor_set(int option, const char *value)
 {
 	if (option == 'd')
 		dts = true;
+	else if (option == 'm')
+		prometheus = true;
 	else
 		core = value;
 }
 
 int cmd_doctor(int argc, char **argv)
 {
+	if (prometheus && (json || dts)) {
+		report_error("--prometheus prints metrics: use it without --json and --dts");
+		return EXIT_USAGE;
+	}
 	if (dts)
 		return print_dts(core);
 	if (!core)

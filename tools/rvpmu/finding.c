@@ -63,6 +63,7 @@ bool find_kinds(void)
 
 int end_kinds(void)
 {
+	prometheus_end(status);
 	free(kinds);
 	return status;
 }
@@ -115,6 +116,10 @@ static void print_result(const struct kind *kind, bool is_common)
 		return;
 	if (result->status > status)
 		status = result->status;
+	if (prometheus) {
+		prometheus_finding(kind, words[result->finding], is_common);
+		return;
+	}
 	json_open(NULL, '{');
 	json_text("what", result->what);
 	json_text("finding", words[result->finding]);

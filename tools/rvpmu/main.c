@@ -34,7 +34,7 @@ static const struct command {
 		.name = "caps", .args = "", .run = cmd_caps,
 		.help = "print the capabilities of each PMU",
 	}, {
-		.name = "doctor", .args = " [--dts [--core NAME]]", .run = cmd_doctor,
+		.name = "doctor", .args = " [--dts [--core NAME] | --prometheus]", .run = cmd_doctor,
 		.riscv = true,
 		.options = doctor_options, .set = doctor_set,
 		.help = "check what works, what does not, why, and what helps",

@@ -65,7 +65,7 @@ _rvpmu()
 	doctor)
 		case ${COMP_WORDS[COMP_CWORD - 1]} in
 		--core) mapfile -t COMPREPLY < <(compgen -W "$(_rvpmu_cores)" -- "$word") ;;
-		*) mapfile -t COMPREPLY < <(compgen -W "--dts --core --json --help" -- "$word") ;;
+		*) mapfile -t COMPREPLY < <(compgen -W "--dts --core --prometheus --json --help" -- "$word") ;;
 		esac
 		;;
 	exclusive)

@@ -268,6 +268,15 @@ bool is_listed(const char *harts, const char *extension);
 /* What to do if the firmware does not tell Linux that the harts have an extension. */
 const char *cure_list(const char *before, const char *extension);
 
+/* --- prometheus.c: what rvpmu doctor finds, as metrics --- */
+
+extern bool prometheus;		/* instead of text */
+
+/* The first and the last part do nothing without the option. */
+void prometheus_begin(void);
+void prometheus_finding(const struct kind *kind, const char *finding, bool is_common);
+void prometheus_end(int status);
+
 /* --- perf-tables.c: perf's tables for RISC-V, which tables.awk converts --- */
 
 /*
