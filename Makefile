@@ -72,6 +72,9 @@ bench-profile: setup
 style: setup
 	@scripts/check/style
 
+# LSMOD=FILE, as it was given, is in the environment of the script.
+deb deb-next: override export LSMOD := $(value LSMOD)
+
 deb: setup
 	@scripts/build/deb tools kernel
 

@@ -210,7 +210,9 @@ fresh_qemu()
 	echo 'exit 9' >"$COPY/scripts/build/setup"
 	refuses 2 "use tools, kernel or kernel-next" "$COPY/scripts/build/deb" tools nonsense
 	refuses 2 "use tools, kernel or kernel-next" "$COPY/scripts/build/deb"
-	refuses 1 "RISCV_PMU_DEB_MODULES=/nowhere" env RISCV_PMU_DEB_MODULES=/nowhere "$COPY/scripts/build/deb" kernel
+	refuses 1 "/nowhere is not a list of modules: make it by running lsmod" env LSMOD=/nowhere "$COPY/scripts/build/deb" kernel
+	echo ext4 >"$BATS_TEST_TMPDIR/list"
+	refuses 1 "list is not a list of modules" env LSMOD="$BATS_TEST_TMPDIR/list" "$COPY/scripts/build/deb" kernel
 	refuses 2 "no kernel given: " "$TOP/scripts/build/debian-root" -- hello
 	refuses 1 "run make deb" "$TOP/scripts/build/debian-root" "$TOP/Makefile"
 }
