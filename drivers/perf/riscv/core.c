@@ -169,9 +169,8 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /*
- * Whether add() only has to attach the event to its last counter and start it. @left: events until
- * its overflow point, if it samples. False if its period has ended, if a new one is wanted or a
- * minimum period applies, or if it is mapped and was multiplexed.
+ * Whether add() only attaches the event to its last counter and starts it. @left: events until its
+ * overflow point. False if a period has ended or a minimum applies, or if multiplexed while mapped.
  */
 static __always_inline bool core_goes_on(struct riscv_pmu_hart *hart, struct perf_event *event,
 					 int flags, s64 *left)
@@ -284,13 +283,12 @@ void riscv_pmu_del(struct perf_event *event, int flags)
  */
 void riscv_pmu_read(struct perf_event *event)
 {
-	struct riscv_pmu_hart *hart;
+	struct riscv_pmu_hart *hart = to_riscv_pmu_event(event)->hart;
 	bool updating;
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
 
-	hart = to_riscv_pmu_event(event)->hart;
 	updating = hart->updating;
 	riscv_pmu_set_updating(hart, true);
 	riscv_pmu_event_update(event);
@@ -320,25 +318,23 @@ static void core_event_destroy(struct perf_event *event)
 	event->pmu_private = NULL;
 }
 
+/* perf's callback: true if the task's event cannot run on @cpu */
+static bool core_filter(struct pmu *p, int cpu)
+{
+	return riscv_pmu_of(cpu) != to_riscv_pmu(p);
+}
+
 /* Whether it is for this PMU. perf's core has used the PMU type in the upper half of config. */
 static bool core_is_ours(const struct perf_event *event)
 {
 	u32 type = event->attr.type;
 
-	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &to_riscv_pmu(event->pmu)->cpus))
-		return false;
-	/* Of a KVM guest: for the type of core on which KVM opens it */
-	if (event->overflow_handler_context &&
-	    riscv_pmu_of(raw_smp_processor_id()) != to_riscv_pmu(event->pmu))
+	/* A KVM guest's event is for the type of core on which KVM opens it. */
+	if ((event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &to_riscv_pmu(event->pmu)->cpus)) ||
+	    (event->overflow_handler_context && core_filter(event->pmu, raw_smp_processor_id())))
 		return false;
 
 	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == event->pmu->type;
-}
-
-/* perf's callback: true if the task's event cannot run on @cpu */
-static bool core_filter(struct pmu *p, int cpu)
-{
-	return riscv_pmu_of(cpu) != to_riscv_pmu(p);
 }
 
 struct core_resolve_args {
