@@ -87,10 +87,32 @@ static ssize_t fw_event_show(struct device *dev, struct device_attribute *attr, 
 			  container_of(attr, struct perf_pmu_events_attr, attr)->id);
 }
 
-#define FW_EVENT(_name, _code)	RISCV_PMU_EVENT_ATTR(_name, fw_event_show, SBI_PMU_FW_##_code),
+#define FW_EVENT(_name, _code)	RISCV_PMU_EVENT_ATTR(_name, fw_event_show, SBI_PMU_FW_##_code)
 
+/* SBI 3.0, 11.2.5 */
 static struct attribute *fw_events[] = {
-	RISCV_PMU_FW_EVENTS(FW_EVENT)
+	FW_EVENT("misaligned-load", MISALIGNED_LOAD),
+	FW_EVENT("misaligned-store", MISALIGNED_STORE),
+	FW_EVENT("access-load", ACCESS_LOAD),
+	FW_EVENT("access-store", ACCESS_STORE),
+	FW_EVENT("illegal-insn", ILLEGAL_INSN),
+	FW_EVENT("set-timer", SET_TIMER),
+	FW_EVENT("ipi-sent", IPI_SENT),
+	FW_EVENT("ipi-received", IPI_RCVD),
+	FW_EVENT("fence-i-sent", FENCE_I_SENT),
+	FW_EVENT("fence-i-received", FENCE_I_RCVD),
+	FW_EVENT("sfence-vma-sent", SFENCE_VMA_SENT),
+	FW_EVENT("sfence-vma-received", SFENCE_VMA_RCVD),
+	FW_EVENT("sfence-vma-asid-sent", SFENCE_VMA_ASID_SENT),
+	FW_EVENT("sfence-vma-asid-received", SFENCE_VMA_ASID_RCVD),
+	FW_EVENT("hfence-gvma-sent", HFENCE_GVMA_SENT),
+	FW_EVENT("hfence-gvma-received", HFENCE_GVMA_RCVD),
+	FW_EVENT("hfence-gvma-vmid-sent", HFENCE_GVMA_VMID_SENT),
+	FW_EVENT("hfence-gvma-vmid-received", HFENCE_GVMA_VMID_RCVD),
+	FW_EVENT("hfence-vvma-sent", HFENCE_VVMA_SENT),
+	FW_EVENT("hfence-vvma-received", HFENCE_VVMA_RCVD),
+	FW_EVENT("hfence-vvma-asid-sent", HFENCE_VVMA_ASID_SENT),
+	FW_EVENT("hfence-vvma-asid-received", HFENCE_VVMA_ASID_RCVD),
 	NULL,
 };
 

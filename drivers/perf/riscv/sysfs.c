@@ -6,7 +6,6 @@
 #include "branch/branch.h"
 #include "entries.h"
 #include "event.h"
-#include "fw.h"
 #include "platform/platform.h"
 #include "pmu.h"
 
@@ -59,17 +58,12 @@ static const struct attribute_group sysfs_format_group = {
 
 static ssize_t sysfs_event_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	u32 event_idx = container_of(attr, struct perf_pmu_events_attr, attr)->id;
-	bool is_fw = riscv_pmu_event_type(event_idx) == RISCV_PMU_EVENT_TYPE_FW;
-
-	return sysfs_emit(page, "event=0x%x,%s\n",
-			  is_fw ? riscv_pmu_event_code(event_idx) : event_idx,
-			  is_fw ? "firmware=2" : "std=1");
+	return sysfs_emit(page, "event=0x%llx,std=1\n",
+			  container_of(attr, struct perf_pmu_events_attr, attr)->id);
 }
 
 #define SYSFS_EVENT(_name, _idx)	RISCV_PMU_EVENT_ATTR(_name, sysfs_event_show, _idx)
 #define SYSFS_HW(_name, _id)	SYSFS_EVENT(_name, RISCV_PMU_EVENT_HW(_id))
-#define SYSFS_FW(_name, _code)	SYSFS_EVENT("fw-" _name, RISCV_PMU_EVENT_FW(SBI_PMU_FW_##_code)),
 
 #define SYSFS_CACHE_OP(_cache, _id, _many, _one, _op)					\
 	SYSFS_EVENT(_cache "-" _many, RISCV_PMU_EVENT_CACHE(_id, _op, ACCESS)),		\
@@ -98,7 +92,6 @@ static struct attribute *sysfs_events[] = {
 	SYSFS_CACHE("iTLB", ITLB),
 	SYSFS_CACHE("branch", BPU),
 	SYSFS_CACHE("node", NODE),
-	RISCV_PMU_FW_EVENTS(SYSFS_FW)
 	NULL,
 };
 

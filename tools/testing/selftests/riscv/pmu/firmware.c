@@ -186,14 +186,6 @@ TEST_F(firmware, a_task_is_counted_on_each_hart_that_it_moves_to)
 	close(fd);
 }
 
-TEST_F(firmware, sysfs_has_the_numbers_of_named_firmware_events)
-{
-	char text[PMU_TEXT];
-
-	EXPECT_STREQ("event=0x5,firmware=2", pmu_sysfs("events/fw-set-timer", text));
-	EXPECT_STREQ("event=0x6,firmware=2", pmu_sysfs("events/fw-ipi-sent", text));
-}
-
 TEST_F(firmware, all_defined_events_can_be_opened)
 {
 	for (int code = 0; code < PMU_FW_NR_DEFINED; code++) {

@@ -65,6 +65,22 @@ TEST_F(fw, an_event_has_the_same_count_with_both_pmus)
 	close(leader);
 }
 
+/* perf list would show each firmware event twice. */
+TEST_F(fw, the_core_pmu_does_not_list_firmware_events)
+{
+	DIR *dir = opendir(DEVICES "cpu/events");
+	struct dirent *entry;
+	int nr = 0;
+
+	ASSERT_NE(NULL, dir);
+	while ((entry = readdir(dir))) {
+		EXPECT_NE(0, strncmp(entry->d_name, "fw-", 3));
+		nr++;
+	}
+	closedir(dir);
+	EXPECT_LT(2, nr);
+}
+
 TEST_F(fw, an_event_can_be_in_a_group_with_hardware_events)
 {
 	struct perf_event_attr cycles = pmu_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
