@@ -158,7 +158,7 @@ static int try_generic(const struct pmu *pmu, const char *name,
 
 	if (strcmp(name, search->name))
 		return 0;
-	/* It is enough if harts of one kind have it. */
+	/* It is enough if harts of one type have it. */
 	err = try_event_or_user_only(attr);
 	if (!search->found || !err)
 		search->err = err;

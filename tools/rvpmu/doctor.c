@@ -21,11 +21,11 @@
 #define CHAINS_CURE	"perf record --call-graph fp or dwarf for call chains"
 
 /* For the probes: a user who may not measure the kernel may still measure user mode. */
-static struct perf_event_attr probe_attr(const struct kind *kind, uint64_t config)
+static struct perf_event_attr probe_attr(const struct core_type *type, uint64_t config)
 {
-	struct perf_event_attr attr = make_generic(&kind->pmu, PERF_TYPE_HARDWARE, config);
+	struct perf_event_attr attr = make_generic(&type->pmu, PERF_TYPE_HARDWARE, config);
 
-	if (kind->user_only)
+	if (type->user_only)
 		exclude_all_but_user(&attr);
 	return attr;
 }
@@ -48,94 +48,94 @@ static bool is_blocked(int err)
 	return (err == -EPERM || err == -ENOSYS) && !access(PARANOID, F_OK);
 }
 
-static void find_blocked(struct kind *kind)
+static void report_blocked(struct core_type *type)
 {
-	find(kind, "counting", FINDING_UNKNOWN, has_seccomp_filter() ?
-	     "a seccomp filter, for instance that of a container, refuses perf_event_open(2)" :
-	     "something between rvpmu and the kernel (a container or QEMU user emulation) refuses perf_event_open(2)",
-	     "run rvpmu on the host, outside the container or emulator; with podman: --cap-add PERFMON --security-opt seccomp=unconfined");
+	report(type, "counting", FINDING_UNKNOWN, has_seccomp_filter() ?
+	       "a seccomp filter, for instance that of a container, refuses perf_event_open(2)" :
+	       "something between rvpmu and the kernel (a container or QEMU user emulation) refuses perf_event_open(2)",
+	       "run rvpmu on the host, outside the container or emulator; with podman: --cap-add PERFMON --security-opt seccomp=unconfined");
 	/* All is not well if even that is unknown. */
-	kind->result.status = EXIT_DEGRADED;
+	type->result.status = EXIT_DEGRADED;
 }
 
-static void check_counting(struct kind *kind)
+static void check_counting(struct core_type *type)
 {
-	struct perf_event_attr attr = attr_instructions(&kind->pmu);
+	struct perf_event_attr attr = attr_instructions(&type->pmu);
 	int err = try_event(&attr);
 	bool denied = err == -EACCES;
 
-	if (kind->away) {
-		find(kind, "counting", FINDING_UNKNOWN, "rvpmu cannot run on these harts",
-		     "bring one of them online, or run rvpmu where it may use one (cpuset)");
+	if (type->move_error) {
+		report(type, "counting", FINDING_UNKNOWN, "rvpmu cannot run on these harts",
+		       "bring one of them online, or run rvpmu where it may use one (cpuset)");
 		return;
 	}
 	if (denied) {
 		exclude_all_but_user(&attr);
 		err = try_event(&attr);
-		kind->user_only = !err;
+		type->user_only = !err;
 	}
 	/* On harts without filters, user mode alone cannot be counted: EOPNOTSUPP, with mainline's EINVAL. */
-	kind->refused = err == -EACCES || err == -EPERM || err == -ENOSYS;
-	kind->unfilterable = denied && err && !kind->refused;
-	kind->refused |= kind->unfilterable;
-	if (kind->user_only)
-		find(kind, "counting", FINDING_OK,
-		     "instructions can be counted, by this user in user mode only", "");
+	type->refused = err == -EACCES || err == -EPERM || err == -ENOSYS;
+	type->unfilterable = denied && err && !type->refused;
+	type->refused |= type->unfilterable;
+	if (type->user_only)
+		report(type, "counting", FINDING_OK,
+		       "instructions can be counted, by this user in user mode only", "");
 	else if (!err)
-		find(kind, "counting", FINDING_OK, "instructions can be counted", "");
+		report(type, "counting", FINDING_OK, "instructions can be counted", "");
 	else if (is_blocked(err))
-		find_blocked(kind);
+		report_blocked(type);
 	else if (err == -ENOSYS)
-		find(kind, "counting", FINDING_MISSING, "the kernel has no perf_event_open(2)",
-		     "a kernel with CONFIG_PERF_EVENTS; emulators of user mode have none");
-	else if (kind->unfilterable)
-		find(kind, "counting", FINDING_MISSING,
-		     "this user may count user mode only (kernel.perf_event_paranoid), but these harts cannot count user mode alone: perf prints <not supported>",
-		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
-	else if (kind->refused)
-		find(kind, "counting", FINDING_MISSING,
-		     "this user has no permission (kernel.perf_event_paranoid)",
-		     "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
+		report(type, "counting", FINDING_MISSING, "the kernel has no perf_event_open(2)",
+		       "a kernel with CONFIG_PERF_EVENTS; emulators of user mode have none");
+	else if (type->unfilterable)
+		report(type, "counting", FINDING_MISSING,
+		       "this user may count user mode only (kernel.perf_event_paranoid), but these harts cannot count user mode alone: perf prints <not supported>",
+		       "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
+	else if (type->refused)
+		report(type, "counting", FINDING_MISSING,
+		       "this user has no permission (kernel.perf_event_paranoid)",
+		       "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
 	else
-		find(kind, "counting", FINDING_MISSING, strerror(-err), *kind->pmu.name ?
-		     "dmesg | grep -i pmu, run as root, may print the reason" : "see driver");
+		report(type, "counting", FINDING_MISSING, strerror(-err), *type->pmu.name ?
+		       "dmesg | grep -i pmu, run as root, may print the reason" : "see driver");
 }
 
-/* A search for an event */
-struct other {
+/* What find_other() looks for, and the name of the event that it found. */
+struct event_search {
 	const struct perf_event_attr *attr;
 	char name[NAME_SIZE];
 };
 
 /* A core without an overflow interrupt is as it is; what takes the interrupt away can be mended. */
-static void find_polled(struct kind *kind)
+static void report_polled(struct core_type *type)
 {
 	enum finding finding = FINDING_DEGRADED;
 	const char *cure = "";
 	char why[TEXT_SIZE];
 
 	/* "filters ...; sampling by a timer, up to 4 ms late: <why>" */
-	find_in_log(kind, "sampling by a timer", why);
-	if (kind->legacy)
+	find_in_log(type, "sampling by a timer", why);
+	if (type->legacy)
 		cure = "see driver";
 	else if (strstr(why, "the firmware does not enable"))
 		cure = "OpenSBI for this board, or newer firmware of its vendor";
 	else if (strstr(why, "cannot enable the interrupt in sie"))
 		cure = "firmware that delegates the interrupt, or another QEMU than 10.0.11 to 10.0.13";
-	else if (kind->overflow && kind->lacks_map)
+	else if (type->overflow && type->lacks_map)
 		cure = "see events";
-	else if (kind->overflow)
+	else if (type->overflow)
 		cure = "dmesg | grep riscv_pmu, run as root, prints the reason";
 	else
 		finding = FINDING_NOTE;
-	find(kind, "sampling", finding, *why ? why : "sampling by a timer, up to 4 ms late",
-	     cure);
+	report(type, "sampling", finding, *why ? why : "sampling by a timer, up to 4 ms late",
+	       cure);
 }
 
 /* Finds an event other than cycles and instructions that can be opened with these attributes. */
 static int find_other(const struct pmu *pmu, const char *name, const struct perf_event_attr *other, void *arg)
 {
-	struct other *search = arg;
+	struct event_search *search = arg;
 	struct perf_event_attr attr = *search->attr;
 
 	if (!strcmp(name, "cpu-cycles") || !strcmp(name, "instructions"))
@@ -149,34 +149,34 @@ static int find_other(const struct pmu *pmu, const char *name, const struct perf
 }
 
 /* The counters with cycles have no interrupt: without the firmware's map no others have them. */
-static void find_polled_cycles(struct kind *kind)
+static void report_polled_cycles(struct core_type *type)
 {
-	struct perf_event_attr attr = probe_attr(kind, PERF_COUNT_HW_CPU_CYCLES);
-	struct other other = { .attr = &attr };
+	struct perf_event_attr attr = probe_attr(type, PERF_COUNT_HW_CPU_CYCLES);
+	struct event_search search = { .attr = &attr };
 	char cure[TEXT_SIZE] = "";
 
 	attr.sample_period = 1000000;
-	if (for_each_generic(&kind->pmu, find_other, &other))
-		snprintf(cure, sizeof(cure), "sample another event: perf record -e %s", other.name);
-	find(kind, "sampling", kind->lacks_map ? FINDING_DEGRADED : FINDING_NOTE,
-	     "by overflow interrupt, but cycles by a timer: their samples are up to 4 ms late",
-	     kind->lacks_map ? "see events" : cure);
+	if (for_each_generic(&type->pmu, find_other, &search))
+		snprintf(cure, sizeof(cure), "sample another event: perf record -e %s", search.name);
+	report(type, "sampling", type->lacks_map ? FINDING_DEGRADED : FINDING_NOTE,
+	       "by overflow interrupt, but cycles by a timer: their samples are up to 4 ms late",
+	       type->lacks_map ? "see events" : cure);
 }
 
-static const char *cure_sampling(const struct kind *kind)
+static const char *cure_sampling(const struct core_type *type)
 {
 	char text[TEXT_SIZE];
 
-	if (!kind->ours)
+	if (!type->ours)
 		return "perf record -e cpu-clock; or riscv-pmu, which samples by a timer";
 	if (read_line(PARAMETERS "polled_sampling", text) && (*text == 'N' || *text == '0'))
 		return "remove riscv_pmu.polled_sampling=0 from the kernel's command line";
 	return "a kernel with CONFIG_RISCV_PMU_POLL";
 }
 
-static void check_sampling(struct kind *kind)
+static void check_sampling(struct core_type *type)
 {
-	struct perf_event_attr attr = probe_attr(kind, PERF_COUNT_HW_INSTRUCTIONS);
+	struct perf_event_attr attr = probe_attr(type, PERF_COUNT_HW_INSTRUCTIONS);
 	int samples, err;
 
 	attr.sample_period = 1000000;
@@ -184,88 +184,88 @@ static void check_sampling(struct kind *kind)
 	samples = take_samples(&attr);
 	err = samples < 0 ? samples : 0;
 	if (!samples) {
-		find(kind, "sampling", FINDING_MISSING,
-		     "the kernel accepts the event, but no sample arrived within a second",
-		     "use perf record -e cpu-clock, and report this bug with the output of dmesg | grep -i pmu");
-	} else if (!strcmp(kind->sampling, "polled") && !err) {
-		find_polled(kind);
-	} else if (!err && !strcmp(kind->cycles_sampling, "polled")) {
-		find_polled_cycles(kind);
-	} else if (!err && !strcmp(kind->cycles_sampling, "split")) {
-		find(kind, "sampling", FINDING_OK,
-		     "by overflow interrupt; cycles by two raw events, one in user mode and one in the kernel",
-		     "");
+		report(type, "sampling", FINDING_MISSING,
+		       "the kernel accepts the event, but no sample arrived within a second",
+		       "use perf record -e cpu-clock, and report this bug with the output of dmesg | grep -i pmu");
+	} else if (!strcmp(type->sampling, "polled") && !err) {
+		report_polled(type);
+	} else if (!err && !strcmp(type->cycles_sampling, "polled")) {
+		report_polled_cycles(type);
+	} else if (!err && !strcmp(type->cycles_sampling, "split")) {
+		report(type, "sampling", FINDING_OK,
+		       "by overflow interrupt; cycles by two raw events, one in user mode and one in the kernel",
+		       "");
 	} else if (!err) {
-		bool nmi = !strcmp(kind->sampling, "nmi");
+		bool nmi = !strcmp(type->sampling, "nmi");
 
-		find(kind, "sampling", FINDING_OK,
-		     nmi ? "by NMI: code with interrupts off is sampled, too" :
-			   "by overflow interrupt: code with interrupts off appears where it enables them",
-		     "");
+		report(type, "sampling", FINDING_OK,
+		       nmi ? "by NMI: code with interrupts off is sampled, too" :
+			     "by overflow interrupt: code with interrupts off appears where it enables them",
+		       "");
 	} else {
-		find(kind, "sampling", FINDING_MISSING, strerror(-err), cure_sampling(kind));
+		report(type, "sampling", FINDING_MISSING, strerror(-err), cure_sampling(type));
 	}
 }
 
 /* No counter has filters, and exclude_kernel is ignored. */
-static bool is_unfiltered(const struct kind *kind)
+static bool is_unfiltered(const struct core_type *type)
 {
 	char filters[TEXT_SIZE], unfiltered[TEXT_SIZE];
 
-	return pmu_read(&kind->pmu, "caps/filters", filters) && !strcmp(filters, "none") &&
-	       pmu_read(&kind->pmu, "caps/unfiltered", unfiltered) && !strcmp(unfiltered, "1");
+	return pmu_read(&type->pmu, "caps/filters", filters) && !strcmp(filters, "none") &&
+	       pmu_read(&type->pmu, "caps/unfiltered", unfiltered) && !strcmp(unfiltered, "1");
 }
 
 /* Other counters than those with instructions may have filters. */
-static void find_no_filters(struct kind *kind)
+static void report_no_filters(struct core_type *type)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .exclude_kernel = 1 };
-	struct other other = { .attr = &attr };
+	struct event_search search = { .attr = &attr };
 	char cure[TEXT_SIZE];
 
-	if (for_each_generic(&kind->pmu, find_other, &other)) {
-		snprintf(cure, sizeof(cure), "other events can be counted in user mode: perf stat -e %s:u", other.name);
-		find(kind, "filters", FINDING_ABSENT,
-		     "instructions:u cannot be counted: the counters of these harts that have instructions cannot exclude the kernel (Smcntrpmf)",
-		     cure);
+	if (for_each_generic(&type->pmu, find_other, &search)) {
+		snprintf(cure, sizeof(cure), "other events can be counted in user mode: perf stat -e %s:u", search.name);
+		report(type, "filters", FINDING_ABSENT,
+		       "instructions:u cannot be counted: the counters of these harts that have instructions cannot exclude the kernel (Smcntrpmf)",
+		       cure);
 		return;
 	}
-	find(kind, "filters", FINDING_ABSENT,
-	     "instructions:u cannot be counted: user and kernel mode are counted together", kind->ours ?
-	     "count without :u, as root or with sysctl kernel.perf_event_paranoid=1; riscv_pmu.unfiltered=1 for programs that always exclude the kernel" :
-	     "count without :u, as root or with sysctl kernel.perf_event_paranoid=1");
+	report(type, "filters", FINDING_ABSENT,
+	       "instructions:u cannot be counted: user and kernel mode are counted together", type->ours ?
+	       "count without :u, as root or with sysctl kernel.perf_event_paranoid=1; riscv_pmu.unfiltered=1 for programs that always exclude the kernel" :
+	       "count without :u, as root or with sysctl kernel.perf_event_paranoid=1");
 }
 
-static void check_filters(struct kind *kind)
+static void check_filters(struct core_type *type)
 {
-	struct perf_event_attr attr = attr_instructions(&kind->pmu);
+	struct perf_event_attr attr = attr_instructions(&type->pmu);
 	int err;
 
 	attr.exclude_kernel = 1;
 	err = try_event(&attr);
-	kind->unfilterable |= err;
-	if (is_unfiltered(kind))
-		find(kind, "filters", FINDING_DEGRADED,
-		     "instructions:u counts the kernel, too (riscv_pmu.unfiltered=1)",
-		     "to have such events refused, boot without riscv_pmu.unfiltered=1");
+	type->unfilterable |= err;
+	if (is_unfiltered(type))
+		report(type, "filters", FINDING_DEGRADED,
+		       "instructions:u counts the kernel, too (riscv_pmu.unfiltered=1)",
+		       "to have such events refused, boot without riscv_pmu.unfiltered=1");
 	else if (!err)
-		find(kind, "filters", FINDING_OK, "instructions:u counts user mode only", "");
-	else if (kind->legacy)
-		find(kind, "filters", FINDING_DEGRADED,
-		     "instructions:u cannot be counted: user and kernel mode are counted together",
-		     "see driver");
-	else if (kind->overflow && kind->lacks_map)
-		find(kind, "filters", FINDING_DEGRADED,
-		     "instructions:u cannot be counted: the firmware has instructions only on a counter that cannot exclude the kernel",
-		     "see events");
+		report(type, "filters", FINDING_OK, "instructions:u counts user mode only", "");
+	else if (type->legacy)
+		report(type, "filters", FINDING_DEGRADED,
+		       "instructions:u cannot be counted: user and kernel mode are counted together",
+		       "see driver");
+	else if (type->overflow && type->lacks_map)
+		report(type, "filters", FINDING_DEGRADED,
+		       "instructions:u cannot be counted: the firmware has instructions only on a counter that cannot exclude the kernel",
+		       "see events");
 	else
-		find_no_filters(kind);
+		report_no_filters(type);
 }
 
 /* Records of user mode only, which need no permission to measure the kernel. */
-static int try_branch_records(const struct kind *kind, uint64_t filter)
+static int try_branch_records(const struct core_type *type, uint64_t filter)
 {
-	struct perf_event_attr attr = attr_instructions(&kind->pmu);
+	struct perf_event_attr attr = attr_instructions(&type->pmu);
 
 	attr.sample_period = 1000000;
 	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
@@ -274,103 +274,103 @@ static int try_branch_records(const struct kind *kind, uint64_t filter)
 	return try_event(&attr);
 }
 
-static void describe_branch_records(struct kind *kind)
+static void describe_branch_records(struct core_type *type)
 {
-	int err = try_branch_records(kind, PERF_SAMPLE_BRANCH_ANY);
-	bool stacks = !err && !try_branch_records(kind, PERF_SAMPLE_BRANCH_CALL_STACK);
+	int err = try_branch_records(type, PERF_SAMPLE_BRANCH_ANY);
+	bool stacks = !err && !try_branch_records(type, PERF_SAMPLE_BRANCH_CALL_STACK);
 	char text[TEXT_SIZE];
 
 	if (err) {
 		snprintf(text, sizeof(text), "%ld per hart, but no event can record them: %s",
-			 kind->pmu.branches, strerror(-err));
-		find(kind, "branch records", FINDING_DEGRADED, text, "see sampling");
+			 type->pmu.branches, strerror(-err));
+		report(type, "branch records", FINDING_DEGRADED, text, "see sampling");
 		return;
 	}
-	snprintf(text, sizeof(text), "%ld per hart, %s", kind->pmu.branches, stacks ?
+	snprintf(text, sizeof(text), "%ld per hart, %s", type->pmu.branches, stacks ?
 		 "with call stacks: perf record -b, --call-graph lbr" :
 		 "without call stacks: perf record -b");
-	find(kind, "branch records", FINDING_OK, text, "");
+	report(type, "branch records", FINDING_OK, text, "");
 }
 
 /* Why the driver does not use the Ssctr that the firmware lists. */
-static void explain_branch_records(struct kind *kind)
+static void explain_branch_records(struct core_type *type)
 {
 	char text[TEXT_SIZE];
 	long depth;
 
 	if (read_number(PARAMETERS "branches", &depth) && !depth)
-		find(kind, "branch records", FINDING_DEGRADED,
-		     "switched off by riscv_pmu.branches=0",
-		     "remove riscv_pmu.branches=0 from the kernel's command line");
-	else if (!is_listed(kind->harts, "sscsrind"))
-		find(kind, "branch records", FINDING_DEGRADED,
-		     "the firmware lists Ssctr, but not Sscsrind, which reads the records",
-		     cure_list("", "Sscsrind"));
-	else if (!*find_in_log(kind, "no branch records", text))
-		find(kind, "branch records", FINDING_DEGRADED,
-		     "the harts have Ssctr, but the driver does not use it",
-		     "dmesg | grep riscv_pmu, run as root, prints the reason");
+		report(type, "branch records", FINDING_DEGRADED,
+		       "switched off by riscv_pmu.branches=0",
+		       "remove riscv_pmu.branches=0 from the kernel's command line");
+	else if (!is_listed(type->harts, "sscsrind"))
+		report(type, "branch records", FINDING_DEGRADED,
+		       "the firmware lists Ssctr, but not Sscsrind, which reads the records",
+		       cure_unlisted("", "Sscsrind"));
+	else if (!*find_in_log(type, "no branch records", text))
+		report(type, "branch records", FINDING_DEGRADED,
+		       "the harts have Ssctr, but the driver does not use it",
+		       "dmesg | grep riscv_pmu, run as root, prints the reason");
 	else
 		/* "no branch records: <why>" */
-		find(kind, "branch records", FINDING_DEGRADED, text,
-		     strstr(text, "firmware") ? "OpenSBI 1.7 or later, or this project's" :
-						CHAINS_CURE);
+		report(type, "branch records", FINDING_DEGRADED, text,
+		       strstr(text, "firmware") ? "OpenSBI 1.7 or later, or this project's" :
+						  CHAINS_CURE);
 }
 
 /* perf record -b and :pp fail on most harts, and perf does not print the reason. */
-static void check_branch_records(struct kind *kind)
+static void check_branch_records(struct core_type *type)
 {
-	if (kind->pmu.branches)
-		describe_branch_records(kind);
-	else if (!is_listed(kind->harts, "ssctr"))
-		find(kind, "branch records", FINDING_ABSENT, has_acpi() ?
-		     "no Ssctr in ACPI's table RHCT, which only root may read (run rvpmu doctor as root to be sure): no perf record -b, no --call-graph lbr" :
-		     "no Ssctr in the devicetree (riscv,isa-extensions): no perf record -b, no --call-graph lbr",
-		     cure_list(CHAINS_CURE "; ", "Ssctr"));
-	else if (!kind->ours)
-		find(kind, "branch records", FINDING_DEGRADED,
-		     "the harts have Ssctr, but mainline's driver does not use it",
-		     "riscv-pmu: make graft KDIR=<kernel tree>");
+	if (type->pmu.branches)
+		describe_branch_records(type);
+	else if (!is_listed(type->harts, "ssctr"))
+		report(type, "branch records", FINDING_ABSENT, has_acpi() ?
+		       "no Ssctr in ACPI's table RHCT, which only root may read (run rvpmu doctor as root to be sure): no perf record -b, no --call-graph lbr" :
+		       "no Ssctr in the devicetree (riscv,isa-extensions): no perf record -b, no --call-graph lbr",
+		       cure_unlisted(CHAINS_CURE "; ", "Ssctr"));
+	else if (!type->ours)
+		report(type, "branch records", FINDING_DEGRADED,
+		       "the harts have Ssctr, but mainline's driver does not use it",
+		       "riscv-pmu: make graft KDIR=<kernel tree>");
 	else
-		explain_branch_records(kind);
+		explain_branch_records(type);
 }
 
-static void check_precise(struct kind *kind)
+static void check_precise(struct core_type *type)
 {
-	struct perf_event_attr attr = attr_instructions(&kind->pmu);
+	struct perf_event_attr attr = attr_instructions(&type->pmu);
 
 	attr.sample_period = 1000000;
 	attr.exclude_kernel = 1;
 	attr.precise_ip = 2;
 	if (!try_event(&attr))
-		find(kind, "precise samples", FINDING_OK, "instructions:pp", "");
+		report(type, "precise samples", FINDING_OK, "instructions:pp", "");
 	else
-		find(kind, "precise samples", FINDING_ABSENT,
-		     "instructions:pp is not supported: a sample shows the pc of the interrupt, some instructions later",
-		     "use events without :p and :pp");
+		report(type, "precise samples", FINDING_ABSENT,
+		       "instructions:pp is not supported: a sample shows the pc of the interrupt, some instructions later",
+		       "use events without :p and :pp");
 }
 
 /* All harts have separate counters for cycles and instructions. */
-static void check_groups(struct kind *kind)
+static void check_groups(struct core_type *type)
 {
-	struct perf_event_attr cycles = probe_attr(kind, PERF_COUNT_HW_CPU_CYCLES);
-	struct perf_event_attr instructions = probe_attr(kind, PERF_COUNT_HW_INSTRUCTIONS);
+	struct perf_event_attr cycles = probe_attr(type, PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event_attr instructions = probe_attr(type, PERF_COUNT_HW_INSTRUCTIONS);
 	int leader = open_event(&cycles, 0, -1, -1);
 	int fd = leader < 0 ? leader : open_event(&instructions, 0, -1, leader);
 
 	if (fd >= 0)
-		find(kind, "groups", FINDING_OK, "cycles and instructions fit into a group", "");
+		report(type, "groups", FINDING_OK, "cycles and instructions fit into a group", "");
 	else
-		find(kind, "groups", FINDING_DEGRADED, strerror(-fd), "see counting");
+		report(type, "groups", FINDING_DEGRADED, strerror(-fd), "see counting");
 	if (fd >= 0)
 		close(fd);
 	if (leader >= 0)
 		close(leader);
 }
 
-static bool can_read_directly(const struct kind *kind)
+static bool can_read_directly(const struct core_type *type)
 {
-	struct perf_event_attr attr = attr_instructions(&kind->pmu);
+	struct perf_event_attr attr = attr_instructions(&type->pmu);
 	size_t size = sysconf(_SC_PAGESIZE);
 	uint64_t count;
 	bool direct = false;
@@ -395,86 +395,86 @@ static bool can_read_directly(const struct kind *kind)
 	return direct;
 }
 
-static void check_user_access(struct kind *kind)
+static void check_user_access(struct core_type *type)
 {
 	char text[TEXT_SIZE];
 	long allowed, width;
 
 	if (!read_number(SYSCTL "perf_user_access", &allowed))
-		find(kind, "user reads", FINDING_DEGRADED, "there is no kernel.perf_user_access",
-		     kind->ours ? "a kernel with CONFIG_RISCV_PMU_USER_ACCESS" :
-				  "a kernel with a RISC-V PMU");
+		report(type, "user reads", FINDING_DEGRADED, "there is no kernel.perf_user_access",
+		       type->ours ? "a kernel with CONFIG_RISCV_PMU_USER_ACCESS" :
+				    "a kernel with a RISC-V PMU");
 	else if (allowed == 2)
-		find(kind, "user reads", FINDING_OK,
-		     "every process can read cycle and instret (kernel.perf_user_access is 2)", "");
-	else if (can_read_directly(kind))
-		find(kind, "user reads", FINDING_OK,
-		     "a process can read its own events without a system call", "");
+		report(type, "user reads", FINDING_OK,
+		       "every process can read cycle and instret (kernel.perf_user_access is 2)", "");
+	else if (can_read_directly(type))
+		report(type, "user reads", FINDING_OK,
+		       "a process can read its own events without a system call", "");
 	else if (!allowed)
-		find(kind, "user reads", FINDING_DEGRADED, "kernel.perf_user_access is 0",
-		     "sysctl kernel.perf_user_access=1");
-	else if (!kind->ours)
-		find(kind, "user reads", FINDING_DEGRADED,
-		     "with mainline's driver a read of a counter that the event has just lost kills the program, so the reader uses read()",
-		     "riscv-pmu: make graft KDIR=<kernel tree>");
-	else if (kind->legacy)
-		find(kind, "user reads", FINDING_DEGRADED,
-		     "mmap pages of events name no counter: programs fall back to read()", "see driver");
-	else if (read_pmu_number(&kind->pmu, "caps/counter_width", &width) && width < 64 &&
-		 !strcmp(kind->sampling, "polled")) {
+		report(type, "user reads", FINDING_DEGRADED, "kernel.perf_user_access is 0",
+		       "sysctl kernel.perf_user_access=1");
+	else if (!type->ours)
+		report(type, "user reads", FINDING_DEGRADED,
+		       "with mainline's driver a read of a counter that the event has just lost kills the program, so the reader uses read()",
+		       "riscv-pmu: make graft KDIR=<kernel tree>");
+	else if (type->legacy)
+		report(type, "user reads", FINDING_DEGRADED,
+		       "mmap pages of events name no counter: programs fall back to read()", "see driver");
+	else if (read_pmu_number(&type->pmu, "caps/counter_width", &width) && width < 64 &&
+		 !strcmp(type->sampling, "polled")) {
 		snprintf(text, sizeof(text),
 			 "counters of %ld bits without an overflow interrupt: programs fall back to read()",
 			 width);
-		find(kind, "user reads", FINDING_ABSENT, text, "");
+		report(type, "user reads", FINDING_ABSENT, text, "");
 	} else {
-		find(kind, "user reads", FINDING_DEGRADED,
-		     "mmap pages of events name no counter: programs fall back to read()",
-		     "end programs that sample in this task, and see dmesg | grep riscv_pmu");
+		report(type, "user reads", FINDING_DEGRADED,
+		       "mmap pages of events name no counter: programs fall back to read()",
+		       "end programs that sample in this task, and see dmesg | grep riscv_pmu");
 	}
 }
 
 /* --- permissions and limits --- */
 
-static bool is_unfilterable(const struct kind *kind)
+static bool is_unfilterable(const struct core_type *type)
 {
-	return kind->unfilterable;
+	return type->unfilterable;
 }
 
-static void check_paranoid(struct kind *kind)
+static void check_paranoid(struct core_type *type)
 {
 	char text[TEXT_SIZE];
 	long level;
 
 	if (!read_number(PARANOID, &level)) {
-		find(kind, "paranoid", FINDING_MISSING, "there is no kernel.perf_event_paranoid",
-		     "a kernel with CONFIG_PERF_EVENTS");
+		report(type, "paranoid", FINDING_MISSING, "there is no kernel.perf_event_paranoid",
+		       "a kernel with CONFIG_PERF_EVENTS");
 		return;
 	}
 	snprintf(text, sizeof(text), "kernel.perf_event_paranoid is %ld: users can measure %s", level,
 		 level < 1 ? "all harts" : level < 2 ? "their own tasks, including the kernel" :
-		 level >= 3 ? "nothing (with Debian's patch)" : any_kind(is_unfilterable) ?
+		 level >= 3 ? "nothing (with Debian's patch)" : any_type(is_unfilterable) ?
 		 "user mode of their own tasks only, and instructions cannot be counted in user mode alone" :
 		 "user mode of their own tasks only");
 	/* 2 is the kernel's default: a choice of who runs the machine, not a fault. */
-	find(kind, "paranoid", level < 2 ? FINDING_OK : level < 3 ? FINDING_NOTE :
-	     FINDING_DEGRADED, text, level < 2 ? "" : level < 3 ?
-	     "to include the kernel: sysctl kernel.perf_event_paranoid=1" :
-	     "sysctl kernel.perf_event_paranoid=2, or 1 to include the kernel");
+	report(type, "paranoid", level < 2 ? FINDING_OK : level < 3 ? FINDING_NOTE :
+	       FINDING_DEGRADED, text, level < 2 ? "" : level < 3 ?
+	       "to include the kernel: sysctl kernel.perf_event_paranoid=1" :
+	       "sysctl kernel.perf_event_paranoid=2, or 1 to include the kernel");
 }
 
-static void check_lockdown(struct kind *kind)
+static void check_lockdown(struct core_type *type)
 {
 	char text[TEXT_SIZE];
 
 	if (read_line(LOCKDOWN, text) && strstr(text, "[confidentiality]"))
-		find(kind, "lockdown", FINDING_DEGRADED,
-		     "confidentiality: samples have no registers, and kernel addresses are hidden",
-		     "lockdown=integrity on the kernel's command line");
+		report(type, "lockdown", FINDING_DEGRADED,
+		       "confidentiality: samples have no registers, and kernel addresses are hidden",
+		       "lockdown=integrity on the kernel's command line");
 	else
-		find(kind, "lockdown", FINDING_OK, "does not restrict perf", "");
+		report(type, "lockdown", FINDING_OK, "does not restrict perf", "");
 }
 
-static void check_rate(struct kind *kind)
+static void check_rate(struct core_type *type)
 {
 	char text[TEXT_SIZE];
 	long rate;
@@ -483,8 +483,8 @@ static void check_rate(struct kind *kind)
 		return;
 	snprintf(text, sizeof(text), "at most %ld samples a second on each hart", rate);
 	/* The default frequency of perf is 4000. */
-	find(kind, "sample rate", rate < 4000 ? FINDING_DEGRADED : FINDING_OK, text,
-	     rate < 4000 ? "sysctl kernel.perf_event_max_sample_rate=100000" : "");
+	report(type, "sample rate", rate < 4000 ? FINDING_DEGRADED : FINDING_OK, text,
+	       rate < 4000 ? "sysctl kernel.perf_event_max_sample_rate=100000" : "");
 }
 
 /* What needs an event */
@@ -503,24 +503,24 @@ static const struct feature {
 
 static const struct feature *feature;
 
-static void check_feature(struct kind *kind)
+static void check_feature(struct core_type *type)
 {
-	if (!kind->refused && !kind->away && *kind->pmu.name)
-		feature->check(kind);
-	else if (kind->refused)
-		find(kind, feature->name, FINDING_UNKNOWN, "it cannot be tried without an event",
-		     "see counting");
+	if (!type->refused && !type->move_error && *type->pmu.name)
+		feature->check(type);
+	else if (type->refused)
+		report(type, feature->name, FINDING_UNKNOWN, "it cannot be tried without an event",
+		       "see counting");
 }
 
 static int examine(void)
 {
-	if (!find_kinds())
+	if (!find_types())
 		return EXIT_MISSING;
 	prometheus_begin();
 	json_open("findings", '[');
-	if (has_kinds())
-		check_each(check_kind);
-	check_once(check_harts_without);
+	if (has_several_types())
+		check_each(check_type);
+	check_once(check_harts_without_pmu);
 	check_each(check_extensions);
 	check_once(check_firmware);
 	check_each(check_driver);
@@ -534,7 +534,7 @@ static int examine(void)
 	check_once(check_lockdown);
 	check_once(check_rate);
 	json_close(']');
-	return end_kinds();
+	return end_types();
 }
 
 /* --- the command line --- */

@@ -78,7 +78,7 @@ static const struct core *find_core(const struct hart_ids *hart)
 	return NULL;
 }
 
-static const struct core *find_core_named(const char *name)
+static const struct core *find_core_by_name(const char *name)
 {
 	for (size_t i = 0; i < NR_CORES; i++) {
 		if (!strcmp(cores[i].name, name))
@@ -128,7 +128,7 @@ static struct machine read_machine(const char *harts)
 /* The driver says which table it uses. Mainline's does not, and its only PMU may have several cores. */
 static const struct core *find_core_of(const struct pmu *pmu, const char *harts)
 {
-	const struct core *core = find_core_named(pmu->core);
+	const struct core *core = find_core_by_name(pmu->core);
 	struct machine machine;
 
 	if (core)
@@ -144,9 +144,9 @@ struct core_name find_core_name(const struct pmu *pmu, const char *harts)
 	return core ? (struct core_name){ core->name, core->title } : (struct core_name){};
 }
 
-static const struct core *find_core_by_name(const char *name)
+static const struct core *require_core(const char *name)
 {
-	const struct core *core = find_core_named(name);
+	const struct core *core = find_core_by_name(name);
 	char names[NR_CORES * NAME_SIZE];
 	size_t len = 0;
 
@@ -652,7 +652,7 @@ int print_dts(const char *name)
 
 	if (!name)
 		machine = read_machine(NULL);
-	else if ((machine.cores[0] = find_core_by_name(name)))
+	else if ((machine.cores[0] = require_core(name)))
 		machine.nr = 1;
 	else
 		return EXIT_MISSING;

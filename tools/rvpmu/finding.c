@@ -16,62 +16,62 @@
 #define LOG_READ_ALL	3
 #define LOG_MOST	(1 << 20)
 
-static struct kind *kinds;
-static size_t nr_kinds;
+static struct core_type *types;
+static size_t nr_types;
 static int status;
 
-/* --- the kinds --- */
+/* --- types of cores --- */
 
-static int add_kind(const struct pmu *pmu, void *arg)
+static int add_type(const struct pmu *pmu, void *arg)
 {
-	struct kind *more, *kind;
+	struct core_type *more, *type;
 
 	if (!is_core(pmu))
 		return 0;
-	more = realloc(kinds, (nr_kinds + 1) * sizeof(*kinds));
+	more = realloc(types, (nr_types + 1) * sizeof(*types));
 	if (!more)
 		return -ENOMEM;
-	kinds = more;
-	kind = &kinds[nr_kinds++];
-	*kind = (struct kind){ .pmu = *pmu };
+	types = more;
+	type = &types[nr_types++];
+	*type = (struct core_type){ .pmu = *pmu };
 	/* Mainline's PMU has no file cpus: it is that of all harts. */
 	if (*pmu->cpus)
-		strcpy(kind->harts, pmu->cpus);
+		strcpy(type->harts, pmu->cpus);
 	else
-		read_line(ONLINE, kind->harts);
-	kind->core = find_core_name(pmu, kind->harts);
-	pmu_read(pmu, "caps/sampling", kind->sampling);
-	pmu_read(pmu, "caps/cycles_sampling", kind->cycles_sampling);
+		read_line(ONLINE, type->harts);
+	type->core = find_core_name(pmu, type->harts);
+	pmu_read(pmu, "caps/sampling", type->sampling);
+	pmu_read(pmu, "caps/cycles_sampling", type->cycles_sampling);
 	return 0;
 }
 
-bool find_kinds(void)
+bool find_types(void)
 {
 	static const struct pmu none = { .name = "cpu" };
-	int err = for_each_pmu(add_kind, NULL);
+	int err = for_each_pmu(add_type, NULL);
 
-	if (!err && !nr_kinds) {
+	if (!err && !nr_types) {
 		/* The checks say what is missing. */
-		err = add_kind(&none, NULL);
+		err = add_type(&none, NULL);
 		if (!err)
-			*kinds[0].pmu.name = '\0';
+			*types[0].pmu.name = '\0';
 	}
 	if (err)
 		report_error("out of memory");
 	return !err;
 }
 
-int end_kinds(void)
+int end_types(void)
 {
 	prometheus_end(status);
-	free(kinds);
+	free(types);
 	return status;
 }
 
-bool any_kind(bool (*fits)(const struct kind *kind))
+bool any_type(bool (*fits)(const struct core_type *type))
 {
-	for (size_t i = 0; i < nr_kinds; i++) {
-		if (fits(&kinds[i]))
+	for (size_t i = 0; i < nr_types; i++) {
+		if (fits(&types[i]))
 			return true;
 	}
 	return false;
@@ -79,10 +79,10 @@ bool any_kind(bool (*fits)(const struct kind *kind))
 
 /* --- results --- */
 
-void find(struct kind *kind, const char *what, enum finding finding, const char *why,
-	  const char *cure)
+void report(struct core_type *type, const char *what, enum finding finding, const char *why,
+	    const char *cure)
 {
-	struct result *result = &kind->result;
+	struct result *result = &type->result;
 
 	result->what = what;
 	result->finding = finding;
@@ -92,32 +92,32 @@ void find(struct kind *kind, const char *what, enum finding finding, const char 
 }
 
 /* "cpu_type1, harts 1,3, T-Head C908: " */
-static void print_kind(const struct kind *kind)
+static void print_type(const struct core_type *type)
 {
 	if (!json)
-		printf("%s, hart%s %s%s%s: ", kind->pmu.name,
-		       strpbrk(kind->harts, "-,") ? "s" : "", kind->harts,
-		       kind->core.title ? ", " : "", kind->core.title ? kind->core.title : "");
-	json_text("pmu", kind->pmu.name);
-	json_text("harts", kind->harts);
-	if (kind->core.name)
-		json_text("core", kind->core.name);
+		printf("%s, hart%s %s%s%s: ", type->pmu.name,
+		       strpbrk(type->harts, "-,") ? "s" : "", type->harts,
+		       type->core.title ? ", " : "", type->core.title ? type->core.title : "");
+	json_text("pmu", type->pmu.name);
+	json_text("harts", type->harts);
+	if (type->core.name)
+		json_text("core", type->core.name);
 }
 
-/* @is_common: it holds for all kinds. */
-static void print_result(const struct kind *kind, bool is_common)
+/* @is_common: it holds for all types. */
+static void print_result(const struct core_type *type, bool is_common)
 {
 	static const char *const words[] = {
 		"ok", "degraded", "missing", "absent", "note", "unknown",
 	};
-	const struct result *result = &kind->result;
+	const struct result *result = &type->result;
 
 	if (!result->what)
 		return;
 	if (result->status > status)
 		status = result->status;
 	if (prometheus) {
-		prometheus_finding(kind, words[result->finding], is_common);
+		prometheus_finding(type, words[result->finding], is_common);
 		return;
 	}
 	json_open(NULL, '{');
@@ -126,7 +126,7 @@ static void print_result(const struct kind *kind, bool is_common)
 	if (!json)
 		printf("%-9s %-14s ", words[result->finding], result->what);
 	if (!is_common)
-		print_kind(kind);
+		print_type(type);
 	if (!json)
 		printf("%s\n", result->why);
 	if (!json && *result->cure)
@@ -149,40 +149,40 @@ static void print_results(void)
 {
 	bool is_common = true;
 
-	for (size_t i = 1; i < nr_kinds; i++)
-		is_common &= is_same(&kinds[0].result, &kinds[i].result);
-	for (size_t i = 0; i < (is_common ? 1 : nr_kinds); i++)
-		print_result(&kinds[i], is_common);
+	for (size_t i = 1; i < nr_types; i++)
+		is_common &= is_same(&types[0].result, &types[i].result);
+	for (size_t i = 0; i < (is_common ? 1 : nr_types); i++)
+		print_result(&types[i], is_common);
 }
 
 void check_each(check_fn *check)
 {
-	for (size_t i = 0; i < nr_kinds; i++) {
-		struct kind *kind = &kinds[i];
+	for (size_t i = 0; i < nr_types; i++) {
+		struct core_type *type = &types[i];
 
-		kind->result = (struct result){};
+		type->result = (struct result){};
 		/* This overrides taskset on purpose: rvpmu reports on the PMU's harts. */
-		kind->away = *kind->pmu.cpus ? move_to_harts(kind->pmu.cpus) : 0;
-		check(kind);
+		type->move_error = *type->pmu.cpus ? move_to_harts(type->pmu.cpus) : 0;
+		check(type);
 	}
 	print_results();
 }
 
 void check_once(check_fn *check)
 {
-	kinds[0].result = (struct result){};
-	check(&kinds[0]);
-	print_result(&kinds[0], true);
+	types[0].result = (struct result){};
+	check(&types[0]);
+	print_result(&types[0], true);
 }
 
 /* --- the kernel's log --- */
 
 /* The part of the log that begins with "riscv_pmu: harts 1,3:", or NULL. Cuts off what follows it. */
-static char *find_kind_in_log(const struct kind *kind, char *log)
+static char *find_type_in_log(const struct core_type *type, char *log)
 {
 	char mark[TEXT_SIZE + 32], *begin, *end;
 
-	snprintf(mark, sizeof(mark), "riscv_pmu: harts %s:", kind->harts);
+	snprintf(mark, sizeof(mark), "riscv_pmu: harts %s:", type->harts);
 	begin = strstr(log, mark);
 	if (!begin)
 		return NULL;
@@ -192,7 +192,7 @@ static char *find_kind_in_log(const struct kind *kind, char *log)
 	return begin;
 }
 
-const char *find_in_log(const struct kind *kind, const char *mark, char text[TEXT_SIZE])
+const char *find_in_log(const struct core_type *type, const char *mark, char text[TEXT_SIZE])
 {
 	char *log = malloc(LOG_MOST), *line = log;
 	int len = log ? klogctl(LOG_READ_ALL, log, LOG_MOST - 1) : -1;
@@ -200,8 +200,8 @@ const char *find_in_log(const struct kind *kind, const char *mark, char text[TEX
 	*text = '\0';
 	if (len > 0) {
 		log[len] = '\0';
-		if (kind && nr_kinds > 1)
-			line = find_kind_in_log(kind, log);
+		if (type && nr_types > 1)
+			line = find_type_in_log(type, log);
 		line = line ? strstr(line, mark) : NULL;
 		if (line)
 			snprintf(text, TEXT_SIZE, "%.*s", (int)strcspn(line, "\n"), line);

@@ -365,7 +365,7 @@ static int print_all(void)
 
 	if (!print_groups(&common))
 		return EXIT_MISSING;
-	if (!has_kinds())
+	if (!has_several_types())
 		return EXIT_OK;
 	common.groups = groups;
 	common.nr = nr_groups;

@@ -100,7 +100,7 @@ static void print_event(const struct description *event)
 #endif
 	if (!json && !event->terms)
 		fprintf(out, " type=%u%s", event->attr.type,
-			has_kinds() ? ", and the PMU's type in bits 63:32 of config" : "");
+			has_several_types() ? ", and the PMU's type in bits 63:32 of config" : "");
 	if (!json && event->terms && (event->open || strstr(event->terms, "period=")))
 		fprintf(out, " %s", event->terms);
 	if (!json && *event->counters)
@@ -211,7 +211,7 @@ static const char *find_equal(const struct pmu *pmu, char *lines)
 	return NULL;
 }
 
-/* PMUs of the same kind, such as those of two types of cores, often have the same events. */
+/* PMUs of the same type, such as those of two types of cores, often have the same events. */
 static void list_text(const struct pmu *pmu)
 {
 	const char *equal;

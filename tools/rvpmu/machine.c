@@ -89,7 +89,7 @@ bool is_listed(const char *harts, const char *extension)
 	return false;
 }
 
-const char *cure_list(const char *before, const char *extension)
+const char *cure_unlisted(const char *before, const char *extension)
 {
 	static char text[TEXT_SIZE];
 
@@ -99,23 +99,23 @@ const char *cure_list(const char *before, const char *extension)
 	return text;
 }
 
-void check_kind(struct kind *kind)
+void check_type(struct core_type *type)
 {
 	char text[TEXT_SIZE];
 
-	snprintf(text, sizeof(text), "%s/cycles/ counts on these harts only%s", kind->pmu.name,
-		 kind->core.name ? "" : "; there is no table of events for their core");
-	find(kind, "type of core", FINDING_OK, text, "");
+	snprintf(text, sizeof(text), "%s/cycles/ counts on these harts only%s", type->pmu.name,
+		 type->core.name ? "" : "; there is no table of events for their core");
+	report(type, "type of core", FINDING_OK, text, "");
 }
 
 /* Those that no PMU has: they came online later, and are of a type that no hart had at boot. */
-void check_harts_without(struct kind *kind)
+void check_harts_without_pmu(struct core_type *type)
 {
 	char online[TEXT_SIZE], log[TEXT_SIZE], text[2 * TEXT_SIZE], list[TEXT_SIZE] = "";
 	struct pmu pmu;
 	size_t used = 0;
 
-	if (!*kind->pmu.name || !read_line(ONLINE, online))
+	if (!*type->pmu.name || !read_line(ONLINE, online))
 		return;
 	for (long hart = next_in_list(online, 0); hart >= 0; hart = next_in_list(online, hart + 1)) {
 		if (!find_pmu_of(&pmu, hart) && used < sizeof(list) - 32)
@@ -128,36 +128,37 @@ void check_harts_without(struct kind *kind)
 	snprintf(text, sizeof(text), "no PMU has hart%s %s, so nothing is counted there%s%.*s%s",
 		 strchr(list, ',') ? "s" : "", list, *log ? " (kernel log: " : "", (int)strcspn(log, ":"), log,
 		 *log ? ")" : "");
-	find(kind, "other harts", FINDING_DEGRADED, text,
-	     "boot with at least one hart of each type online (without maxcpus=); if these harts are of the same type as others, update the firmware");
+	report(type, "other harts", FINDING_DEGRADED, text,
+	       "boot with at least one hart of each type online (without maxcpus=); if these harts are of the same type as others, update the firmware");
 }
 
 /* Some cores have an overflow interrupt of their own, and the driver uses it. */
-static bool samples_by_interrupt(const struct kind *kind)
+static bool samples_by_interrupt(const struct core_type *type)
 {
-	return !strcmp(kind->sampling, "interrupt") || !strcmp(kind->sampling, "nmi");
+	return !strcmp(type->sampling, "interrupt") || !strcmp(type->sampling, "nmi");
 }
 
-void check_extensions(struct kind *kind)
+void check_extensions(struct core_type *type)
 {
-	bool delegated = is_listed(kind->harts, "ssccfg");
+	bool delegated = is_listed(type->harts, "ssccfg");
 
-	kind->overflow = cpuinfo_has(kind->harts, "sscofpmf");
-	if (kind->overflow)
-		find(kind, "harts", FINDING_OK,
-		     delegated ? "Sscofpmf (interrupt, filters) and Ssccfg (delegated counters)" :
-				 "Sscofpmf: overflow interrupt and filters", "");
-	else if (samples_by_interrupt(kind))
-		find(kind, "harts", FINDING_OK,
-		     "no Sscofpmf in /proc/cpuinfo, but the driver uses the core's own overflow interrupt",
-		     "");
-	else if (kind->away)
-		find(kind, "harts", FINDING_UNKNOWN, "rvpmu cannot run on these harts", "see counting");
+	type->overflow = cpuinfo_has(type->harts, "sscofpmf");
+	if (type->overflow)
+		report(type, "harts", FINDING_OK,
+		       delegated ? "Sscofpmf (interrupt, filters) and Ssccfg (delegated counters)" :
+				   "Sscofpmf: overflow interrupt and filters", "");
+	else if (samples_by_interrupt(type))
+		report(type, "harts", FINDING_OK,
+		       "no Sscofpmf in /proc/cpuinfo, but the driver uses the core's own overflow interrupt",
+		       "");
+	else if (type->move_error)
+		report(type, "harts", FINDING_UNKNOWN, "rvpmu cannot run on these harts",
+		       "see counting");
 	else
-		find(kind, "harts", FINDING_ABSENT, delegated ?
-		     "Ssccfg (delegated counters), but no Sscofpmf in /proc/cpuinfo: no overflow interrupt, no filters" :
-		     "no Sscofpmf in /proc/cpuinfo: no overflow interrupt, no filters",
-		     cure_list("", "Sscofpmf"));
+		report(type, "harts", FINDING_ABSENT, delegated ?
+		       "Ssccfg (delegated counters), but no Sscofpmf in /proc/cpuinfo: no overflow interrupt, no filters" :
+		       "no Sscofpmf in /proc/cpuinfo: no overflow interrupt, no filters",
+		       cure_unlisted("", "Sscofpmf"));
 }
 
 /* --- firmware --- */
@@ -211,7 +212,7 @@ static void read_firmware(void)
 		sbi.id = -1;
 }
 
-void check_firmware(struct kind *kind)
+void check_firmware(struct core_type *type)
 {
 	char line[TEXT_SIZE], text[TEXT_SIZE];
 	unsigned int major, minor;
@@ -219,33 +220,33 @@ void check_firmware(struct kind *kind)
 	read_firmware();
 	find_in_log(NULL, "SBI specification v", line);
 	if (sscanf(line, "SBI specification v%u.%u", &major, &minor) != 2) {
-		find(kind, "firmware", FINDING_UNKNOWN,
-		     "its version is in the kernel's log, which is not readable or was overwritten",
-		     "run rvpmu doctor as root, soon after boot");
+		report(type, "firmware", FINDING_UNKNOWN,
+		       "its version is in the kernel's log, which is not readable or was overwritten",
+		       "run rvpmu doctor as root, soon after boot");
 		return;
 	}
 	snprintf(text, sizeof(text), "%s%sSBI %u.%u", sbi.name, *sbi.name ? ", " : "", major, minor);
 	/* The PMU extension is part of SBI 0.3 and later. */
 	if (!major && minor < 3)
-		find(kind, "firmware", FINDING_MISSING, text,
-		     "firmware with the SBI PMU extension: OpenSBI 1.0 or later");
+		report(type, "firmware", FINDING_MISSING, text,
+		       "firmware with the SBI PMU extension: OpenSBI 1.0 or later");
 	else
-		find(kind, "firmware", FINDING_OK, text, "");
+		report(type, "firmware", FINDING_OK, text, "");
 }
 
 /* --- driver --- */
 
 /* Cycles and instructions only: there is no SBI PMU extension, or the user has chosen that. */
-static void find_legacy(struct kind *kind)
+static void report_legacy(struct core_type *type)
 {
 	char asked[TEXT_SIZE], text[2 * TEXT_SIZE];
 	const char *cure;
 
 	read_line(PARAMETERS "backend", asked);
 	if (!strcmp(asked, "legacy")) {
-		find(kind, "driver", FINDING_DEGRADED,
-		     "backend legacy, because of riscv_pmu.backend=legacy: cycles and instructions only, no filters",
-		     "remove riscv_pmu.backend=legacy from the kernel's command line");
+		report(type, "driver", FINDING_DEGRADED,
+		       "backend legacy, because of riscv_pmu.backend=legacy: cycles and instructions only, no filters",
+		       "remove riscv_pmu.backend=legacy from the kernel's command line");
 		return;
 	}
 	snprintf(text, sizeof(text),
@@ -259,69 +260,69 @@ static void find_legacy(struct kind *kind)
 		cure = "RustSBI with the SBI PMU extension, or OpenSBI 1.0 or later";
 	else
 		cure = "firmware with the SBI PMU extension, such as OpenSBI 1.0 or later";
-	find(kind, "driver", FINDING_DEGRADED, text, cure);
+	report(type, "driver", FINDING_DEGRADED, text, cure);
 }
 
-void check_driver(struct kind *kind)
+void check_driver(struct core_type *type)
 {
 	char backend[TEXT_SIZE], log[TEXT_SIZE];
 
 	if (access(DEVICES, R_OK | X_OK)) {
-		find(kind, "driver", FINDING_MISSING, "there is no " DEVICES,
-		     "mount -t sysfs sysfs /sys, or a kernel with CONFIG_PERF_EVENTS");
+		report(type, "driver", FINDING_MISSING, "there is no " DEVICES,
+		       "mount -t sysfs sysfs /sys, or a kernel with CONFIG_PERF_EVENTS");
 		return;
 	}
-	if (!*kind->pmu.name) {
-		find(kind, "driver", FINDING_MISSING, "there is no PMU named cpu",
-		     "a kernel with CONFIG_RISCV_PMU, and firmware with the SBI PMU extension");
+	if (!*type->pmu.name) {
+		report(type, "driver", FINDING_MISSING, "there is no PMU named cpu",
+		       "a kernel with CONFIG_RISCV_PMU, and firmware with the SBI PMU extension");
 		return;
 	}
-	if (!pmu_read(&kind->pmu, "caps/backend", backend)) {
-		find(kind, "driver", FINDING_DEGRADED,
-		     "mainline's: no sampling without Sscofpmf, identical events do not share counters, groups that can never fit are accepted, context switches need firmware calls",
-		     "riscv-pmu: make graft KDIR=<kernel tree>");
+	if (!pmu_read(&type->pmu, "caps/backend", backend)) {
+		report(type, "driver", FINDING_DEGRADED,
+		       "mainline's: no sampling without Sscofpmf, identical events do not share counters, groups that can never fit are accepted, context switches need firmware calls",
+		       "riscv-pmu: make graft KDIR=<kernel tree>");
 		return;
 	}
 
-	kind->ours = true;
-	kind->legacy = !strcmp(backend, "legacy");
-	kind->delegated = !strcmp(backend, "ssccfg");
-	find_in_log(kind, "riscv_pmu: backend ", log);
-	kind->batch = strstr(log, "batch calls");
-	if (kind->legacy)
-		find_legacy(kind);
+	type->ours = true;
+	type->legacy = !strcmp(backend, "legacy");
+	type->delegated = !strcmp(backend, "ssccfg");
+	find_in_log(type, "riscv_pmu: backend ", log);
+	type->batch = strstr(log, "batch calls");
+	if (type->legacy)
+		report_legacy(type);
 	else
-		find(kind, "driver", FINDING_OK, *log ? log : backend, "");
+		report(type, "driver", FINDING_OK, *log ? log : backend, "");
 }
 
 /* --- events --- */
 
-static void check_known_events(struct kind *kind, const struct core_events *events)
+static void check_known_events(struct core_type *type, const struct core_events *events)
 {
 	char text[TEXT_SIZE];
 
-	if (kind->lacks_map) {
+	if (type->lacks_map) {
 		snprintf(text, sizeof(text),
 			 "%u events of %s are missing: the firmware does not know them",
-			 events->missing, kind->core.title);
-		find(kind, "events", FINDING_DEGRADED, text, has_acpi() ? "newer firmware" :
-		     kind->ours && kind->batch ?
-		     "give the firmware the devicetree node that rvpmu doctor --dts prints" :
-		     "give the firmware the devicetree node that rvpmu doctor --dts prints, or use the riscv-pmu driver and its firmware with the option MAP_EVENTS");
+			 events->missing, type->core.title);
+		report(type, "events", FINDING_DEGRADED, text, has_acpi() ? "newer firmware" :
+		       type->ours && type->batch ?
+		       "give the firmware the devicetree node that rvpmu doctor --dts prints" :
+		       "give the firmware the devicetree node that rvpmu doctor --dts prints, or use the riscv-pmu driver and its firmware with the option MAP_EVENTS");
 	} else if (events->missing) {
 		snprintf(text, sizeof(text), "%u events of %s: no counter here can count them",
-			 events->missing, kind->core.title);
-		find(kind, "events", FINDING_ABSENT, text, "");
+			 events->missing, type->core.title);
+		report(type, "events", FINDING_ABSENT, text, "");
 	} else if (events->denied) {
 		snprintf(text, sizeof(text),
 			 "this user may not open %u events of %s, so they may be missing or not",
-			 events->denied, kind->core.title);
-		find(kind, "events", FINDING_UNKNOWN, text,
-		     "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
+			 events->denied, type->core.title);
+		report(type, "events", FINDING_UNKNOWN, text,
+		       "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
 	} else {
 		snprintf(text, sizeof(text), "cycles, instructions and all %u others of %s in its table",
-			 events->all, kind->core.title);
-		find(kind, "events", FINDING_OK, text, "");
+			 events->all, type->core.title);
+		report(type, "events", FINDING_OK, text, "");
 	}
 }
 
@@ -341,36 +342,36 @@ static int count_generic(const struct pmu *pmu, const char *name, const struct p
 }
 
 /* Nobody but the firmware can know the events of a core without a table. */
-static void check_unknown_events(struct kind *kind)
+static void check_unknown_events(struct core_type *type)
 {
 	struct core_events events = {};
 	char text[TEXT_SIZE];
 	long programmable;
 
-	for_each_generic(&kind->pmu, count_generic, &events);
+	for_each_generic(&type->pmu, count_generic, &events);
 	if (events.all) {
 		snprintf(text, sizeof(text),
 			 "cycles, instructions and %u others by the firmware's map; there is no table of events for this core",
 			 events.all);
-		find(kind, "events", FINDING_OK, text, "");
+		report(type, "events", FINDING_OK, text, "");
 	} else if (events.denied) {
-		find(kind, "events", FINDING_UNKNOWN,
-		     "this user may not open events other than cycles and instructions, so they may be missing or not",
-		     "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
-	} else if (read_pmu_number(&kind->pmu, "caps/programmable_counters", &programmable) &&
+		report(type, "events", FINDING_UNKNOWN,
+		       "this user may not open events other than cycles and instructions, so they may be missing or not",
+		       "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
+	} else if (read_pmu_number(&type->pmu, "caps/programmable_counters", &programmable) &&
 		   !programmable) {
-		find(kind, "events", FINDING_ABSENT,
-		     "cycles and instructions only: these harts have no other counters", "");
-	} else if (kind->delegated) {
-		find(kind, "events", FINDING_NOTE,
-		     "cycles and instructions by name only: there is no table of events for this core",
-		     "count others as raw events, with the numbers of the core's manual: perf stat -e cpu/event=0xNN/");
+		report(type, "events", FINDING_ABSENT,
+		       "cycles and instructions only: these harts have no other counters", "");
+	} else if (type->delegated) {
+		report(type, "events", FINDING_NOTE,
+		       "cycles and instructions by name only: there is no table of events for this core",
+		       "count others as raw events, with the numbers of the core's manual: perf stat -e cpu/event=0xNN/");
 	} else {
-		kind->lacks_map = true;
-		find(kind, "events", FINDING_DEGRADED,
-		     "cycles and instructions only: the firmware has no map of events, and there is no table of events for this core",
-		     has_acpi() ? "firmware with a map of this core's events" :
-		     "fill in the devicetree node that rvpmu doctor --dts prints by the core's manual, and give it to the firmware");
+		type->lacks_map = true;
+		report(type, "events", FINDING_DEGRADED,
+		       "cycles and instructions only: the firmware has no map of events, and there is no table of events for this core",
+		       has_acpi() ? "firmware with a map of this core's events" :
+		       "fill in the devicetree node that rvpmu doctor --dts prints by the core's manual, and give it to the firmware");
 	}
 }
 
@@ -378,31 +379,32 @@ static void check_unknown_events(struct kind *kind)
  * Firmware learns events other than cycles and instructions from its devicetree. Where Linux has
  * ACPI, only the vendor of the firmware can change that.
  */
-void check_events(struct kind *kind)
+void check_events(struct core_type *type)
 {
-	const struct core_events events = check_core_events(&kind->pmu, kind->harts);
+	const struct core_events events = check_core_events(&type->pmu, type->harts);
 
-	kind->lacks_map = events.missing && !kind->delegated && !events.is_mixed && !kind->legacy;
-	if (kind->legacy)
-		find(kind, "events", FINDING_DEGRADED, "cycles and instructions only", "see driver");
+	type->lacks_map = events.missing && !type->delegated && !events.is_mixed && !type->legacy;
+	if (type->legacy)
+		report(type, "events", FINDING_DEGRADED, "cycles and instructions only",
+		       "see driver");
 	else if (events.is_mixed)
-		find(kind, "events", FINDING_DEGRADED,
-		     "these harts have different types of cores, but one PMU: an event other than cycles and instructions may count something else on each type",
-		     "count on harts of one type only: taskset, perf stat -C; or use the riscv-pmu driver, which has a PMU for each type of core");
-	else if (kind->core.name)
-		check_known_events(kind, &events);
+		report(type, "events", FINDING_DEGRADED,
+		       "these harts have different types of cores, but one PMU: an event other than cycles and instructions may count something else on each type",
+		       "count on harts of one type only: taskset, perf stat -C; or use the riscv-pmu driver, which has a PMU for each type of core");
+	else if (type->core.name)
+		check_known_events(type, &events);
 	else
-		check_unknown_events(kind);
+		check_unknown_events(type);
 }
 
 /* Any of them shows that the firmware counts; it need not have all. */
-void check_firmware_events(struct kind *kind)
+void check_firmware_events(struct core_type *type)
 {
 	int found = 0, denied = 0, all, err;
 	char term[TEXT_SIZE], text[TEXT_SIZE];
 	struct pmu pmu;
 
-	if (!*kind->pmu.name)
+	if (!*type->pmu.name)
 		return;
 	ask_pmu(NULL);
 	for (all = 0; all < nr_firmware_events(); all++) {
@@ -411,24 +413,24 @@ void check_firmware_events(struct kind *kind)
 		denied += err == -EACCES || err == -EPERM;
 	}
 	if (!found && denied) {
-		find(kind, "firmware events", FINDING_UNKNOWN,
-		     "this user may not open them: they have no filter for user mode",
-		     "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
-	} else if (!found && kind->refused) {
-		find(kind, "firmware events", FINDING_UNKNOWN, "they cannot be tried without an event",
-		     "see counting");
-	} else if (!found && kind->legacy) {
-		find(kind, "firmware events", FINDING_DEGRADED, "none", "see driver");
+		report(type, "firmware events", FINDING_UNKNOWN,
+		       "this user may not open them: they have no filter for user mode",
+		       "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
+	} else if (!found && type->refused) {
+		report(type, "firmware events", FINDING_UNKNOWN, "they cannot be tried without an event",
+		       "see counting");
+	} else if (!found && type->legacy) {
+		report(type, "firmware events", FINDING_DEGRADED, "none", "see driver");
 	} else if (!found) {
-		find(kind, "firmware events", FINDING_ABSENT, "the firmware counts none of its events",
-		     sbi.id == SBI_OPENSBI ? "" : "OpenSBI 1.0 or later has them");
+		report(type, "firmware events", FINDING_ABSENT, "the firmware counts none of its events",
+		       sbi.id == SBI_OPENSBI ? "" : "OpenSBI 1.0 or later has them");
 	} else if (!find_pmu(&pmu, "sbi_fw")) {
 		snprintf(text, sizeof(text), "%d of %d, by number only (cpu/event=0xNN,firmware=2/)",
 			 found, all);
-		find(kind, "firmware events", FINDING_DEGRADED, text, "the riscv-pmu driver");
+		report(type, "firmware events", FINDING_DEGRADED, text, "the riscv-pmu driver");
 	} else {
 		snprintf(text, sizeof(text), "%d of %d can be counted: perf stat -e sbi_fw/set-timer/",
 			 found, all);
-		find(kind, "firmware events", FINDING_OK, text, "");
+		report(type, "firmware events", FINDING_OK, text, "");
 	}
 }

@@ -257,7 +257,7 @@ static int show_generic(const struct pmu *pmu, const char *name,
 	if (strcmp(name, search->name))
 		return 0;
 
-	if (has_kinds())
+	if (has_several_types())
 		snprintf(event, sizeof(event), "%s/%.1000s/", pmu->name, search->asked);
 	else
 		snprintf(event, sizeof(event), "%s", search->asked);
@@ -453,7 +453,8 @@ static int ask_core(const struct pmu *pmu, void *core)
 /* The event of any core. A machine may have several. */
 static void show_vendor_event(struct search *search, const struct vendor_event *event)
 {
-	bool here = !strcmp(event->core, this_core()), any = !here && has_kinds() && !asked_pmu();
+	bool here = !strcmp(event->core, this_core());
+	bool any = !here && has_several_types() && !asked_pmu();
 	char term[TEXT_SIZE], config[32];
 	int err;
 

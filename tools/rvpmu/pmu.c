@@ -203,7 +203,7 @@ static int count_core(const struct pmu *pmu, void *nr)
 	return 0;
 }
 
-bool has_kinds(void)
+bool has_several_types(void)
 {
 	static int nr = -1;
 
@@ -437,7 +437,7 @@ static const char *const operations[][2] = {
  */
 struct perf_event_attr make_generic(const struct pmu *pmu, uint32_t type, uint64_t config)
 {
-	if (has_kinds())
+	if (has_several_types())
 		config |= (uint64_t)pmu->type << 32;	/* PERF_PMU_TYPE_SHIFT */
 	return make_attr(type, config);
 }

@@ -38,13 +38,13 @@ void prometheus_begin(void)
 			   "A finding of rvpmu doctor: 0 all is well, 1 degraded, 2 missing");
 }
 
-void prometheus_finding(const struct kind *kind, const char *finding, bool is_common)
+void prometheus_finding(const struct core_type *type, const char *finding, bool is_common)
 {
-	const struct result *result = &kind->result;
+	const struct result *result = &type->result;
 
 	put_label("rvpmu_finding{", "what", result->what);
 	put_label(",", "finding", finding);
-	put_label(",", "pmu", is_common ? "" : kind->pmu.name);
+	put_label(",", "pmu", is_common ? "" : type->pmu.name);
 	printf("} %d\n", result->status);
 	if (!strcmp(result->what, "firmware") && result->finding != FINDING_UNKNOWN)
 		strcpy(firmware, result->why);

@@ -110,7 +110,7 @@ bool is_hardware(const struct pmu *pmu);
 /* Is it a PMU of harts? Mainline's is named "cpu". */
 bool is_core(const struct pmu *pmu);
 /* Are there several of them? Then the types of cores differ. */
-bool has_kinds(void);
+bool has_several_types(void);
 /* Finds the PMU of harts that has this hart. */
 bool find_pmu_of(struct pmu *pmu, long hart);
 /* If there are no PMUs because sysfs is missing, says so. */
@@ -201,7 +201,7 @@ struct core_name find_core_name(const struct pmu *pmu, const char *harts);
 /*
  * FINDING_ABSENT (an optional feature that the machine does not have), FINDING_NOTE (a setting that
  * may surprise) and FINDING_UNKNOWN (what cannot be tested here) do not change the status; only
- * find_blocked() does.
+ * report_blocked() does.
  */
 enum finding {
 	FINDING_OK,
@@ -221,12 +221,12 @@ struct result {
 	int status;
 };
 
-/* The harts of a PMU */
-struct kind {
+/* The harts of a PMU: of one type of core, but all harts with mainline's driver */
+struct core_type {
 	struct pmu pmu;		/* without a name if there is none */
 	char harts[TEXT_SIZE];
 	struct core_name core;
-	int away;		/* why rvpmu cannot run on these harts, as -errno, or 0 */
+	int move_error;		/* -errno: rvpmu cannot run on these harts */
 	bool ours;		/* not mainline's driver */
 	bool legacy;		/* no SBI PMU extension, or it is not used */
 	bool delegated;		/* the backend is ssccfg: events need no map in the firmware */
@@ -241,32 +241,32 @@ struct kind {
 	struct result result;
 };
 
-typedef void check_fn(struct kind *kind);
+typedef void check_fn(struct core_type *type);
 
-/* False if memory runs out. Without any PMU there is one kind, whose PMU has no name. */
-bool find_kinds(void);
+/* False if memory runs out. Without any PMU there is one type, whose PMU has no name. */
+bool find_types(void);
 /* Returns the exit status: that of the worst finding. */
-int end_kinds(void);
-bool any_kind(bool (*fits)(const struct kind *kind));
+int end_types(void);
+bool any_type(bool (*fits)(const struct core_type *type));
 /* The result of a check, which has at most one. */
-void find(struct kind *kind, const char *what, enum finding finding, const char *why,
-	  const char *cure);
-/* Runs the check on harts of each kind. What is equal on all of them is printed once. */
+void report(struct core_type *type, const char *what, enum finding finding, const char *why,
+	    const char *cure);
+/* Runs the check on harts of each type. What is equal on all of them is printed once. */
 void check_each(check_fn *check);
 /* A check of the machine */
 void check_once(check_fn *check);
-/* A line of the kernel's log from @mark on, or "". @kind: in the part about these harts, or NULL. */
-const char *find_in_log(const struct kind *kind, const char *mark, char text[TEXT_SIZE]);
+/* A line of the kernel's log from @mark on, or "". @type: in the part about these harts, or NULL. */
+const char *find_in_log(const struct core_type *type, const char *mark, char text[TEXT_SIZE]);
 
 /* --- machine.c: what rvpmu doctor finds about harts, firmware, driver and events --- */
 
-check_fn check_kind, check_harts_without, check_extensions, check_firmware, check_driver;
+check_fn check_type, check_harts_without_pmu, check_extensions, check_firmware, check_driver;
 check_fn check_events, check_firmware_events;
 bool has_acpi(void);
 /* Whether the devicetree or ACPI gives one of the harts the extension. */
 bool is_listed(const char *harts, const char *extension);
 /* What to do if the firmware does not tell Linux that the harts have an extension. */
-const char *cure_list(const char *before, const char *extension);
+const char *cure_unlisted(const char *before, const char *extension);
 
 /* --- prometheus.c: what rvpmu doctor finds, as metrics --- */
 
@@ -274,7 +274,7 @@ extern bool prometheus;		/* instead of text */
 
 /* The first and the last part do nothing without the option. */
 void prometheus_begin(void);
-void prometheus_finding(const struct kind *kind, const char *finding, bool is_common);
+void prometheus_finding(const struct core_type *type, const char *finding, bool is_common);
 void prometheus_end(int status);
 
 /* --- perf-tables.c: perf's tables for RISC-V, which tables.awk converts --- */

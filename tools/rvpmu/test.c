@@ -68,8 +68,8 @@ verdict(int hart, const char *test, const char *word, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (!json)
-		printf("%s hart %d%s%s %s: %s\n", word, hart, has_kinds() ? " " : "",
-		       has_kinds() ? hart_pmu.name : "", test, text);
+		printf("%s hart %d%s%s %s: %s\n", word, hart, has_several_types() ? " " : "",
+		       has_several_types() ? hart_pmu.name : "", test, text);
 	json_open(NULL, '{');
 	json_number("hart", hart);
 	if (*hart_pmu.name)
