@@ -74,7 +74,7 @@ static void check_counting(struct core_type *type)
 		err = try_event(&attr);
 		type->user_only = !err;
 	}
-	/* On harts without filters, user mode alone cannot be counted: EOPNOTSUPP, with mainline's EINVAL. */
+	/* Harts without filters refuse user mode alone: EOPNOTSUPP, EINVAL by mainline's driver. */
 	type->refused = err == -EACCES || err == -EPERM || err == -ENOSYS;
 	type->unfilterable = denied && err && !type->refused;
 	type->refused |= type->unfilterable;
@@ -107,7 +107,10 @@ struct event_search {
 	char name[NAME_SIZE];
 };
 
-/* A core without an overflow interrupt is as it is; what takes the interrupt away can be mended. */
+/*
+ * A core without an overflow interrupt is a note. If something disables the interrupt, that has a
+ * cure.
+ */
 static void report_polled(struct core_type *type)
 {
 	enum finding finding = FINDING_DEGRADED;
@@ -119,7 +122,7 @@ static void report_polled(struct core_type *type)
 	if (type->legacy)
 		cure = "see driver";
 	else if (strstr(why, "the firmware does not enable"))
-		cure = "OpenSBI for this board, or newer firmware of its vendor";
+		cure = "update the firmware: to OpenSBI for this board, or to the vendor's newest release";
 	else if (strstr(why, "cannot enable the interrupt in sie"))
 		cure = "firmware that delegates the interrupt, or another QEMU than 10.0.11 to 10.0.13";
 	else if (type->overflow && type->lacks_map)
@@ -148,7 +151,9 @@ static int find_other(const struct pmu *pmu, const char *name, const struct perf
 	return 1;
 }
 
-/* The counters with cycles have no interrupt: without the firmware's map no others have them. */
+/*
+ * The counters that can count cycles raise no interrupt; others could, with a map in the firmware.
+ */
 static void report_polled_cycles(struct core_type *type)
 {
 	struct perf_event_attr attr = probe_attr(type, PERF_COUNT_HW_CPU_CYCLES);
@@ -168,7 +173,7 @@ static const char *cure_sampling(const struct core_type *type)
 	char text[TEXT_SIZE];
 
 	if (!type->ours)
-		return "perf record -e cpu-clock; or riscv-pmu, which samples by a timer";
+		return "perf record -e cpu-clock; or use a kernel with the riscv-pmu driver, which samples by a timer";
 	if (read_line(PARAMETERS "polled_sampling", text) && (*text == 'N' || *text == '0'))
 		return "remove riscv_pmu.polled_sampling=0 from the kernel's command line";
 	return "a kernel with CONFIG_RISCV_PMU_POLL";
@@ -200,7 +205,7 @@ static void check_sampling(struct core_type *type)
 
 		report(type, "sampling", FINDING_OK,
 		       nmi ? "by NMI: code with interrupts off is sampled, too" :
-			     "by overflow interrupt: code with interrupts off appears where it enables them",
+			     "by overflow interrupt: samples of code that runs with interrupts off show the place that enables them",
 		       "");
 	} else {
 		report(type, "sampling", FINDING_MISSING, strerror(-err), cure_sampling(type));
@@ -216,7 +221,7 @@ static bool is_unfiltered(const struct core_type *type)
 	       pmu_read(&type->pmu, "caps/unfiltered", unfiltered) && !strcmp(unfiltered, "1");
 }
 
-/* Other counters than those with instructions may have filters. */
+/* Counters that cannot count instructions may have filters. */
 static void report_no_filters(struct core_type *type)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .exclude_kernel = 1 };
@@ -226,7 +231,7 @@ static void report_no_filters(struct core_type *type)
 	if (for_each_generic(&type->pmu, find_other, &search)) {
 		snprintf(cure, sizeof(cure), "other events can be counted in user mode: perf stat -e %s:u", search.name);
 		report(type, "filters", FINDING_ABSENT,
-		       "instructions:u cannot be counted: the counters of these harts that have instructions cannot exclude the kernel (Smcntrpmf)",
+		       "instructions:u cannot be counted: the counters that can count instructions have no filters (that needs Smcntrpmf)",
 		       cure);
 		return;
 	}
@@ -256,7 +261,7 @@ static void check_filters(struct core_type *type)
 		       "see driver");
 	else if (type->overflow && type->lacks_map)
 		report(type, "filters", FINDING_DEGRADED,
-		       "instructions:u cannot be counted: the firmware has instructions only on a counter that cannot exclude the kernel",
+		       "instructions:u cannot be counted: the firmware allows instructions only on a counter that cannot exclude the kernel",
 		       "see events");
 	else
 		report_no_filters(type);
@@ -313,7 +318,7 @@ static void explain_branch_records(struct core_type *type)
 	else
 		/* "no branch records: <why>" */
 		report(type, "branch records", FINDING_DEGRADED, text,
-		       strstr(text, "firmware") ? "OpenSBI 1.7 or later, or this project's" :
+		       strstr(text, "firmware") ? "update the firmware to OpenSBI 1.7 or later" :
 						  CHAINS_CURE);
 }
 
@@ -330,7 +335,7 @@ static void check_branch_records(struct core_type *type)
 	else if (!type->ours)
 		report(type, "branch records", FINDING_DEGRADED,
 		       "the harts have Ssctr, but mainline's driver does not use it",
-		       "riscv-pmu: make graft KDIR=<kernel tree>");
+		       "use a kernel with the riscv-pmu driver: on a build host, run make graft KDIR=<kernel tree> in a clone of riscv-pmu, then build that kernel");
 	else
 		explain_branch_records(type);
 }
@@ -415,11 +420,11 @@ static void check_user_access(struct core_type *type)
 		       "sysctl kernel.perf_user_access=1");
 	else if (!type->ours)
 		report(type, "user reads", FINDING_DEGRADED,
-		       "with mainline's driver a read of a counter that the event has just lost kills the program, so the reader uses read()",
-		       "riscv-pmu: make graft KDIR=<kernel tree>");
+		       "with mainline's driver, a program is killed if it reads a counter that its event has just lost, so riscv_pmu_read.h uses read()",
+		       "use a kernel with the riscv-pmu driver: on a build host, run make graft KDIR=<kernel tree> in a clone of riscv-pmu, then build that kernel");
 	else if (type->legacy)
 		report(type, "user reads", FINDING_DEGRADED,
-		       "mmap pages of events name no counter: programs fall back to read()", "see driver");
+		       "the counter index in the mmap pages of events is 0: programs fall back to read()", "see driver");
 	else if (read_pmu_number(&type->pmu, "caps/counter_width", &width) && width < 64 &&
 		 !strcmp(type->sampling, "polled")) {
 		snprintf(text, sizeof(text),
@@ -428,8 +433,8 @@ static void check_user_access(struct core_type *type)
 		report(type, "user reads", FINDING_ABSENT, text, "");
 	} else {
 		report(type, "user reads", FINDING_DEGRADED,
-		       "mmap pages of events name no counter: programs fall back to read()",
-		       "end programs that sample in this task, and see dmesg | grep riscv_pmu");
+		       "the counter index in the mmap pages of events is 0: programs fall back to read()",
+		       "an event that samples may hold the counter: end perf record for this process; dmesg | grep riscv_pmu, run as root, may print another reason");
 	}
 }
 

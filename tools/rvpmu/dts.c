@@ -567,16 +567,16 @@ static void print_skeleton(void)
 	if (!open_node(&text, &size))
 		return;
 	fprintf(out, "/*\n"
-		" * A node for OpenSBI, to be filled in by the core's manual. In place of each SELECTOR write the\n"
-		" * value of mhpmevent that counts the event, without filters; in place of COUNTERS the counters\n"
-		" * that can: bit n is mhpmcountern, 0 is cycle, 2 is instret. Leave out the events that the\n"
+		" * A node for OpenSBI. Fill in the values from the core's manual. SELECTOR: the value of mhpmevent that\n"
+		" * counts the event, with no filter bit set. COUNTERS: a mask of the counters that can count it: bit 0 is\n"
+		" * cycle, bit 2 is instret, bit N is hpmcounterN (N from 3 to 31). Leave out the events that the\n"
 		" * core does not have. Then put the node into the root node of the devicetree that the firmware\n"
 		" * gets: into the board's .dts of U-Boot, or of OpenSBI if it has one built in (FW_FDT_PATH).\n"
 		" */\n"
 		"pmu {\n\tcompatible = \"riscv,pmu\";\n");
 	print_skeleton_property("riscv,event-to-mhpmevent", false);
 	print_skeleton_property("riscv,event-to-mhpmcounters", true);
-	fprintf(out, "\t/* Raw events: those whose bits in the mask, the second pair, are those of the first pair. */\n"
+	fprintf(out, "\t/* Raw events: the first two cells are the selector, the next two a mask of the bits that must match. */\n"
 		"\triscv,raw-event-to-mhpmcounters =\n"
 		"\t\t< 0x00000000 0x00000000 0xffffffff 0xffff0000 COUNTERS >;\n"
 		"};\n");
@@ -590,15 +590,15 @@ static void print_no_core(const struct machine *machine)
 	if (machine->nr)
 		report_error("there is no table of events for hart %ld (mvendorid 0x%" PRIx64
 			     ", marchid 0x%" PRIx64
-			     "), which is another core than %s, and the firmware uses one node for all harts: write a node with the events that the manuals of both have in common; --core %s prints the node of one core",
+			     "). The machine also has the core %s, and the firmware has one node for all harts. Write a node with the events that the cores have in common. --core %s prints the node of the known core",
 			     hart->number, hart->mvendorid, hart->marchid, machine->cores[0]->title,
 			     machine->cores[0]->name);
 	else if (!hart->mvendorid && !hart->marchid)
-		report_error("there is no table of events for this core, because the firmware does not report its IDs: if you know the core, --core NAME prints its node; otherwise fill in the node on stdout by the core's manual");
+		report_error("there is no table of events for this core, because the firmware does not report its IDs: if you know the core, --core NAME prints its node; otherwise fill in the node on stdout with the values from the core's manual");
 	else
 		report_error("there is no table of events for this core (mvendorid 0x%" PRIx64
 			     ", marchid 0x%" PRIx64
-			     "): fill in the node on stdout by the core's manual, and see OpenSBI's docs/pmu_support.md",
+			     "): fill in the node on stdout with the values from the core's manual, and see OpenSBI's docs/pmu_support.md",
 			     hart->mvendorid, hart->marchid);
 }
 

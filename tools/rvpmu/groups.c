@@ -194,7 +194,7 @@ void report_missing(const struct group *group)
 void note_no_tables(void)
 {
 	static const char text[] =
-		"this rvpmu was built without the tables of a kernel tree, so it knows no events and metrics of this machine's core: build it with make -C tools/rvpmu KDIR=LINUX";
+		"this rvpmu was built without perf's event tables, so it knows no events and metrics of this machine's core: rebuild it with make -C tools/rvpmu KDIR=<kernel tree>";
 
 	if (nr_core_rows)
 		return;

@@ -14,6 +14,8 @@
 #define HARTS		"/sys/devices/system/cpu/cpu"
 #define RHCT		"/sys/firmware/acpi/tables/RHCT"
 
+#define VENDOR_CURE	"ask the vendor for firmware with a map of this core's events"
+
 /* --- harts --- */
 
 static bool has_word(char *line, const char *wanted)
@@ -108,12 +110,13 @@ void check_type(struct core_type *type)
 	report(type, "type of core", FINDING_OK, text, "");
 }
 
-/* Those that no PMU has: they came online later, and are of a type that no hart had at boot. */
+/* Harts that came online after boot, of a type that no hart had at boot, belong to no PMU. */
 void check_harts_without_pmu(struct core_type *type)
 {
 	char online[TEXT_SIZE], log[TEXT_SIZE], text[2 * TEXT_SIZE], list[TEXT_SIZE] = "";
 	struct pmu pmu;
 	size_t used = 0;
+	bool several;
 
 	if (!*type->pmu.name || !read_line(ONLINE, online))
 		return;
@@ -125,9 +128,10 @@ void check_harts_without_pmu(struct core_type *type)
 		return;
 	/* "no PMU on hart 3, because ...: <cure>" */
 	find_in_log(NULL, "no PMU on hart", log);
-	snprintf(text, sizeof(text), "no PMU has hart%s %s, so nothing is counted there%s%.*s%s",
-		 strchr(list, ',') ? "s" : "", list, *log ? " (kernel log: " : "", (int)strcspn(log, ":"), log,
-		 *log ? ")" : "");
+	several = strchr(list, ',');
+	snprintf(text, sizeof(text), "hart%s %s belong%s to no PMU, so nothing is counted there%s%.*s%s",
+		 several ? "s" : "", list, several ? "" : "s", *log ? " (kernel log: " : "",
+		 (int)strcspn(log, ":"), log, *log ? ")" : "");
 	report(type, "other harts", FINDING_DEGRADED, text,
 	       "boot with at least one hart of each type online (without maxcpus=); if these harts are of the same type as others, update the firmware");
 }
@@ -178,7 +182,7 @@ static struct {
 	char name[NAME_SIZE];	/* "OpenSBI 1.6", or "" */
 } sbi = { .id = -1 };
 
-/* OpenSBI has the version in two halves, Linux (KVM) and RustSBI have it in three parts. */
+/* The SBI leaves the encoding of the version to each implementation. */
 static void name_firmware(void)
 {
 	const unsigned long version = sbi.version;
@@ -255,7 +259,7 @@ static void report_legacy(struct core_type *type)
 	if (sbi.id == SBI_KVM)
 		cure = "in the host, use a kernel whose PMU driver works (rvpmu doctor says so there), and start the guest without options that switch off the SBI PMU extension";
 	else if (sbi.id == SBI_OPENSBI && sbi.version >= 0x10000)
-		cure = "the version is new enough: build it with CONFIG_SBI_ECALL_PMU=y";
+		cure = "this release of OpenSBI has the extension, but it was left out: rebuild OpenSBI with CONFIG_SBI_ECALL_PMU=y";
 	else if (sbi.id == SBI_RUSTSBI)
 		cure = "RustSBI with the SBI PMU extension, or OpenSBI 1.0 or later";
 	else
@@ -280,7 +284,7 @@ void check_driver(struct core_type *type)
 	if (!pmu_read(&type->pmu, "caps/backend", backend)) {
 		report(type, "driver", FINDING_DEGRADED,
 		       "mainline's: no sampling without Sscofpmf, identical events do not share counters, groups that can never fit are accepted, context switches need firmware calls",
-		       "riscv-pmu: make graft KDIR=<kernel tree>");
+		       "use a kernel with the riscv-pmu driver: on a build host, run make graft KDIR=<kernel tree> in a clone of riscv-pmu, then build that kernel");
 		return;
 	}
 
@@ -305,22 +309,22 @@ static void check_known_events(struct core_type *type, const struct core_events 
 		snprintf(text, sizeof(text),
 			 "%u events of %s are missing: the firmware does not know them",
 			 events->missing, type->core.title);
-		report(type, "events", FINDING_DEGRADED, text, has_acpi() ? "newer firmware" :
+		report(type, "events", FINDING_DEGRADED, text, has_acpi() ? VENDOR_CURE :
 		       type->ours && type->batch ?
 		       "give the firmware the devicetree node that rvpmu doctor --dts prints" :
-		       "give the firmware the devicetree node that rvpmu doctor --dts prints, or use the riscv-pmu driver and its firmware with the option MAP_EVENTS");
+		       "give the firmware the devicetree node that rvpmu doctor --dts prints, or use the riscv-pmu driver with its OpenSBI, built with CONFIG_SBI_PMU_BATCH_MAP_EVENTS=y");
 	} else if (events->missing) {
 		snprintf(text, sizeof(text), "%u events of %s: no counter here can count them",
 			 events->missing, type->core.title);
 		report(type, "events", FINDING_ABSENT, text, "");
 	} else if (events->denied) {
 		snprintf(text, sizeof(text),
-			 "this user may not open %u events of %s, so they may be missing or not",
+			 "this user may not open %u events of %s, so it is not known whether the machine has them",
 			 events->denied, type->core.title);
 		report(type, "events", FINDING_UNKNOWN, text,
 		       "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
 	} else {
-		snprintf(text, sizeof(text), "cycles, instructions and all %u others of %s in its table",
+		snprintf(text, sizeof(text), "cycles, instructions and all %u other standard events in the table of %s",
 			 events->all, type->core.title);
 		report(type, "events", FINDING_OK, text, "");
 	}
@@ -341,7 +345,7 @@ static int count_generic(const struct pmu *pmu, const char *name, const struct p
 	return 0;
 }
 
-/* Nobody but the firmware can know the events of a core without a table. */
+/* Only the firmware can know the events of a core without a table. */
 static void check_unknown_events(struct core_type *type)
 {
 	struct core_events events = {};
@@ -356,7 +360,7 @@ static void check_unknown_events(struct core_type *type)
 		report(type, "events", FINDING_OK, text, "");
 	} else if (events.denied) {
 		report(type, "events", FINDING_UNKNOWN,
-		       "this user may not open events other than cycles and instructions, so they may be missing or not",
+		       "this user may not open events other than cycles and instructions, so it is not known whether the machine has them",
 		       "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
 	} else if (read_pmu_number(&type->pmu, "caps/programmable_counters", &programmable) &&
 		   !programmable) {
@@ -370,8 +374,8 @@ static void check_unknown_events(struct core_type *type)
 		type->lacks_map = true;
 		report(type, "events", FINDING_DEGRADED,
 		       "cycles and instructions only: the firmware has no map of events, and there is no table of events for this core",
-		       has_acpi() ? "firmware with a map of this core's events" :
-		       "fill in the devicetree node that rvpmu doctor --dts prints by the core's manual, and give it to the firmware");
+		       has_acpi() ? VENDOR_CURE :
+		       "take the devicetree node that rvpmu doctor --dts prints, fill in the values from the core's manual, and give the node to the firmware");
 	}
 }
 
@@ -427,7 +431,8 @@ void check_firmware_events(struct core_type *type)
 	} else if (!find_pmu(&pmu, "sbi_fw")) {
 		snprintf(text, sizeof(text), "%d of %d, by number only (cpu/event=0xNN,firmware=2/)",
 			 found, all);
-		report(type, "firmware events", FINDING_DEGRADED, text, "the riscv-pmu driver");
+		report(type, "firmware events", FINDING_DEGRADED, text,
+		       "use a kernel with the riscv-pmu driver, which gives them names");
 	} else {
 		snprintf(text, sizeof(text), "%d of %d can be counted: perf stat -e sbi_fw/set-timer/",
 			 found, all);

@@ -395,11 +395,11 @@ static void show_tracepoint(struct search *search)
 	if (id >= 0)
 		err = try_event_or_user_only(&attr);
 	if (!json)
-		printf("%s, a tracepoint of the kernel\n", name);
+		printf("%s, a tracepoint%s\n", name, id < 0 ? ", if the kernel has it" : "");
 	json_open(NULL, '{');
 	json_text("name", name);
-	print_text("text", id < 0 ? "A tracepoint, if the kernel has it: this user may not look into tracefs." :
-		   "Each time that the kernel passes this tracepoint.");
+	print_text("text", id < 0 ? "This user may not read tracefs, so it is not known whether the kernel has this tracepoint." :
+		   "How often the kernel reached this tracepoint.");
 	if (id >= 0)
 		print_encoding(NULL, &attr);
 	print_perf(name, err);
@@ -559,6 +559,6 @@ int cmd_man(int argc, char **argv)
 	make_printable(argv[0], printable);
 	report_error("'%s' is neither an event of this machine nor in perf's event tables; rvpmu list shows this machine's events%s",
 		     printable, nr_core_rows ? "" :
-		     "; this rvpmu was built without the tables of a kernel tree: build it with make -C tools/rvpmu KDIR=LINUX");
+		     "; this rvpmu was built without perf's event tables: rebuild it with make -C tools/rvpmu KDIR=<kernel tree>");
 	return EXIT_MISSING;
 }

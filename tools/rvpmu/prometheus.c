@@ -35,7 +35,7 @@ void prometheus_begin(void)
 {
 	if (prometheus)
 		put_metric("rvpmu_finding",
-			   "A finding of rvpmu doctor: 0 all is well, 1 degraded, 2 missing");
+			   "A finding of rvpmu doctor: 1 degraded, 2 missing, 0 any other; the label finding has the word. Counting has 1, too, if a container or an emulator refuses perf_event_open");
 }
 
 void prometheus_finding(const struct core_type *type, const char *finding, bool is_common)

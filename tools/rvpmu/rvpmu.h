@@ -170,8 +170,8 @@ int take_samples(const struct perf_event_attr *attr);
 
 /*
  * Prints the devicetree node with the events of the core @name, or of this machine if it is NULL.
- * Returns EXIT_MISSING if there is no table for the core, and prints a node to fill in; EXIT_DEGRADED if no node is needed, or if
- * this user may not open events.
+ * EXIT_MISSING: a core has no table; if none has one, prints a node to fill in. EXIT_DEGRADED: no
+ * node is needed, or this user may not open events.
  */
 int print_dts(const char *name);
 
@@ -180,7 +180,7 @@ struct core_events {
 	bool is_mixed;		/* the harts are of different cores, so there is no table */
 	unsigned int all;
 	unsigned int missing;
-	unsigned int denied;	/* this user may not open them, so they may be missing or not */
+	unsigned int denied;	/* this user may not open them, so they may be there or not */
 };
 
 struct core_events check_core_events(const struct pmu *pmu, const char *harts);
@@ -375,7 +375,7 @@ struct group {
 	int err;			/* the reason, as -errno */
 };
 
-/* Without the tables of a kernel tree, rvpmu knows no core: says so, in text on stderr. */
+/* Without perf's event tables, rvpmu knows no core: says so, in text on stderr. */
 void note_no_tables(void);
 /* Reports an error and returns false if there is no such group, or if memory runs out. */
 bool find_group(const char *name, struct group *group);

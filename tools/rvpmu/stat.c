@@ -272,16 +272,13 @@ static bool add_option(const char *option, const char *value)
 	return !value || (add(option) && add(value));
 }
 
-/*
- * A note in the CSV on stderr would be taken for a row. The document has the command, which says
- * the same.
- */
+/* In CSV on stderr, a note would look like a row. In JSON, "perf" shows -e instead of -M. */
 static void note_events_only(const char *perf, const struct group *group)
 {
 	if (json || (ask.separator && !ask.output))
 		return;
 	if (asked_pmu())
-		fprintf(stderr, "rvpmu: perf computes metrics for all PMUs of harts only, so it counts the events of the group '%s' on %s\n",
+		fprintf(stderr, "rvpmu: perf cannot compute metrics of one PMU, so only the events of the group '%s' are counted on %s\n",
 			group->name, asked_pmu()->name);
 	else
 		fprintf(stderr, "rvpmu: %s has no metrics of the group '%s', so it counts the events only; perf-riscv-pmu, which make deb of riscv-pmu builds, has them\n",
@@ -320,8 +317,8 @@ static bool add_groups(const char *perf)
 }
 
 /*
- * Opens what perf writes to and inherits: a file, or a pipe whose lines become part of the document
- * as they come; log[0] is its other end. With -o, perf would write a line that is no CSV.
+ * Opens the file for perf's output or, for JSON, a pipe that rvpmu reads from log[0]. perf inherits
+ * log[1]: with -o instead, it would write a line that is no CSV.
  */
 static bool add_log(int log[2])
 {
@@ -433,12 +430,11 @@ static size_t print_counts(FILE *log)
 	return nr;
 }
 
-/* Passes a signal on to perf, unless it is that of perf's end. */
+/* Passes a signal on to perf, except SIGCHLD and those that the terminal has sent to perf, too. */
 static void pass_signal(int signals, pid_t pid)
 {
 	struct signalfd_siginfo info;
 
-	/* The terminal sends its signals to perf, too. */
 	if (read(signals, &info, sizeof(info)) == sizeof(info) && info.ssi_signo != SIGCHLD &&
 	    info.ssi_code != SI_KERNEL)
 		kill(pid, info.ssi_signo);
@@ -536,7 +532,6 @@ int cmd_stat(int argc, char **argv)
 		return status;
 	if (!check_sysfs() || !find_perf(perf) || !make_arguments(perf, argc, argv, log))
 		return EXIT_OWN_ERROR;
-	/* A note in the CSV on stderr would be taken for a row. */
 	if (json || !ask.separator || ask.output)
 		note_no_tables();
 	if (json || ask.separator)

@@ -386,7 +386,7 @@ static void test_hart(long hart)
 		return;
 	}
 	if (!find_pmu_of(&hart_pmu, hart) && find_pmu(&first, "cpu")) {
-		verdict(hart, "count", "FAIL", "no PMU has this hart; see rvpmu doctor");
+		verdict(hart, "count", "FAIL", "this hart belongs to no PMU; see rvpmu doctor");
 		return;
 	}
 	test_count(hart);
