@@ -169,8 +169,8 @@ static noinline int core_add(struct riscv_pmu *pmu, struct riscv_pmu_hart *hart,
 }
 
 /*
- * Whether add() only attaches the event to its last counter and starts it. @left: events until its
- * overflow point. False if a period has ended or a minimum applies, or if multiplexed while mapped.
+ * Whether add() only attaches the event to its last counter and starts it. False if at most the
+ * minimum is left of its period, or if it is mapped and was multiplexed. @left: events to overflow.
  */
 static __always_inline bool core_goes_on(struct riscv_pmu_hart *hart, struct perf_event *event,
 					 int flags, s64 *left)
