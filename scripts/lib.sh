@@ -18,8 +18,8 @@ stop_tree()
 	done
 }
 
-# A process that has ended, but has not been waited for, has no exe.
-one_runs()
+# A zombie has no exe.
+any_runs()
 {
 	local pid
 	for pid in "$@"; do
@@ -36,7 +36,7 @@ end_all()
 	mapfile -t pids < <(stop_tree "$SCRIPT_PID")
 	kill -TERM "${pids[@]}" 2>/dev/null || true
 	kill -CONT "${pids[@]}" 2>/dev/null || true
-	while one_runs "${pids[@]}" && [ $((tries -= 1)) -gt 0 ]; do
+	while any_runs "${pids[@]}" && [ $((tries -= 1)) -gt 0 ]; do
 		sleep 0.1
 	done
 	kill -KILL "${pids[@]}" 2>/dev/null || true
@@ -52,13 +52,13 @@ supervise()
 	trap 'end_all HUP' HUP
 	trap 'end_all INT' INT
 	trap 'end_all TERM' TERM
-	RIG_SUPERVISED=$$ "$0" "$@" <&0 &
+	RISCV_PMU_SUPERVISED=$$ "$0" "$@" <&0 &
 	SCRIPT_PID=$!
 	wait "$SCRIPT_PID" || exit
 	exit 0
 }
 
-[ -n "${RIG_SUPERVISED:-}" ] || [ "${BASH_SOURCE[1]:-}" != "$0" ] || supervise "$@"
+[ -n "${RISCV_PMU_SUPERVISED:-}" ] || [ "${BASH_SOURCE[1]:-}" != "$0" ] || supervise "$@"
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$TOP/build
@@ -78,10 +78,10 @@ JOBS=$(nproc)
 ARCH=riscv
 CROSS_COMPILE=riscv64-linux-gnu-
 
-# Has another script of ours started this one? It has built what this one needs, then.
-is_nested()
+# True if another of our scripts has started this one. That script has built what this one needs.
+is_started_by_script()
 {
-	[ "${RIG_SUPERVISED:-}" != "$PPID" ]
+	[ "${RISCV_PMU_SUPERVISED:-}" != "$PPID" ]
 }
 
 die()
@@ -150,7 +150,7 @@ run_logged()
 		die "$what: failed$(low_disk "$BUILD"); the whole log is $(short_path "$log")"
 	fi
 	# scripts/check/run reports the sum of these: the seconds of a test that were spent on builds.
-	[ -z "${RIG_BUILD_TIMES:-}" ] || echo $((EPOCHSECONDS - begun)) >>"$RIG_BUILD_TIMES"
+	[ -z "${RISCV_PMU_BUILD_TIMES:-}" ] || echo $((EPOCHSECONDS - begun)) >>"$RISCV_PMU_BUILD_TIMES"
 }
 
 # make_tmp: create the folder TMP, which is removed when the script ends.

@@ -7,13 +7,13 @@
 . "$BATS_TEST_DIRNAME/common.bash"
 
 RUN=$TOP/scripts/check/run
-export RIG_CHECK_OUT=${BATS_TEST_TMPDIR:-}/check
+export RISCV_PMU_CHECK_OUT=${BATS_TEST_TMPDIR:-}/check
 
 # in_junit XPATH: print how many elements results.xml has.
 in_junit()
 {
 	python3 -c 'import sys, xml.etree.ElementTree as tree
-print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RIG_CHECK_OUT/results.xml" "$1"
+print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RISCV_PMU_CHECK_OUT/results.xml" "$1"
 }
 
 @test "check runs the guests on the user's kernel, and skips what it has not got" {
@@ -26,7 +26,7 @@ print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RIG_CHECK_
 	[ "$(in_junit 'testsuite/testcase/skipped')" -ge 4 ]
 	[ "$(in_junit 'testsuite/testcase/failure')" = 0 ]
 	# The totals of KTAP are those that were printed, and so are those of JUnit.
-	run -0 "$TOP/scripts/check/judge-tap" "$RIG_CHECK_OUT/results.ktap" 0
+	run -0 "$TOP/scripts/check/judge-tap" "$RISCV_PMU_CHECK_OUT/results.ktap" 0
 	[ "$(in_junit 'testsuite/testcase')" = $((${output// / + })) ]
 }
 
@@ -60,14 +60,15 @@ print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RIG_CHECK_
 }
 
 @test "results for other programs have each failure with its reason" {
-	mkdir "$RIG_CHECK_OUT"
-	printf 'TAP version 13\n1..3\n# <why> & \001 more\nnot ok 1 a # b\nok 2 c # SKIP no\nok 3 d\n' >"$RIG_CHECK_OUT/row.out"
-	"$TOP/scripts/check/judge-tap" "$RIG_CHECK_OUT/row.out" 1 "$RIG_CHECK_OUT/row.cases"
-	printf 'row\t7\n' >"$RIG_CHECK_OUT/results.tsv"
-	"$TOP/scripts/check/report" "$RIG_CHECK_OUT"
+	mkdir "$RISCV_PMU_CHECK_OUT"
+	printf 'TAP version 13\n1..3\n# <why> & \001 more\nnot ok 1 a # b\nok 2 c # SKIP no\nok 3 d\n' \
+		>"$RISCV_PMU_CHECK_OUT/row.out"
+	"$TOP/scripts/check/judge-tap" "$RISCV_PMU_CHECK_OUT/row.out" 1 "$RISCV_PMU_CHECK_OUT/row.cases"
+	printf 'row\t7\n' >"$RISCV_PMU_CHECK_OUT/results.tsv"
+	"$TOP/scripts/check/report" "$RISCV_PMU_CHECK_OUT"
 	[ "$(in_junit 'testsuite[@failures="1"][@skipped="1"][@tests="3"][@time="7"]')" = 1 ]
-	grep 'message="# &lt;why&gt; &amp; ? more"' "$RIG_CHECK_OUT/results.xml"
-	run -0 "$TOP/scripts/check/judge-tap" "$RIG_CHECK_OUT/results.ktap" 1
+	grep 'message="# &lt;why&gt; &amp; ? more"' "$RISCV_PMU_CHECK_OUT/results.xml"
+	run -0 "$TOP/scripts/check/judge-tap" "$RISCV_PMU_CHECK_OUT/results.ktap" 1
 	[ "${lines[0]}" = "1 1 1" ]
 	says "row: a" "why"
 }

@@ -101,7 +101,7 @@ copy_empty_guest()
 }
 
 @test "guest brings up to date what the command needs" {
-	local boot=(env -u RIG_SUPERVISED "$COPY/scripts/guest/boot")
+	local boot=(env -u RISCV_PMU_SUPERVISED "$COPY/scripts/guest/boot")
 	copy_empty_guest riscv-pmu CONFIG_KVM=y
 	run -125 "${boot[@]}" -- perf stat true
 	says "building perf and the tools for the guest (. minutes" '^overlay<tools>$'
@@ -117,7 +117,7 @@ copy_empty_guest()
 	run ! grep overlay <<<"$output"
 	# A script that starts a guest has built what it needs.
 	# shellcheck disable=SC2016
-	run -125 bash -c '. "$1/scripts/lib.sh"; RIG_SUPERVISED=1 "$1/scripts/guest/boot" perf' bash "$COPY"
+	run -125 bash -c '. "$1/scripts/lib.sh"; RISCV_PMU_SUPERVISED=1 "$1/scripts/guest/boot" perf' bash "$COPY"
 	run ! grep overlay <<<"$output"
 	echo 'echo "overlay: cannot" >&2; exit 1' >"$COPY/scripts/build/overlay"
 	run -1 "${boot[@]}" -- perf stat true

@@ -53,7 +53,7 @@ ends_all()
 {
 	local pid tries=0
 	# A background process of a shell ignores SIGINT.
-	(cd "$COPY" && exec env -u RIG_SUPERVISED --default-signal "${@:2}") >"$COPY/log" 2>&1 </dev/null 3>&- &
+	(cd "$COPY" && exec env -u RISCV_PMU_SUPERVISED --default-signal "${@:2}") >"$COPY/log" 2>&1 </dev/null 3>&- &
 	pid=$!
 	until [ "$(sleeps)" = 2 ]; do
 		[ $((tries += 1)) -lt 100 ] || { cat "$COPY/log" && return 1; }
@@ -91,7 +91,7 @@ ends_all()
 @test "a script that is not killed keeps its output and its exit status" {
 	printf '#!/bin/bash\n. "${0%%/*}/lib.sh"\ncat\necho "$2" >&2\nexit "$1"\n' >"$COPY/scripts/echo"
 	chmod +x "$COPY/scripts/echo"
-	run -7 --separate-stderr env -u RIG_SUPERVISED "$COPY/scripts/echo" 7 "a  b" <<<input
+	run -7 --separate-stderr env -u RISCV_PMU_SUPERVISED "$COPY/scripts/echo" 7 "a  b" <<<input
 	[ "$output" = input ]
 	[ "$stderr" = "a  b" ]
 }
