@@ -12,7 +12,7 @@ _rvpmu_names()
 	done
 }
 
-# What rvpmu list prints: drivers need not have all events in sysfs. PMU/EVENT/, too.
+# The events of rvpmu list, also as PMU/EVENT/. Those in sysfs are not always all.
 _rvpmu_events()
 {
 	rvpmu list 2>/dev/null | sed -n -E '
