@@ -43,6 +43,7 @@ run: setup
 	@scripts/build/all qemu rootfs firmware kernel-small
 	@scripts/guest/demo --kernel small
 
+# exec: make sends signals to the shell of a recipe only, so the script takes its place.
 flamegraph: guest
 	@exec scripts/guest/flamegraph $(if $(LBR),--lbr)
 
@@ -53,7 +54,8 @@ shell: guest
 	@scripts/build/overlay
 	@exec scripts/guest/boot --shell $(GUEST)
 
-# The kernel of the user or its tree, if they are on make's command line, which make exports: $(call given,KERNEL)
+# $(call given,NAME,OPTION): --OPTION "$NAME" if NAME is on make's command line. The environment is not used: it may
+# have a KERNEL of another program.
 given = $(if $(filter command,$(origin $1)),--$2 "$$$1")
 
 check: setup
@@ -72,7 +74,7 @@ bench-profile: setup
 style: setup
 	@scripts/check/style
 
-# LSMOD=FILE, as it was given, is in the environment of the script.
+# LSMOD as it was given: make would take a "$" in it for a variable.
 deb deb-next: override export LSMOD := $(value LSMOD)
 
 deb: setup

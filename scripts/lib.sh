@@ -45,8 +45,8 @@ end_all()
 	kill -s "$1" "$$"
 }
 
-# Run the script again, and wait: what it starts does not outlive it, whatever process a signal is sent to. A shell
-# would handle no signal while a command runs in the foreground. Scripts that a script starts are ended with it.
+# Run this script again as a child, and wait for it: a shell handles no signal while a command runs in the foreground.
+# On a signal, end the child and all that it has started, including other scripts.
 supervise()
 {
 	trap 'end_all HUP' HUP

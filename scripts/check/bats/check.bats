@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154
 #
-# Tests of scripts/check/run with a kernel of the user's, and of its results for other programs.
+# Tests of scripts/check/run with the user's kernel, and of its results for other programs.
 
 . "$BATS_TEST_DIRNAME/common.bash"
 
@@ -16,11 +16,11 @@ in_junit()
 print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RISCV_PMU_CHECK_OUT/results.xml" "$1"
 }
 
-@test "check runs the guests on the user's kernel, and skips what it has not got" {
+@test "check runs the guests on the user's kernel, and skips tests of features that it lacks" {
 	cp "$BUILD/kernel/riscv-pmu/arch/riscv/boot/Image" "$BATS_TEST_TMPDIR/my Image"
 	run -0 "$RUN" --kernel "$BATS_TEST_TMPDIR/my Image" '^(perf-json|kunit-core|pmu-p550|rv32|perf-mainline-patched|iommu-pci)$'
-	says '^ok .* pmu-p550 ([1-9][0-9]* passed, 0 failed, ' "a test of kernels of 32 bits" "a test of mainline's driver" \
-		"CONFIG_RISCV_IOMMU_PMU" "CONFIG_RISCV_PMU_KUNIT_TEST"
+	says '^ok .* pmu-p550 ([1-9][0-9]* passed, 0 failed, ' "this test is for 32-bit kernels" \
+		"this test is for mainline's driver" "CONFIG_RISCV_IOMMU_PMU" "CONFIG_RISCV_PMU_KUNIT_TEST"
 	run ! grep -e 'perf-json' -e 'kernel .*: compiling' <<<"$output"
 	[ "$(in_junit testsuite)" = 5 ]
 	[ "$(in_junit 'testsuite/testcase/skipped')" -ge 4 ]
@@ -39,7 +39,7 @@ print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RISCV_PMU_
 	# QEMU refuses a file that does not fit into the guest's memory.
 	truncate -s 2G "$BATS_TEST_TMPDIR/large"
 	run -1 "$RUN" --kernel "$BATS_TEST_TMPDIR/large" '^rv32$'
-	says "does not run a command in the guest, which needs the options of arch/riscv/configs"
+	says "no command ran in a guest with .*/large: set the options of arch/riscv/configs"
 }
 
 @test "make check passes a kernel of its command line, but none of the environment" {

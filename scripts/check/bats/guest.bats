@@ -90,7 +90,7 @@ copy_empty_guest()
 @test "guest takes the kernel that is there" {
 	copy_empty_guest small
 	run -125 "$COPY/scripts/guest/boot" true
-	says "the kernel is small, which make run has built; make kernel builds" "guest ended without a status"
+	says 'using the kernel "small" of make run; for IP, BPF and KVM, run make kernel (10 minutes' "guest ended without a status"
 	refuses 1 "run make kernel$" "$COPY/scripts/guest/boot" --forward 9100:9100 true
 	refuses 1 "run make kernel-debug$" "$COPY/scripts/guest/boot" --kernel debug true
 	refuses 1 "--nested: the kernel small has no KVM: run make kernel-small-next (10 minutes.*use --kernel small-next" \
