@@ -61,11 +61,12 @@ print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RISCV_PMU_
 
 @test "results for other programs have each failure with its reason" {
 	mkdir "$RISCV_PMU_CHECK_OUT"
-	printf 'TAP version 13\n1..3\n# <why> & \001 more\nnot ok 1 a # b\nok 2 c # SKIP no\nok 3 d\n' \
+	printf 'TAP version 13\n1..3\n# <why> & \001 more\nnot ok 1 a # b\nok 2 c # SKIP no\nok 3 d\re\n' \
 		>"$RISCV_PMU_CHECK_OUT/row.out"
 	"$TOP/scripts/check/judge-tap" "$RISCV_PMU_CHECK_OUT/row.out" 1 "$RISCV_PMU_CHECK_OUT/row.cases"
 	printf 'row\t7\n' >"$RISCV_PMU_CHECK_OUT/results.tsv"
 	"$TOP/scripts/check/report" "$RISCV_PMU_CHECK_OUT"
+	[ "$(in_junit 'testsuite/testcase[@name="d?e"]')" = 1 ]
 	[ "$(in_junit 'testsuite[@failures="1"][@skipped="1"][@tests="3"][@time="7"]')" = 1 ]
 	grep 'message="# &lt;why&gt; &amp; ? more"' "$RISCV_PMU_CHECK_OUT/results.xml"
 	run -0 "$TOP/scripts/check/judge-tap" "$RISCV_PMU_CHECK_OUT/results.ktap" 1
