@@ -52,7 +52,7 @@ supervise()
 	trap 'end_all HUP' HUP
 	trap 'end_all INT' INT
 	trap 'end_all TERM' TERM
-	RISCV_PMU_SUPERVISED=$$ "$0" "$@" <&0 &
+	RISCV_PMU_SUPERVISED=$$ "$BASH" "$0" "$@" <&0 &
 	SCRIPT_PID=$!
 	wait "$SCRIPT_PID" || exit
 	exit 0

@@ -95,3 +95,16 @@ ends_all()
 	[ "$output" = input ]
 	[ "$stderr" = "a  b" ]
 }
+
+# write_script LINE...: a script of these lines, which is started with an environment of its own.
+write_script()
+{
+	printf '%s\n' "$@" >"$COPY/scripts/job"
+	SCRIPT=(env -i -C "$COPY/scripts" --default-signal PATH="$PATH" bash job)
+}
+
+@test "a script can be started by its name in its own folder" {
+	write_script '. ./lib.sh' 'echo "<$1>"'
+	run -0 "${SCRIPT[@]}" "a b"
+	[ "$output" = "<a b>" ]
+}
