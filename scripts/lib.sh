@@ -32,7 +32,7 @@ any_runs()
 end_all()
 {
 	local pids tries=100
-	trap '' HUP INT TERM
+	trap '' HUP INT QUIT TERM
 	mapfile -t pids < <(stop_tree "$SCRIPT_PID")
 	kill -TERM "${pids[@]}" 2>/dev/null || true
 	kill -CONT "${pids[@]}" 2>/dev/null || true
@@ -51,6 +51,7 @@ supervise()
 {
 	trap 'end_all HUP' HUP
 	trap 'end_all INT' INT
+	trap 'end_all QUIT' QUIT
 	trap 'end_all TERM' TERM
 	RISCV_PMU_SUPERVISED=$$ "$BASH" "$0" "$@" <&0 &
 	SCRIPT_PID=$!

@@ -79,9 +79,9 @@ ends_all()
 	ends_all TERM make -j2 kernel
 }
 
-@test "SIGTERM, SIGINT and SIGHUP end a script and what it has started" {
+@test "SIGTERM, SIGINT, SIGHUP and SIGQUIT end a script and what it has started" {
 	local signal
-	for signal in TERM INT HUP; do
+	for signal in TERM INT HUP QUIT; do
 		ends_all "$signal" scripts/check/run
 		ends_all "$signal" scripts/build/kernel riscv-pmu
 		ends_all "$signal" scripts/build/all kernel-small
