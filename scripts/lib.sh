@@ -31,9 +31,10 @@ any_runs()
 # end_all SIGNAL: end the script and all that it has started, and then this process by SIGNAL.
 end_all()
 {
-	local pids tries=100
+	# The signal may come before supervise has set the variable.
+	local pids tries=100 pid=${SCRIPT_PID:-${!:-}}
 	trap '' HUP INT QUIT TERM
-	mapfile -t pids < <(stop_tree "$SCRIPT_PID")
+	mapfile -t pids < <(stop_tree "$pid")
 	kill -TERM "${pids[@]}" 2>/dev/null || true
 	kill -CONT "${pids[@]}" 2>/dev/null || true
 	while any_runs "${pids[@]}" && [ $((tries -= 1)) -gt 0 ]; do

@@ -103,6 +103,15 @@ write_script()
 	SCRIPT=(env -i -C "$COPY/scripts" --default-signal PATH="$PATH" bash job)
 }
 
+@test "a signal ends a script that has just been started" {
+	# The second line sends it when the next command of lib.sh would store the process.
+	write_script 'set -T' "trap '[ \"\$BASH_COMMAND\" != \"SCRIPT_PID=\\\$!\" ] || kill \$\$' DEBUG" \
+		'. ./lib.sh' 'exec sleep 3600'
+	run -143 timeout --foreground -k 1 20 "${SCRIPT[@]}"
+	[ -z "$output" ]
+	[ -z "$(running)" ]
+}
+
 @test "a script can be started by its name in its own folder" {
 	write_script '. ./lib.sh' 'echo "<$1>"'
 	run -0 "${SCRIPT[@]}" "a b"
