@@ -28,22 +28,37 @@ any_runs()
 	return 1
 }
 
-# end_all SIGNAL: end the script and all that it has started, and then this process by SIGNAL.
-end_all()
+# end_tree PID: end this process and all that it has started.
+end_tree()
 {
-	# The signal may come before supervise has set the variable.
-	local pids tries=100 pid=${SCRIPT_PID:-${!:-}}
-	trap '' HUP INT QUIT TERM
-	mapfile -t pids < <(stop_tree "$pid")
+	local pids tries=50
+	mapfile -t pids < <(stop_tree "$1")
 	kill -TERM "${pids[@]}" 2>/dev/null || true
 	kill -CONT "${pids[@]}" 2>/dev/null || true
 	while any_runs "${pids[@]}" && [ $((tries -= 1)) -gt 0 ]; do
 		sleep 0.1
 	done
 	kill -KILL "${pids[@]}" 2>/dev/null || true
-	wait 2>/dev/null || true
+}
+
+# end_all SIGNAL: end the script and all that it has started, and then this process by SIGNAL.
+end_all()
+{
+	# The signal may come before supervise has set the variable.
+	local pid=${SCRIPT_PID:-${!:-}}
+	trap '' HUP INT QUIT TERM
+	end_tree "$pid"
+	wait "$pid" 2>/dev/null || true
 	trap - "$1"
 	kill -s "$1" "$$"
+}
+
+# Wait until supervise's process has ended, which alone can write to stdin, and end what it could not: it may
+# have been killed by SIGKILL.
+end_orphans()
+{
+	trap '' HUP INT QUIT TERM
+	read -r || end_tree "$SCRIPT_PID"
 }
 
 # Run this script again as a child, and wait for it: a shell handles no signal while a command runs in the foreground.
@@ -56,6 +71,7 @@ supervise()
 	trap 'end_all TERM' TERM
 	RISCV_PMU_SUPERVISED=$$ "$BASH" "$0" "$@" <&0 &
 	SCRIPT_PID=$!
+	exec {ALIVE}> >(end_orphans >/dev/null 2>&1)
 	wait "$SCRIPT_PID" || exit
 	exit 0
 }

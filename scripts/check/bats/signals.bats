@@ -79,9 +79,9 @@ ends_all()
 	ends_all TERM make -j2 kernel
 }
 
-@test "SIGTERM, SIGINT, SIGHUP and SIGQUIT end a script and what it has started" {
+@test "SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGKILL end a script and what it has started" {
 	local signal
-	for signal in TERM INT HUP QUIT; do
+	for signal in TERM INT HUP QUIT KILL; do
 		ends_all "$signal" scripts/check/run
 		ends_all "$signal" scripts/build/kernel riscv-pmu
 		ends_all "$signal" scripts/build/all kernel-small
@@ -109,6 +109,12 @@ write_script()
 		'. ./lib.sh' 'exec sleep 3600'
 	run -143 timeout --foreground -k 1 20 "${SCRIPT[@]}"
 	[ -z "$output" ]
+	[ -z "$(running)" ]
+}
+
+@test "a script ends before timeout -k 10 kills it" {
+	write_script '. ./lib.sh' "setsid sh -c 'trap \"\" TERM; sleep 3600; true' >/dev/null 2>&1 3>&-"
+	run -124 timeout --foreground -k 10 1 "${SCRIPT[@]}"
 	[ -z "$(running)" ]
 }
 
