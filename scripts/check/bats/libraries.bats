@@ -3,7 +3,8 @@
 # shellcheck disable=SC2030,SC2031,SC2154
 #
 # Tests of what programs include and link: the library for event-based branches as a package
-# installs it, the reader of events in C and C++, for 64 and 32 bits, and the description of sysfs.
+# installs it, the reader of events in C and C++, for 64 and 32 bits, and the description of sysfs; and of
+# tools/prometheus/rvpmu-textfile.
 
 . "$BATS_TEST_DIRNAME/common.bash"
 
@@ -219,4 +220,20 @@ PEDANTIC=(-O2 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -
 	for tag in Date KernelVersion Contact Description; do
 		[ "$(grep -c "^$tag:" "$file")" = "$(grep -c '^What:' "$file")" ]
 	done
+}
+
+@test "rvpmu-textfile writes only to a folder of its user" {
+	local folder=$BATS_TEST_TMPDIR/node-exporter
+	[ "$(id -u)" = 0 ] || skip "only root can give a folder to another user"
+	fake rvpmu <<<'echo rvpmu_finding 1; exit 1'
+	export PATH=$BIN:$PATH RUNTIME_DIRECTORY=$BATS_TEST_TMPDIR
+	mkdir "$folder"
+	run -0 "$TOP/tools/prometheus/rvpmu-textfile" "$folder"
+	[ "$(cat "$folder/rvpmu.prom")" = "rvpmu_finding 1" ]
+	# The exporter's user owns the folder above, and can put another one in the place of this.
+	echo precious >"$BATS_TEST_TMPDIR/shadow"
+	ln -s ../shadow "$folder/rvpmu.new"
+	chown nobody "$folder"
+	refuses 1 "node-exporter belongs to another user" "$TOP/tools/prometheus/rvpmu-textfile" "$folder"
+	[ "$(cat "$BATS_TEST_TMPDIR/shadow")" = precious ]
 }
