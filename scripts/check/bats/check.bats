@@ -33,10 +33,13 @@ print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RISCV_PMU_
 @test "check names what is wrong with the user's kernel" {
 	refuses 2 "KERNEL=/nowhere is missing: give an Image" "$RUN" --kernel /nowhere
 	refuses 2 "KDIR=$TOP is not a tree with the driver: run make graft KDIR=" "$RUN" --kdir "$TOP"
+	refuses 2 "no kernel given: use KERNEL=.* or KDIR=" "$RUN" --kernel ""
+	refuses 2 "no kernel given" "$RUN" --kdir
 	refuses 2 "exclude each other" "$RUN" --kernel "$TOP/README.md" --kdir "$TOP"
 	refuses 2 "use --all, --kernel or --kdir" "$RUN" --nonsense
 	refuses 2 "no test of scripts/check/rows matches 'perf-json'" "$RUN" --kernel "$TOP/README.md" perf-json
 	# QEMU refuses a file that does not fit into the guest's memory.
+	printf '%48sRISCV' >"$BATS_TEST_TMPDIR/large"
 	truncate -s 2G "$BATS_TEST_TMPDIR/large"
 	run -1 "$RUN" --kernel "$BATS_TEST_TMPDIR/large" '^rv32$'
 	says "no command ran in a guest with .*/large: set the options of arch/riscv/configs"
