@@ -52,6 +52,12 @@
 	says '^  --overlay DIR ' GUEST_LOG
 }
 
+@test "guest names what is wrong with a file" {
+	local file="$BATS_TEST_TMPDIR/file"
+	echo text >"$file"
+	refuses 2 "$file is no kernel for RISC-V: give arch/riscv/boot/Image" "$TOP/scripts/guest/boot" --kernel "$file" true
+}
+
 @test "guest has the tools" {
 	# -icount, since on a slow host the kernel lowers its sample rate, which the doctor reports.
 	# shellcheck disable=SC2016
@@ -68,8 +74,9 @@
 	cp /bin/true "$qemu"
 	refuses 1 "run make kernel$" "$boot" true
 	refuses 1 "run make kernel-next$" "$boot" --kernel next true
-	refuses 1 "run make firmware-patched$" "$boot" --kernel "$TOP/Makefile" true
-	refuses 1 "run make rootfs$" "$boot" --kernel "$TOP/Makefile" --firmware "$TOP/Makefile" true
+	printf '%48sRISCV' >"$COPY/Image"
+	refuses 1 "run make firmware-patched$" "$boot" --kernel "$COPY/Image" true
+	refuses 1 "run make rootfs$" "$boot" --kernel "$COPY/Image" --firmware "$TOP/Makefile" true
 	refuses 1 "cpio is missing: run make setup$" without cpio "$TOP/scripts/guest/boot" true
 }
 
