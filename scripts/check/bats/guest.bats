@@ -54,7 +54,11 @@
 
 @test "guest names what is wrong with a file" {
 	local file="$BATS_TEST_TMPDIR/file"
-	echo text >"$file"
+	echo 'pmu { compatible = "riscv,pmu"; riscv,event-to-mhpmevent = <0x5 0x0 0x42>, <0x6 0x43>; };' >"$file"
+	refuses 1 "riscv,event-to-mhpmevent of $file has 5 cells, but each event has 3" guest --pmu "$file" true
+	printf 'pmu {\n\triscv,event-to-mhpmcounters = <0x5 0x5 COUNTERS>;\n};\n' >"$file"
+	run -1 guest --pmu "$file" true
+	says "<stdin>:2\.[0-9-]* syntax error" "SELECTOR or COUNTERS are not filled in"
 	refuses 2 "$file is no kernel for RISC-V: give arch/riscv/boot/Image" "$TOP/scripts/guest/boot" --kernel "$file" true
 }
 
