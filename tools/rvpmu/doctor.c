@@ -564,6 +564,12 @@ void doctor_set(int option, const char *value)
 		core = value;
 }
 
+/* The node of a named core needs no machine. */
+bool doctor_knows_core(void)
+{
+	return dts && core;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	if (prometheus && (json || dts)) {

@@ -175,8 +175,8 @@ static int run(const struct command *command, int argc, char **argv)
 		report_error("out of memory");
 		return error_status(command, EXIT_MISSING);
 	}
-	if (command->riscv && !is_riscv(&machine)) {
-		report_error("this machine is not RISC-V but %s, and rvpmu %s is for RISC-V only; rvpmu list, caps and man work on any",
+	if (command->riscv && !doctor_knows_core() && !is_riscv(&machine)) {
+		report_error("this machine is not RISC-V but %s, and rvpmu %s is for RISC-V only; rvpmu list, caps, man and doctor --dts --core NAME work on any",
 			     machine.machine, command->name);
 		return finish(command, error_status(command, EXIT_MISSING));
 	}

@@ -419,6 +419,7 @@ int cmd_stat(int argc, char **argv);
 /* Options of single commands, and the callbacks that store them. */
 extern const struct option doctor_options[], exclusive_options[], stat_options[];
 void doctor_set(int option, const char *value);
+bool doctor_knows_core(void);
 void exclusive_set(int option, const char *value);
 void stat_set(int option, const char *value);
 
