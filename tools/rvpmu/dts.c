@@ -583,25 +583,6 @@ static void print_skeleton(void)
 	close_node(&text);
 }
 
-static void print_no_core(const struct machine *machine)
-{
-	const struct hart_ids *hart = &machine->unknown;
-
-	if (machine->nr)
-		report_error("there is no table of events for hart %ld (mvendorid 0x%" PRIx64
-			     ", marchid 0x%" PRIx64
-			     "). The machine also has the core %s, and the firmware has one node for all harts. Write a node with the events that the cores have in common. --core %s prints the node of the known core",
-			     hart->number, hart->mvendorid, hart->marchid, machine->cores[0]->title,
-			     machine->cores[0]->name);
-	else if (!hart->mvendorid && !hart->marchid)
-		report_error("there is no table of events for this core, because the firmware does not report its IDs: if you know the core, --core NAME prints its node; otherwise fill in the node on stdout with the values from the core's manual");
-	else
-		report_error("there is no table of events for this core (mvendorid 0x%" PRIx64
-			     ", marchid 0x%" PRIx64
-			     "): fill in the node on stdout with the values from the core's manual, and see OpenSBI's docs/pmu_support.md",
-			     hart->mvendorid, hart->marchid);
-}
-
 struct count {
 	const struct event *events;
 	struct core_events sum;
@@ -616,19 +597,51 @@ static int count_on(const struct pmu *pmu, void *arg)
 	return 0;
 }
 
-/* Whether all types of cores have the events of the node. */
-static struct core_events count_all(const struct node *node)
+/* Whether all types of cores have these events */
+static struct core_events count_all(const struct event *events)
 {
-	struct count count = { .events = node->events };
+	struct count count = { .events = events };
 
 	for_each_pmu(count_on, &count);
 	return count.sum;
 }
 
+/* How many of the common events the firmware has a map for */
+static unsigned int count_mapped(void)
+{
+	struct event events[NR_COMMON + 1] = {};
+	struct core_events sum;
+
+	for (size_t i = 0; i < NR_COMMON; i++)
+		events[i].event_idx = common_events[i].event_idx;
+	sum = count_all(events);
+	return sum.all - sum.missing - sum.denied;
+}
+
+static void print_no_core(const struct machine *machine)
+{
+	const struct hart_ids *hart = &machine->unknown;
+	const char *map = count_mapped() ? "its firmware has a map of events already, so a node is needed only if that lacks some; " : "";
+
+	if (machine->nr)
+		report_error("there is no table of events for hart %ld (mvendorid 0x%" PRIx64
+			     ", marchid 0x%" PRIx64
+			     "). The machine also has the core %s, and the firmware has one node for all harts. Write a node with the events that the cores have in common. --core %s prints the node of the known core",
+			     hart->number, hart->mvendorid, hart->marchid, machine->cores[0]->title,
+			     machine->cores[0]->name);
+	else if (!hart->mvendorid && !hart->marchid)
+		report_error("there is no table of events for this core, because the firmware does not report its IDs: %sif you know the core, --core NAME prints its node; otherwise fill in the node on stdout with the values from the core's manual", map);
+	else
+		report_error("there is no table of events for this core (mvendorid 0x%" PRIx64
+			     ", marchid 0x%" PRIx64
+			     "): %sfill in the node on stdout with the values from the core's manual, and see OpenSBI's docs/pmu_support.md",
+			     hart->mvendorid, hart->marchid, map);
+}
+
 /* The node of this machine; none if it is not needed. */
 static int print_if_needed(const struct machine *machine, const struct node *node)
 {
-	const struct core_events events = count_all(node);
+	const struct core_events events = count_all(node->events);
 	const char *name = machine->nr > 1 ? "NAME" : machine->cores[0]->name;
 
 	if (events.denied && !events.missing) {
