@@ -43,6 +43,22 @@ print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RISCV_PMU_
 	truncate -s 2G "$BATS_TEST_TMPDIR/large"
 	run -1 "$RUN" --kernel "$BATS_TEST_TMPDIR/large" '^rv32$'
 	says "no command ran in a guest with .*/large: set the options of arch/riscv/configs"
+	[ "$(in_junit 'testsuite/testcase[@name="kernel"]/failure')" = 1 ]
+}
+
+@test "results for other programs say which build has failed, so that the user's kernel is not booted" {
+	local script
+	copy_scripts
+	for script in fetch firmware perf overlay; do
+		echo 'exit 0' >"$COPY/scripts/build/$script"
+	done
+	echo 'exit 1' >"$COPY/scripts/build/qemu"
+	run -1 "$COPY/scripts/check/run" --kernel "$TOP/README.md" '^rv32$'
+	says "not run, because these builds failed: qemu"
+	[ "$(in_junit 'testsuite/testcase/failure')" = 2 ]
+	[ "$(in_junit 'testsuite[@name="build-qemu"]')" = 1 ]
+	run -0 "$TOP/scripts/check/judge-tap" "$RISCV_PMU_CHECK_OUT/results.ktap" 1
+	[ "${lines[0]}" = "0 2 0" ]
 }
 
 @test "make check passes a kernel of its command line, but none of the environment" {
