@@ -106,6 +106,9 @@ copy_empty_guest()
 	refuses 1 "run make kernel-debug$" "$COPY/scripts/guest/boot" --kernel debug true
 	refuses 1 "--nested: the kernel small has no KVM: run make kernel-small-next (10 minutes.*use --kernel small-next" \
 		"$COPY/scripts/guest/boot" --nested true
+	# A disk has its own kernel.
+	install -D /bin/true "$COPY/root/vmlinuz"
+	run ! grep small <<<"$("$COPY/scripts/guest/boot" --root "$COPY/root" true 2>&1)"
 	copy_empty_guest riscv-pmu CONFIG_KVM=y
 	run -125 "$COPY/scripts/guest/boot" true
 	run ! grep small <<<"$output"
