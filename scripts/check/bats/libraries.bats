@@ -215,6 +215,24 @@ PEDANTIC=(-O2 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -
 	done
 }
 
+@test "debian/copyright has the licence of each file that names one" {
+	cd "$TOP"
+	git -c safe.directory="$TOP" grep -m 1 -o -E 'SPDX-License-Identifier: [^*>}]*[[:alnum:])]' >"$DIR/out/licences"
+	run -0 python3 - "$DIR/out/licences" packaging/debian/copyright <<-'END'
+		import fnmatch, re, sys
+		paragraphs = [dict(re.findall(r"^(Files|License):((?:.|\n )*)", text, re.M)) for text in open(sys.argv[2]).read().split("\n\n")]
+		for line in open(sys.argv[1]):
+		    path, licence = re.match("(.*):SPDX-License-Identifier: (.*)", line).groups()
+		    # The last paragraph that has the file counts.
+		    said = [paragraph["License"] for paragraph in paragraphs if "Files" in paragraph and
+		            any(fnmatch.fnmatchcase(path, pattern) for pattern in paragraph["Files"].split())][-1].strip()
+		    spdx = re.sub("[()]|-only", "", licence).lower().replace("gpl-2.0", "gpl-2")
+		    if said.lower().removesuffix(" exception") != spdx:
+		        print(path, licence, "is", said)
+	END
+	[ -z "$output" ]
+}
+
 @test "each sysfs file is described with a date and a version" {
 	local file=$TOP/Documentation/ABI/testing/sysfs-bus-event_source-devices-riscv tag
 	for tag in Date KernelVersion Contact Description; do
