@@ -199,6 +199,12 @@ lock()
 	fi
 }
 
+# git in this checkout, also if that belongs to someone else, as with sudo.
+own_git()
+{
+	git -c safe.directory="$(realpath "$TOP")" -C "$TOP" "$@"
+}
+
 sha256_of()
 {
 	sha256sum "$1" | cut -d' ' -f1

@@ -137,6 +137,16 @@ copy_project()
 	[ -z "$(ls "$TREE"/tools/ebb/made-by-graft-test* 2>/dev/null)" ]
 }
 
+@test "scripts list the files of a clone that belongs to someone else" {
+	local -x GIT_TEST_ASSUME_DIFFERENT_OWNER=1
+	make_tree
+	run -0 "$GRAFT" "$TREE"
+	run ! grep -i -e dubious -e safe.directory <<<"$output"
+	[ -e "$TREE/drivers/perf/riscv/core.c" ]
+	run -0 "$TOP/scripts/check/style" whitespace
+	[ "$output" = "ok whitespace" ]
+}
+
 @test "without git, graft copies nothing that was built" {
 	make_tree
 	copy_project
