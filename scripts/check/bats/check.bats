@@ -62,7 +62,7 @@ print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RISCV_PMU_
 	run -0 "$TOP/scripts/check/judge-tap" "$RISCV_PMU_CHECK_OUT/results.ktap" 1
 	[ "${lines[0]}" = "0 2 0" ]
 	# The tools of the guest have the tables of the project's trees, whatever the user's is.
-	grep -x "unset unset" "$RIG_CHECK_OUT/build-overlay.out"
+	grep -x "unset unset" "$RISCV_PMU_CHECK_OUT/build-overlay.out"
 }
 
 @test "make check passes a kernel of its command line, but none of the environment" {
