@@ -239,6 +239,17 @@ configure_kernel()
 		(cd "$1" && scripts/kconfig/merge_config.sh -m -O "$2" "$2/.config" "${@:3}") && kmake olddefconfig
 }
 
+# The libraries of scripts/build/fetch sysroot, and options of the cross compiler to build with them: its own C
+# library is older than the guest's.
+SYSROOT=$BUILD/dl/sysroot
+LIBS=usr/lib/riscv64-linux-gnu
+
+sysroot_options()
+{
+	echo "--sysroot=$SYSROOT -isystem $SYSROOT/usr/include/riscv64-linux-gnu -isystem $SYSROOT/usr/include" \
+		"-B$SYSROOT/$LIBS -L$SYSROOT/$LIBS -Wl,-rpath-link=$SYSROOT/$LIBS"
+}
+
 # Use ccache if it is installed.
 setup_ccache()
 {

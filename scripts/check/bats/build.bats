@@ -215,6 +215,8 @@ fresh_qemu()
 		env LSMOD=/nowhere "$COPY/scripts/build/deb" kernel
 	echo ext4 >"$BATS_TEST_TMPDIR/list"
 	refuses 1 "list is not the output of lsmod" env LSMOD="$BATS_TEST_TMPDIR/list" "$COPY/scripts/build/deb" kernel
+	printf '%s\n' 'Module                  Size  Used by' 'mt7921e  110592  0' >"$BATS_TEST_TMPDIR/list"
+	refuses 1 "names no module of a file system" env LSMOD="$BATS_TEST_TMPDIR/list" "$COPY/scripts/build/deb" kernel
 	refuses 2 "no kernel given: " "$TOP/scripts/build/debian-root" -- hello
 	refuses 1 "run make deb" "$TOP/scripts/build/debian-root" "$TOP/Makefile"
 }
