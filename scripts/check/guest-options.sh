@@ -11,6 +11,8 @@ guest_options()
 	@narrow) GUEST_OPTIONS=(--icount --qemu -icount --qemu sleep=on --append riscv_pmu.width=24) ;;
 	@unpolled) GUEST_OPTIONS=(--icount --append riscv_pmu.polled_sampling=0) ;;
 	@snapshot) GUEST_OPTIONS=(--icount --append riscv_pmu.sbi=snapshot) ;;
+	# Harts without Ssccfg have no PMU then.
+	@none) GUEST_OPTIONS=(--append riscv_pmu.backend=ssccfg) ;;
 	@legacy) GUEST_OPTIONS=(--append riscv_pmu.backend=legacy) ;;
 	@fuzz) GUEST_OPTIONS=(--append RISCV_PMU_FUZZ_SECONDS=40 --append kmemleak=on) ;;
 	@hotplug) GUEST_OPTIONS=(--append RISCV_PMU_HOTPLUG_ROUNDS=50) ;;

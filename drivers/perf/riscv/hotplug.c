@@ -213,7 +213,7 @@ static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action
 
 static struct notifier_block hotplug_reboot_nb = { .notifier_call = hotplug_reboot_notify };
 
-/* Brings the counters of every hart to a known state; of one that is offline, when it starts. */
+/* Brings each hart's counters to a known state, even without a PMU; if offline, when it starts. */
 int __init riscv_pmu_hotplug_init(void)
 {
 	return cpuhp_setup_state(CPUHP_AP_PERF_RISCV_STARTING, "perf/riscv/pmu:starting",

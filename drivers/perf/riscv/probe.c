@@ -331,7 +331,7 @@ static int __init riscv_pmu_init(void)
 	riscv_pmu_nmi_drop_registrations();
 	err = probe_find_pmus();
 	if (err)
-		return err == -ENODEV ? 0 : err;
+		return riscv_pmu_hotplug_init() ?: err == -ENODEV ? 0 : err;
 
 	err = probe_start_pmus();
 	if (!err)

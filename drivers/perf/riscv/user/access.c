@@ -267,7 +267,7 @@ static void access_log_kill(u32 csr, u32 ctr)
 	const char *name = ctr & PMU_SCOUNTEREN_CY ? "cycle" :
 			   ctr & PMU_SCOUNTEREN_IR ? "instret" : "hpmcounter";
 	bool curable = ctr & (PMU_SCOUNTEREN_CY | PMU_SCOUNTEREN_IR) &&
-		       READ_ONCE(riscv_pmu_user_access) != USER_ACCESS_LEGACY;
+		       READ_ONCE(riscv_pmu_user_access) != USER_ACCESS_LEGACY && riscv_pmu_nr_types;
 
 	if (unhandled_signal(current, SIGILL))
 		pr_info_ratelimited("%s[%d] is killed by SIGILL, because it reads CSR 0x%x (%s): %schange it to use rdtime, or perf events with tools/include/perf/riscv_pmu_read.h\n",

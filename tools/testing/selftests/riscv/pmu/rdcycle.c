@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * kernel.perf_user_access=2: cycle and instret run and can be read on every hart, whatever events
- * do. Without it, the kernel's log says why a program that reads them was killed.
+ * do. Without it, or without a PMU, they cannot, whatever the firmware has permitted, and the
+ * kernel's log says why a program that reads them was killed.
  */
 
 #define _GNU_SOURCE
@@ -19,6 +20,7 @@
 #include "lib/user.h"
 
 #define CYCLE	0
+#define TIME	1
 #define INSTRET	2
 /* printk's default limit: so many messages in so many s */
 #define LIMIT	10
@@ -268,6 +270,36 @@ TEST_F(rdcycle, the_log_has_few_lines_of_many_killed_programs)
 	/* A first interval that began before, the last one that has not ended, those in between. */
 	EXPECT_GE(LIMIT * (2 + (int)((now() - start) / SECONDS)),
 		  count_records(self->fd, "of-many[", "CSR", "killed"));
+}
+
+/* --- no PMU --- */
+
+/* OpenSBI 1.6 starts each hart with cycle and instret readable by users. */
+TEST(without_a_pmu_only_the_time_can_be_read)
+{
+	int fd;
+
+	if (pmu_read_number(ACCESS) >= 0)
+		SKIP(return, "there is a PMU, and kernel.perf_user_access");
+
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
+		if (can_go_down(cpu)) {
+			ASSERT_TRUE(take_down(cpu));
+			ASSERT_TRUE(bring_up(cpu));
+		}
+		move_to(cpu);
+		EXPECT_TRUE(traps(CYCLE));
+		EXPECT_FALSE(traps(TIME));
+		EXPECT_TRUE(traps(INSTRET));
+	}
+
+	/* There is no sysctl that the log could advise to set. */
+	fd = open_log();
+	ASSERT_LE(0, fd);
+	EXPECT_TRUE(is_killed("of-none", CYCLE));
+	EXPECT_EQ(1, count_records(fd, "of-none[", "CSR 0xc00 (cycle)",
+				   "): change it to use rdtime"));
+	close(fd);
 }
 
 PMU_TEST_NO_EVENT_LEFT(PMU_MAY_CALL_SBI)
