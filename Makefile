@@ -62,7 +62,7 @@ check: setup
 	@exec scripts/check/run $(call given,KERNEL,kernel) $(call given,KDIR,kdir) $(if $(ONLY),"$(ONLY)")
 
 check-all: setup
-	@exec scripts/check/run --all $(call given,KERNEL,kernel) $(call given,KDIR,kdir)
+	@exec scripts/check/run --all $(call given,KERNEL,kernel) $(call given,KDIR,kdir) $(if $(ONLY),"$(ONLY)")
 
 bench: setup
 	@scripts/bench/run

@@ -78,6 +78,8 @@ print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RISCV_PMU_
 	[ "$output" = '<--kernel><a b><^x$>' ]
 	run -0 make check-all KDIR=../linux
 	[ "$output" = '<--all><--kdir><../linux>' ]
+	run -0 make check-all ONLY='^x$'
+	[ "$output" = '<--all><^x$>' ]
 	run -0 env KERNEL=kernel8 KDIR=x make check
 	[ "$output" = '<>' ]
 }
