@@ -110,6 +110,16 @@ cxx()
 	says "ebb_open: No such file"
 }
 
+# Debian hardens its packages by CPPFLAGS.
+@test "what is compiled for a package has the preprocessor's flags of the distribution" {
+	local tool
+	for tool in ebb rvpmu; do
+		run -0 make -n -B -C "$TOP/tools/$tool" CROSS_COMPILE="$CROSS_COMPILE" OUTPUT="$DIR/out" CPPFLAGS=-DHARDENED
+		says "^$GCC .*-DHARDENED .*\.c"
+		run ! grep -v -e -DHARDENED <(grep "^$GCC " <<<"$output")
+	done
+}
+
 @test "a C++ program can include ebb.h" {
 	{
 		echo '#include <ebb.h>'
