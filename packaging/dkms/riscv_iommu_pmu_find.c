@@ -180,6 +180,19 @@ static int find_notify(struct notifier_block *nb, unsigned long action, void *da
 	return NOTIFY_OK;
 }
 
+/* The IOMMUs' own driver is bound to them, but udev loads this module, too. */
+static const struct pci_device_id find_pci_ids[] __maybe_unused = {
+	{ PCI_DEVICE_CLASS(FIND_PCI_CLASS_IOMMU, ~0) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, find_pci_ids);
+
+static const struct of_device_id find_of_ids[] __maybe_unused = {
+	{ .compatible = FIND_COMPATIBLE },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, find_of_ids);
+
 static struct notifier_block find_pci_nb = { .notifier_call = find_notify };
 static struct notifier_block find_platform_nb = { .notifier_call = find_notify };
 
