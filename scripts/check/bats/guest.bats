@@ -204,3 +204,11 @@ copy_empty_guest()
 	run ! pgrep -f "qemu-system.*$mark"
 	[ -z "$(ls -A "$BATS_TEST_TMPDIR/tmp")" ]
 }
+
+@test "flamegraph names a missing -- and does not take other output for a profile" {
+	refuses 2 "'/your/program' is not an option: write -- " "$TOP/scripts/guest/flamegraph" --overlay "$BATS_TEST_TMPDIR" /your/program
+	refuses 2 "'true' is not an option" "$TOP/scripts/guest/flamegraph" true
+	refuses 1 "recorded no samples" "$TOP/scripts/guest/flamegraph" --icount echo
+	run -0 "$TOP/scripts/guest/flamegraph" --help
+	says '^  --lbr '
+}
