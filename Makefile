@@ -51,7 +51,6 @@ autofdo: guest
 	@scripts/guest/autofdo
 
 shell: guest
-	@scripts/build/overlay
 	@exec scripts/guest/boot --shell $(GUEST)
 
 # $(call given,NAME,OPTION): --OPTION "$NAME" if NAME is on make's command line. The environment is not used: it may

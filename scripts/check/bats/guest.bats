@@ -48,6 +48,7 @@
 	refuses 2 "mainline" "$TOP/scripts/guest/boot" --kernel nonsense true
 	refuses 2 "scripts/build/debian-root" guest --root "$TOP" true
 	refuses 2 "exclude each other" guest --root "$TOP" --shell
+	refuses 2 "--shell needs a terminal" guest --shell </dev/null
 	run -0 "$TOP/scripts/guest/boot" --help
 	says '^  --overlay DIR ' GUEST_LOG
 }
@@ -133,6 +134,10 @@ copy_empty_guest()
 	# shellcheck disable=SC2016
 	run -125 bash -c '. "$1/scripts/lib.sh"; RISCV_PMU_SUPERVISED=1 "$1/scripts/guest/boot" perf' bash "$COPY"
 	run ! grep overlay <<<"$output"
+	# make shell leaves that to boot, too: it must not build the kselftests.
+	run -0 make -C "$TOP" -n shell
+	says "boot --shell"
+	run ! grep build/overlay <<<"$output"
 	echo 'echo "overlay: cannot" >&2; exit 1' >"$COPY/scripts/build/overlay"
 	run -1 "${boot[@]}" -- perf stat true
 	says "overlay: cannot"
