@@ -187,7 +187,7 @@ void report_missing(const struct group *group)
 		report_error("group '%s' needs the event %s, which this user may not open: run as root, or run sysctl -w kernel.perf_event_paranoid=1; in a container, also allow the system call perf_event_open",
 			     group->name, group->missing);
 	else
-		report_error("group '%s' needs the event %s, which %s does not have (%s): rvpmu doctor says what would help; rvpmu groups shows which groups work",
+		report_error("group '%s' needs the event %s, which %s does not have (%s): rvpmu groups shows which groups work; if the firmware hides the event, rvpmu doctor says so (events)",
 			     group->name, group->missing, where, strerror(-group->err));
 }
 

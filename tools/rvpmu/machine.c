@@ -324,7 +324,8 @@ static void check_known_events(struct core_type *type, const struct core_events 
 		report(type, "events", FINDING_UNKNOWN, text,
 		       "run rvpmu doctor as root, or sysctl kernel.perf_event_paranoid=1");
 	} else {
-		snprintf(text, sizeof(text), "cycles, instructions and all %u other standard events in the table of %s",
+		snprintf(text, sizeof(text),
+			 "cycles, instructions and all %u other standard events that %s is known to have",
 			 events->all, type->core.title);
 		report(type, "events", FINDING_OK, text, "");
 	}

@@ -172,15 +172,23 @@ static void print_text(const char *key, const char *text)
 	json_text(key, text);
 }
 
+/* Why the event cannot be opened. */
+static void print_error(int err)
+{
+	if (!json && err == -ENOENT)
+		printf("    This machine does not have it. rvpmu list prints what it has; if its firmware hides more, rvpmu doctor says so (events).\n");
+	else if (!json)
+		printf("    It cannot be opened now: %s; run rvpmu doctor.\n", strerror(-err));
+	json_text("error", strerror(-err));
+}
+
 /* Whether the event can be opened now, and if so, the command to count it. */
 static void print_command(const struct pmu *pmu, const char *event, int err)
 {
-	char text[TEXT_SIZE + 64], cpumask[TEXT_SIZE];
+	char text[TEXT_SIZE + NAME_SIZE + 64], cpumask[TEXT_SIZE];
 
 	if (err) {
-		if (!json)
-			printf("    It cannot be opened now: %s; run rvpmu doctor.\n", strerror(-err));
-		json_text("error", strerror(-err));
+		print_error(err);
 		return;
 	}
 	snprintf(text, sizeof(text), "perf stat %s-e %s -- ./program",
@@ -284,10 +292,8 @@ static void print_perf(const char *term, int err)
 {
 	char text[TEXT_SIZE + 64];
 
-	if (err && !json)
-		printf("    It cannot be opened now: %s; run rvpmu doctor.\n", strerror(-err));
 	if (err)
-		json_text("error", strerror(-err));
+		print_error(err);
 	snprintf(text, sizeof(text), "perf stat -e %s -- ./program", term);
 	print_text("perf", text);
 }
@@ -542,6 +548,18 @@ static void search_all(struct search *search)
 		show_terms(search);
 }
 
+/* perf also takes the number of a raw event as r10. */
+static void search_raw(struct search *search, const char *name, char rest[TEXT_SIZE])
+{
+	char event[NAME_SIZE];
+
+	if (*name != 'r' || !name[1] || name[1 + strspn(name + 1, "0123456789abcdefABCDEF")])
+		return;
+	snprintf(event, sizeof(event), "cpu/event=0x%.100s/", name + 1);
+	search->asked = ask_by_name(event, rest);
+	show_terms(search);
+}
+
 int cmd_man(int argc, char **argv)
 {
 	char printable[TEXT_SIZE], rest[TEXT_SIZE];
@@ -553,12 +571,15 @@ int cmd_man(int argc, char **argv)
 	search.name = search.asked;
 	json_open("events", '[');
 	search_all(&search);
+	if (!search.found)
+		search_raw(&search, argv[0], rest);
 	json_close(']');
 	if (search.found)
 		return EXIT_OK;
 	make_printable(argv[0], printable);
-	report_error("'%s' is neither an event of this machine nor in perf's event tables; rvpmu list shows this machine's events%s",
-		     printable, nr_core_rows ? "" :
+	report_error("'%s' is neither an event of this machine nor in perf's event tables; rvpmu list shows this machine's events%s%s",
+		     printable, strchr(argv[0], ':') ? "; leave out modifiers: rvpmu doctor says whether :u and :k work (filters)" : "",
+		     nr_core_rows ? "" :
 		     "; this rvpmu was built without perf's event tables: rebuild it with make -C tools/rvpmu KDIR=<kernel tree>");
 	return EXIT_MISSING;
 }
