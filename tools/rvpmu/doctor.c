@@ -431,6 +431,10 @@ static void check_user_access(struct core_type *type)
 			 "counters of %ld bits without an overflow interrupt: programs fall back to read()",
 			 width);
 		report(type, "user reads", FINDING_ABSENT, text, "");
+	} else if (is_crowded_out(&type->pmu)) {
+		report(type, "user reads", FINDING_NOTE,
+		       "another program counts instructions of whole harts and leaves no counter for instructions:u: perf prints <not counted>",
+		       "count instructions, or end that program (perf stat -a, prometheus-node-exporter)");
 	} else {
 		report(type, "user reads", FINDING_DEGRADED,
 		       "the counter index in the mmap pages of events is 0: programs fall back to read()",

@@ -507,6 +507,35 @@ int try_event(const struct perf_event_attr *attr)
 	return try_on(attr, 0, -1);
 }
 
+static bool has_no_counter(const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+	struct { uint64_t count, enabled, running; } values = {};
+	int fd;
+
+	copy.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = open_event(&copy, 0, -1, -1);
+	if (fd < 0)
+		return false;
+
+	if (read(fd, &values, sizeof(values)) != sizeof(values))
+		values.enabled = 0;
+	close(fd);
+	return values.enabled && !values.running;
+}
+
+/*
+ * Events of whole harts, as perf stat -a and prometheus-node-exporter open them, get counters before those
+ * of tasks, and perf does not rotate between the two. The same event in all modes shares the counter.
+ */
+bool is_crowded_out(const struct pmu *pmu)
+{
+	struct perf_event_attr all = attr_instructions(pmu), user = all;
+
+	exclude_all_but_user(&user);
+	return has_no_counter(&user) && !has_no_counter(&all);
+}
+
 int try_event_or_user_only(const struct perf_event_attr *attr)
 {
 	struct perf_event_attr user = *attr;

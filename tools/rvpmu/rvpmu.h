@@ -154,6 +154,8 @@ int try_event(const struct perf_event_attr *attr);
 int try_event_or_user_only(const struct perf_event_attr *attr);
 /* The same on the CPU that the PMU's cpumask names, or else for this task. */
 int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr);
+/* Whether a program that counts instructions of whole harts has the counter that instructions:u needs. */
+bool is_crowded_out(const struct pmu *pmu);
 void exclude_all_but_user(struct perf_event_attr *attr);
 struct perf_event_attr make_attr(uint32_t type, uint64_t config);
 struct perf_event_attr attr_instructions(const struct pmu *pmu);
