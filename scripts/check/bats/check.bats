@@ -39,7 +39,7 @@ print(len(tree.parse(sys.argv[1]).getroot().findall(sys.argv[2])))' "$RISCV_PMU_
 	refuses 2 "use --all, --kernel or --kdir" "$RUN" --nonsense
 	refuses 2 "no test of scripts/check/rows matches 'perf-json'" "$RUN" --kernel "$TOP/README.md" perf-json
 	# QEMU refuses a file that does not fit into the guest's memory.
-	printf '%48sRISCV' >"$BATS_TEST_TMPDIR/large"
+	printf '%48sRISCV' '' >"$BATS_TEST_TMPDIR/large"
 	truncate -s 2G "$BATS_TEST_TMPDIR/large"
 	run -1 "$RUN" --kernel "$BATS_TEST_TMPDIR/large" '^rv32$'
 	says "no command ran in a guest with .*/large: set the options of arch/riscv/configs"

@@ -79,7 +79,7 @@
 	cp /bin/true "$qemu"
 	refuses 1 "run make kernel$" "$boot" true
 	refuses 1 "run make kernel-next$" "$boot" --kernel next true
-	printf '%48sRISCV' >"$COPY/Image"
+	printf '%48sRISCV' '' >"$COPY/Image"
 	refuses 1 "run make firmware-patched$" "$boot" --kernel "$COPY/Image" true
 	refuses 1 "run make rootfs$" "$boot" --kernel "$COPY/Image" --firmware "$TOP/Makefile" true
 	refuses 1 "cpio is missing: run make setup$" without cpio "$TOP/scripts/guest/boot" true
