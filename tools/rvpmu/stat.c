@@ -411,11 +411,12 @@ static size_t print_counts(FILE *log)
 	/* A line may be incomplete: the rest of it comes later. */
 	while ((c = getc_unlocked(log)) != EOF) {
 		if (used + 2 > size) {
-			char *more = realloc(line, size += TEXT_SIZE);
+			char *more = realloc(line, size + TEXT_SIZE);
 
 			if (!more)
 				break;
 			line = more;
+			size += TEXT_SIZE;
 		}
 		line[used++] = c;
 		if (c != '\n')
