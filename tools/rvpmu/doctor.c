@@ -58,6 +58,16 @@ static void report_blocked(struct core_type *type)
 	type->result.status = EXIT_DEGRADED;
 }
 
+/* Debian's patch of the kernel refuses everything above 2, even with CAP_PERFMON. */
+static const char *cure_refused(void)
+{
+	long level;
+
+	return read_number(PARANOID, &level) && level > 2 ?
+	       "sysctl kernel.perf_event_paranoid=1, or 2 with CAP_PERFMON: above 2, Debian's kernel asks for CAP_SYS_ADMIN" :
+	       "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON";
+}
+
 static void check_counting(struct core_type *type)
 {
 	struct perf_event_attr attr = attr_instructions(&type->pmu);
@@ -95,7 +105,7 @@ static void check_counting(struct core_type *type)
 	else if (type->refused)
 		report(type, "counting", FINDING_MISSING,
 		       "this user has no permission (kernel.perf_event_paranoid)",
-		       "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
+		       cure_refused());
 	else
 		report(type, "counting", FINDING_MISSING, strerror(-err), *type->pmu.name ?
 		       "dmesg | grep -i pmu, run as root, may print the reason" : "see driver");
