@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check-tamper-perf ERRNO|disabled CMD [ARG...]: run CMD, whose perf_event_open(2) fails with
- * ERRNO, as it does in a container; or opens sampling events that never count. The guest's kernel
- * has no seccomp, so this is a tracer. It does not trace the processes that CMD starts.
+ * check-tamper-perf ERRNO|disabled|unmapped CMD [ARG...]: run CMD, whose perf_event_open(2) fails
+ * with ERRNO, as it does in a container; opens sampling events that never count; or opens each
+ * generic event but cycles and instructions, and no counter can count it, as with an old release of
+ * mainline's driver and firmware without a map. The guest's kernel has no seccomp, so this is a tracer.
+ * It does not trace the processes that CMD starts.
  */
 
 #include <elf.h>
@@ -12,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -46,12 +49,28 @@ static void disable(pid_t pid, unsigned long attr)
 		ptrace(PTRACE_POKEDATA, pid, bits, ptrace(PTRACE_PEEKDATA, pid, bits, 0) | 1);
 }
 
+/* Turns a generic event into a raw one that the firmware does not know; mainline's driver opens it. */
+static void unmap(pid_t pid, unsigned long attr)
+{
+	unsigned long config = attr + offsetof(struct perf_event_attr, config);
+	/* type and size */
+	unsigned long head = ptrace(PTRACE_PEEKDATA, pid, attr, 0);
+	unsigned int type = head;
+
+	if (type == PERF_TYPE_HW_CACHE ||
+	    (type == PERF_TYPE_HARDWARE && ptrace(PTRACE_PEEKDATA, pid, config, 0) > 1)) {
+		ptrace(PTRACE_POKEDATA, pid, attr, (head & ~0xffffffffUL) | PERF_TYPE_RAW);
+		ptrace(PTRACE_POKEDATA, pid, config, 0xabcde);
+	}
+}
+
 /*
  * At the entry of a system call, number -1 skips it; the result is set at its exit.
- * @err: 0 to disable the event instead
+ * @how: the errno, or what to do with the event instead
  */
-static void tamper(pid_t pid, int err)
+static void tamper(pid_t pid, const char *how)
 {
+	int err = atoi(how);
 	struct __ptrace_syscall_info info;
 	static bool refused;
 
@@ -63,7 +82,7 @@ static void tamper(pid_t pid, int err)
 			regs[A7] = -1;
 		else if (info.entry.nr == __NR_perf_event_open)
 			/* Not A0, which has the result already. */
-			disable(pid, info.entry.args[0]);
+			(strcmp(how, "unmapped") ? disable : unmap)(pid, info.entry.args[0]);
 	} else if (refused) {
 		regs[A0] = -err;
 	}
@@ -77,7 +96,7 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: check-tamper-perf ERRNO|disabled CMD [ARG...]\n");
+		fprintf(stderr, "usage: check-tamper-perf ERRNO|disabled|unmapped CMD [ARG...]\n");
 		return 2;
 	}
 	pid = fork();
@@ -97,7 +116,7 @@ int main(int argc, char **argv)
 		signal = WIFSTOPPED(status) && WSTOPSIG(status) != (SIGTRAP | 0x80) ?
 			 WSTOPSIG(status) : 0;
 		if (WIFSTOPPED(status) && !signal)
-			tamper(pid, atoi(argv[1]));
+			tamper(pid, argv[1]);
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

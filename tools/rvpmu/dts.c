@@ -179,7 +179,7 @@ static int try_standard(const struct pmu *pmu, uint32_t event_idx)
 	if (event_idx >> RISCV_PMU_EVENT_TYPE_SHIFT == RISCV_PMU_EVENT_TYPE_CACHE)
 		attr = make_generic(pmu, PERF_TYPE_HW_CACHE, code >> 3 | (code >> 1 & 3) << 8 |
 				    (uint64_t)(code & 1) << 16);
-	return try_event_or_user_only(&attr);
+	return try_counting(pmu, attr);
 }
 
 /*

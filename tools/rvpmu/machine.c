@@ -340,7 +340,7 @@ static int count_generic(const struct pmu *pmu, const char *name, const struct p
 
 	if (!strcmp(name, "cpu-cycles") || !strcmp(name, "instructions"))
 		return 0;
-	err = try_event_or_user_only(attr);
+	err = try_counting(pmu, *attr);
 	sum->all += !err;
 	sum->denied += err == -EACCES || err == -EPERM;
 	return 0;

@@ -494,12 +494,17 @@ int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leade
 static int try_on(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int fd = open_event(attr, pid, cpu, -1);
+	uint64_t count;
+	int err = 0;
 
 	if (fd < 0)
 		return fd;
 
+	/* A pinned event that got no counter reads as the end of a file. */
+	if (attr->pinned && !read(fd, &count, sizeof(count)))
+		err = -ENOENT;
 	close(fd);
-	return 0;
+	return err;
 }
 
 int try_event(const struct perf_event_attr *attr)
@@ -550,6 +555,14 @@ int try_event_or_user_only(const struct perf_event_attr *attr)
 	 * nothing about the event: return the first error.
 	 */
 	return again == -EOPNOTSUPP || again == -EINVAL ? err : again;
+}
+
+int try_counting(const struct pmu *pmu, struct perf_event_attr attr)
+{
+	char backend[TEXT_SIZE];
+
+	attr.pinned = !pmu_read(pmu, "caps/backend", backend);
+	return try_event_or_user_only(&attr);
 }
 
 int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr)

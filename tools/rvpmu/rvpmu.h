@@ -148,11 +148,16 @@ struct perf_event_attr make_generic(const struct pmu *pmu, uint32_t type, uint64
 
 /* Returns a descriptor or -errno. */
 int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader);
-/* Returns 0 or -errno. */
+/* Returns 0 or -errno. -ENOENT, too, if the event is pinned and no counter can count it now. */
 int try_event(const struct perf_event_attr *attr);
 /* The same in user mode only, if this user may not measure the kernel. */
 int try_event_or_user_only(const struct perf_event_attr *attr);
-/* The same on the CPU that the PMU's cpumask names, or else for this task. */
+/*
+ * The same, and a counter can count it. Old releases of mainline's driver open each event that the SBI
+ * has a number for, also one that the firmware has no map for.
+ */
+int try_counting(const struct pmu *pmu, struct perf_event_attr attr);
+/* try_event() on the CPU that the PMU's cpumask names, or else for this task. */
 int try_pmu_event(const struct pmu *pmu, const struct perf_event_attr *attr);
 /* Whether a program that counts instructions of whole harts has the counter that instructions:u needs. */
 bool is_crowded_out(const struct pmu *pmu);
