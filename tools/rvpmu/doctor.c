@@ -132,9 +132,9 @@ static void report_polled(struct core_type *type)
 	if (type->legacy)
 		cure = "see driver";
 	else if (strstr(why, "the firmware does not enable"))
-		cure = "update the firmware: to OpenSBI for this board, or to the vendor's newest release";
+		cure = cure_firmware("update the firmware: to OpenSBI for this board, or to the vendor's newest release");
 	else if (strstr(why, "cannot enable the interrupt in sie"))
-		cure = "firmware that delegates the interrupt, or another QEMU than 10.0.11 to 10.0.13";
+		cure = cure_firmware("firmware that delegates the interrupt, or another QEMU than 10.0.11 to 10.0.13");
 	else if (type->overflow && type->lacks_map)
 		cure = "see events";
 	else if (type->overflow)
@@ -328,8 +328,8 @@ static void explain_branch_records(struct core_type *type)
 	else
 		/* "no branch records: <why>" */
 		report(type, "branch records", FINDING_DEGRADED, text,
-		       strstr(text, "firmware") ? "update the firmware to OpenSBI 1.7 or later" :
-						  CHAINS_CURE);
+		       strstr(text, "firmware") && !is_kvm_guest() ?
+		       "update the firmware to OpenSBI 1.7 or later" : CHAINS_CURE);
 }
 
 /* perf record -b and :pp fail on most harts, and perf does not print the reason. */
@@ -341,7 +341,8 @@ static void check_branch_records(struct core_type *type)
 		report(type, "branch records", FINDING_ABSENT, has_acpi() ?
 		       "no Ssctr in ACPI's table RHCT, which only root may read (run rvpmu doctor as root to be sure): no perf record -b, no --call-graph lbr" :
 		       "no Ssctr in the devicetree (riscv,isa-extensions): no perf record -b, no --call-graph lbr",
-		       cure_unlisted(CHAINS_CURE "; ", "Ssctr"));
+		       /* KVM gives no guest branch records. */
+		       is_kvm_guest() ? CHAINS_CURE : cure_unlisted(CHAINS_CURE "; ", "Ssctr"));
 	else if (!type->ours)
 		report(type, "branch records", FINDING_DEGRADED,
 		       "the harts have Ssctr, but mainline's driver does not use it",

@@ -95,9 +95,10 @@ const char *cure_unlisted(const char *before, const char *extension)
 {
 	static char text[TEXT_SIZE];
 
-	snprintf(text, sizeof(text), "%sif the core has %s, %s", before, extension, has_acpi() ?
-		 "update the firmware: its ACPI table RHCT does not list the extension" :
-		 "add it to the devicetree (riscv,isa-extensions) that the firmware gets");
+	snprintf(text, sizeof(text), "%sif the core has %s, %s", before, extension,
+		 cure_firmware(has_acpi() ?
+			       "update the firmware: its ACPI table RHCT does not list the extension" :
+			       "add it to the devicetree (riscv,isa-extensions) that the firmware gets"));
 	return text;
 }
 
@@ -216,6 +217,20 @@ static void read_firmware(void)
 		sbi.id = -1;
 }
 
+bool is_kvm_guest(void)
+{
+	/* Harts are checked before the firmware. */
+	if (sbi.id < 0)
+		read_firmware();
+	return sbi.id == SBI_KVM;
+}
+
+const char *cure_firmware(const char *cure)
+{
+	return is_kvm_guest() ? "run rvpmu doctor in the host, do what it says, and start the guest again" :
+				cure;
+}
+
 void check_firmware(struct core_type *type)
 {
 	char line[TEXT_SIZE], text[TEXT_SIZE];
@@ -233,7 +248,7 @@ void check_firmware(struct core_type *type)
 	/* The PMU extension is part of SBI 0.3 and later. */
 	if (!major && minor < 3)
 		report(type, "firmware", FINDING_MISSING, text,
-		       "firmware with the SBI PMU extension: OpenSBI 1.0 or later");
+		       cure_firmware("firmware with the SBI PMU extension: OpenSBI 1.0 or later"));
 	else
 		report(type, "firmware", FINDING_OK, text, "");
 }
@@ -309,10 +324,10 @@ static void check_known_events(struct core_type *type, const struct core_events 
 		snprintf(text, sizeof(text),
 			 "%u events of %s are missing: the firmware does not know them",
 			 events->missing, type->core.title);
-		report(type, "events", FINDING_DEGRADED, text, has_acpi() ? VENDOR_CURE :
-		       type->ours && type->batch ?
-		       "give the firmware the devicetree node that rvpmu doctor --dts prints" :
-		       "give the firmware the devicetree node that rvpmu doctor --dts prints, or use the riscv-pmu driver with its OpenSBI, built with CONFIG_SBI_PMU_BATCH_MAP_EVENTS=y");
+		report(type, "events", FINDING_DEGRADED, text,
+		       cure_firmware(has_acpi() ? VENDOR_CURE : type->ours && type->batch ?
+				     "give the firmware the devicetree node that rvpmu doctor --dts prints" :
+				     "give the firmware the devicetree node that rvpmu doctor --dts prints, or use the riscv-pmu driver with its OpenSBI, built with CONFIG_SBI_PMU_BATCH_MAP_EVENTS=y"));
 	} else if (events->missing) {
 		snprintf(text, sizeof(text), "%u events of %s: no counter here can count them",
 			 events->missing, type->core.title);
@@ -375,8 +390,8 @@ static void check_unknown_events(struct core_type *type)
 		type->lacks_map = true;
 		report(type, "events", FINDING_DEGRADED,
 		       "cycles and instructions only: the firmware has no map of events, and there is no table of events for this core",
-		       has_acpi() ? VENDOR_CURE :
-		       "take the devicetree node that rvpmu doctor --dts prints, fill in the values from the core's manual, and give the node to the firmware");
+		       cure_firmware(has_acpi() ? VENDOR_CURE :
+				     "take the devicetree node that rvpmu doctor --dts prints, fill in the values from the core's manual, and give the node to the firmware"));
 	}
 }
 
@@ -428,7 +443,7 @@ void check_firmware_events(struct core_type *type)
 		report(type, "firmware events", FINDING_DEGRADED, "none", "see driver");
 	} else if (!found) {
 		report(type, "firmware events", FINDING_ABSENT, "the firmware counts none of its events",
-		       sbi.id == SBI_OPENSBI ? "" : "OpenSBI 1.0 or later has them");
+		       sbi.id == SBI_OPENSBI ? "" : cure_firmware("OpenSBI 1.0 or later has them"));
 	} else if (!find_pmu(&pmu, "sbi_fw")) {
 		snprintf(text, sizeof(text), "%d of %d, by number only (cpu/event=0xNN,firmware=2/)",
 			 found, all);

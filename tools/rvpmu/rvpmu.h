@@ -272,6 +272,10 @@ check_fn check_events, check_firmware_events;
 bool has_acpi(void);
 /* Whether the devicetree or ACPI gives one of the harts the extension. */
 bool is_listed(const char *harts, const char *extension);
+/* Not known if the kernel's log is not readable: then false. */
+bool is_kvm_guest(void);
+/* What to do instead of @cure where the firmware cannot be changed, or @cure. */
+const char *cure_firmware(const char *cure);
 /* What to do if the firmware does not tell Linux that the harts have an extension. */
 const char *cure_unlisted(const char *before, const char *extension);
 
