@@ -337,6 +337,10 @@ static void check_branch_records(struct core_type *type)
 {
 	if (type->pmu.branches)
 		describe_branch_records(type);
+	else if (!sees_firmware())
+		report(type, "branch records", FINDING_UNKNOWN,
+		       "the driver has none; whether the harts have Ssctr is in /sys/firmware, which is not readable here, as in a container",
+		       cure_firmware(CHAINS_CURE));
 	else if (!is_listed(type->harts, "ssctr"))
 		report(type, "branch records", FINDING_ABSENT, has_acpi() ?
 		       "no Ssctr in ACPI's table RHCT, which only root may read (run rvpmu doctor as root to be sure): no perf record -b, no --call-graph lbr" :

@@ -55,6 +55,11 @@ bool has_acpi(void)
 	return !access(RHCT, F_OK);
 }
 
+bool sees_firmware(void)
+{
+	return has_acpi() || !access("/sys/firmware/devicetree", F_OK);
+}
+
 /* The ISA strings of the harts are the only text with "_" here: "rv64imafdc_sscofpmf_ssctr". */
 static bool rhct_has(const char *extension)
 {
@@ -227,8 +232,10 @@ bool is_kvm_guest(void)
 
 const char *cure_firmware(const char *cure)
 {
-	return is_kvm_guest() ? "run rvpmu doctor in the host, do what it says, and start the guest again" :
-				cure;
+	if (is_kvm_guest())
+		return "run rvpmu doctor in the host, do what it says, and start the guest again";
+	return sees_firmware() ? cure :
+	       "run rvpmu doctor on the host, outside the container, where it can read /sys/firmware";
 }
 
 void check_firmware(struct core_type *type)

@@ -270,6 +270,8 @@ const char *find_in_log(const struct core_type *type, const char *mark, char tex
 check_fn check_type, check_harts_without_pmu, check_extensions, check_firmware, check_driver;
 check_fn check_events, check_firmware_events;
 bool has_acpi(void);
+/* Is there a devicetree or ACPI to read? Containers hide both. */
+bool sees_firmware(void);
 /* Whether the devicetree or ACPI gives one of the harts the extension. */
 bool is_listed(const char *harts, const char *extension);
 /* Not known if the kernel's log is not readable: then false. */
