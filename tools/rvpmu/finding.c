@@ -34,11 +34,7 @@ static int add_type(const struct pmu *pmu, void *arg)
 	types = more;
 	type = &types[nr_types++];
 	*type = (struct core_type){ .pmu = *pmu };
-	/* Mainline's PMU has no file cpus: it is that of all harts. */
-	if (*pmu->cpus)
-		strcpy(type->harts, pmu->cpus);
-	else
-		read_line(ONLINE, type->harts);
+	read_harts(pmu, type->harts);
 	type->core = find_core_name(pmu, type->harts);
 	pmu_read(pmu, "caps/sampling", type->sampling);
 	pmu_read(pmu, "caps/cycles_sampling", type->cycles_sampling);

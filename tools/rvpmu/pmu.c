@@ -230,6 +230,15 @@ static int has_hart(const struct pmu *pmu, void *arg)
 	return 1;
 }
 
+void read_harts(const struct pmu *pmu, char harts[TEXT_SIZE])
+{
+	/* As above */
+	if (*pmu->cpus)
+		strcpy(harts, pmu->cpus);
+	else
+		read_line(ONLINE, harts);
+}
+
 bool find_pmu_of(struct pmu *pmu, long hart)
 {
 	struct hart_search search = { pmu, hart };

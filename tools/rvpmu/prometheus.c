@@ -53,16 +53,18 @@ void prometheus_finding(const struct core_type *type, const char *finding, bool 
 /* Mainline's PMU has no capabilities. */
 static int put_pmu(const struct pmu *pmu, void *arg)
 {
-	const struct core_name core = find_core_name(pmu, pmu->cpus);
-	char backend[TEXT_SIZE], sampling[TEXT_SIZE];
+	char harts[TEXT_SIZE], backend[TEXT_SIZE], sampling[TEXT_SIZE];
+	struct core_name core;
 
 	if (!is_core(pmu))
 		return 0;
+	read_harts(pmu, harts);
+	core = find_core_name(pmu, harts);
 	if (!pmu_read(pmu, "caps/backend", backend))
 		strcpy(backend, "mainline");
 	pmu_read(pmu, "caps/sampling", sampling);
 	put_label("rvpmu_pmu_info{", "pmu", pmu->name);
-	put_label(",", "harts", pmu->cpus);
+	put_label(",", "harts", harts);
 	put_label(",", "core", core.title ? core.title : "");
 	put_label(",", "backend", backend);
 	put_label(",", "sampling", sampling);

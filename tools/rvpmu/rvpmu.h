@@ -111,6 +111,8 @@ bool is_hardware(const struct pmu *pmu);
 bool is_core(const struct pmu *pmu);
 /* Are there several of them? Then the types of cores differ. */
 bool has_several_types(void);
+/* The harts of a PMU of harts. */
+void read_harts(const struct pmu *pmu, char harts[TEXT_SIZE]);
 /* Finds the PMU of harts that has this hart. */
 bool find_pmu_of(struct pmu *pmu, long hart);
 /* If there are no PMUs because sysfs is missing, says so. */
