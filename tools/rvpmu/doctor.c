@@ -6,10 +6,12 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "rvpmu.h"
@@ -459,6 +461,30 @@ static void check_user_access(struct core_type *type)
 
 /* --- permissions and limits --- */
 
+/*
+ * Whether a user without capabilities may open nothing: above 2, that is so with Debian's patch only.
+ * True also if capabilities cannot be given up.
+ */
+static bool refuses_plain_users(const struct core_type *type)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct all[_LINUX_CAPABILITY_U32S_3], none[_LINUX_CAPABILITY_U32S_3];
+	struct perf_event_attr attr = attr_instructions(&type->pmu);
+	int err;
+
+	if (syscall(SYS_capget, &header, all))
+		return true;
+	memcpy(none, all, sizeof(none));
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		none[i].effective = 0;
+	if (syscall(SYS_capset, &header, none))
+		return true;
+	exclude_all_but_user(&attr);
+	err = try_event(&attr);
+	syscall(SYS_capset, &header, all);
+	return err == -EACCES || err == -EPERM || err == -ENOSYS;
+}
+
 static bool is_unfilterable(const struct core_type *type)
 {
 	return type->unfilterable;
@@ -467,6 +493,7 @@ static bool is_unfilterable(const struct core_type *type)
 static void check_paranoid(struct core_type *type)
 {
 	char text[TEXT_SIZE];
+	bool nothing;
 	long level;
 
 	if (!read_number(PARANOID, &level)) {
@@ -474,16 +501,17 @@ static void check_paranoid(struct core_type *type)
 		       "a kernel with CONFIG_PERF_EVENTS");
 		return;
 	}
+	nothing = level > 2 && refuses_plain_users(type);
 	snprintf(text, sizeof(text), "kernel.perf_event_paranoid is %ld: users can measure %s", level,
 		 level < 1 ? "all harts" : level < 2 ? "their own tasks, including the kernel" :
-		 level >= 3 ? "nothing (with Debian's patch)" : any_type(is_unfilterable) ?
+		 nothing ? "nothing (with Debian's patch)" : any_type(is_unfilterable) ?
 		 "user mode of their own tasks only, and instructions cannot be counted in user mode alone" :
 		 "user mode of their own tasks only");
 	/* 2 is the kernel's default: a choice of who runs the machine, not a fault. */
-	report(type, "paranoid", level < 2 ? FINDING_OK : level < 3 ? FINDING_NOTE :
-	       FINDING_DEGRADED, text, level < 2 ? "" : level < 3 ?
-	       "to include the kernel: sysctl kernel.perf_event_paranoid=1" :
-	       "sysctl kernel.perf_event_paranoid=2, or 1 to include the kernel");
+	report(type, "paranoid", level < 2 ? FINDING_OK : nothing ? FINDING_DEGRADED :
+	       FINDING_NOTE, text, level < 2 ? "" : nothing ?
+	       "sysctl kernel.perf_event_paranoid=2, or 1 to include the kernel" :
+	       "to include the kernel: sysctl kernel.perf_event_paranoid=1");
 }
 
 static void check_lockdown(struct core_type *type)
