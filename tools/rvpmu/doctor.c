@@ -323,7 +323,9 @@ static void explain_branch_records(struct core_type *type)
 		report(type, "branch records", FINDING_DEGRADED,
 		       "the firmware lists Ssctr, but not Sscsrind, which reads the records",
 		       cure_unlisted("", "Sscsrind"));
-	else if (!*find_in_log(type, "no branch records", text))
+	/* The driver may log it before it knows whether there are several types of cores. */
+	else if (!*find_in_log(type, "no branch records", text) &&
+		 !*find_in_log(NULL, "no branch records", text))
 		report(type, "branch records", FINDING_DEGRADED,
 		       "the harts have Ssctr, but the driver does not use it",
 		       "dmesg | grep riscv_pmu, run as root, prints the reason");
