@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check-tamper-perf ERRNO|disabled|unmapped CMD [ARG...]: run CMD, whose perf_event_open(2) fails
- * with ERRNO, as it does in a container; opens sampling events that never count; or opens each
- * generic event but cycles and instructions, and no counter can count it, as with an old release of
- * mainline's driver and firmware without a map. The guest's kernel has no seccomp, so this is a tracer.
- * It does not trace the processes that CMD starts.
+ * check-tamper-perf ERRNO|ungrouped|disabled|unmapped CMD [ARG...]: run CMD, whose perf_event_open(2)
+ * fails with ERRNO, as it does in a container; fails for each member of a group; opens sampling events
+ * that never count; or opens each generic event but cycles and instructions, and no counter can count
+ * it, as with an old release of mainline's driver and firmware without a map. The guest's kernel has no
+ * seccomp, so this is a tracer. It does not trace the processes that CMD starts.
  */
 
 #include <elf.h>
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -70,17 +71,20 @@ static void unmap(pid_t pid, unsigned long attr)
  */
 static void tamper(pid_t pid, const char *how)
 {
-	int err = atoi(how);
+	bool members = !strcmp(how, "ungrouped");
+	int err = members ? EINVAL : atoi(how);
 	struct __ptrace_syscall_info info;
 	static bool refused;
 
 	ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info);
 	transfer_regs(PTRACE_GETREGSET, pid);
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-		refused = err && info.entry.nr == __NR_perf_event_open;
+		/* The group's leader, or -1 */
+		refused = err && info.entry.nr == __NR_perf_event_open &&
+			  (!members || (int)info.entry.args[3] >= 0);
 		if (refused)
 			regs[A7] = -1;
-		else if (info.entry.nr == __NR_perf_event_open)
+		else if (!err && info.entry.nr == __NR_perf_event_open)
 			/* Not A0, which has the result already. */
 			(strcmp(how, "unmapped") ? disable : unmap)(pid, info.entry.args[0]);
 	} else if (refused) {
@@ -96,7 +100,7 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: check-tamper-perf ERRNO|disabled|unmapped CMD [ARG...]\n");
+		fprintf(stderr, "usage: check-tamper-perf ERRNO|ungrouped|disabled|unmapped CMD [ARG...]\n");
 		return 2;
 	}
 	pid = fork();

@@ -385,7 +385,8 @@ static void check_groups(struct core_type *type)
 	if (fd >= 0)
 		report(type, "groups", FINDING_OK, "cycles and instructions fit into a group", "");
 	else
-		report(type, "groups", FINDING_DEGRADED, strerror(-fd), "see counting");
+		report(type, "groups", FINDING_DEGRADED, strerror(-fd),
+		       "dmesg | grep -i pmu, run as root, may print the reason");
 	if (fd >= 0)
 		close(fd);
 	if (leader >= 0)
