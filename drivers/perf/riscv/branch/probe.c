@@ -94,7 +94,7 @@ static void __maybe_unused branch_sched_task(struct perf_event_pmu_context *pmu_
 
 static const char *__init branch_why_trapped(unsigned int cpu, unsigned int trap)
 {
-	static char why[128] __initdata;
+	static char why[160] __initdata;
 	char what[16] = "SCTRCLR";
 
 	if (trap != RISCV_PMU_CSR_SCTRCLR)
