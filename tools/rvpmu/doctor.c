@@ -354,7 +354,7 @@ static void check_branch_records(struct core_type *type)
 	else if (!type->ours)
 		report(type, "branch records", FINDING_DEGRADED,
 		       "the harts have Ssctr, but mainline's driver does not use it",
-		       "use a kernel with the riscv-pmu driver: on a build host, run make graft KDIR=<kernel tree> in a clone of riscv-pmu, then build that kernel");
+		       GRAFT_CURE);
 	else
 		explain_branch_records(type);
 }
@@ -441,7 +441,7 @@ static void check_user_access(struct core_type *type)
 	else if (!type->ours)
 		report(type, "user reads", FINDING_DEGRADED,
 		       "with mainline's driver, a program is killed if it reads a counter that its event has just lost, so riscv_pmu_read.h uses read()",
-		       "use a kernel with the riscv-pmu driver: on a build host, run make graft KDIR=<kernel tree> in a clone of riscv-pmu, then build that kernel");
+		       GRAFT_CURE);
 	else if (type->legacy)
 		report(type, "user reads", FINDING_DEGRADED,
 		       "the counter index in the mmap pages of events is 0: programs fall back to read()", "see driver");
@@ -614,7 +614,6 @@ void doctor_set(int option, const char *value)
 		core = value;
 }
 
-/* The node of a named core needs no machine. */
 bool doctor_knows_core(void)
 {
 	return dts && core;

@@ -211,7 +211,7 @@ static const char *find_equal(const struct pmu *pmu, char *lines)
 	return NULL;
 }
 
-/* PMUs of the same type, such as those of two types of cores, often have the same events. */
+/* PMUs of one kind, such as those of two types of cores, often have the same events. */
 static void list_text(const struct pmu *pmu)
 {
 	const char *equal;

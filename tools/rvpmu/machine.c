@@ -306,7 +306,7 @@ void check_driver(struct core_type *type)
 	if (!pmu_read(&type->pmu, "caps/backend", backend)) {
 		report(type, "driver", FINDING_DEGRADED,
 		       "mainline's: no sampling without Sscofpmf, identical events do not share counters, groups that can never fit are accepted, context switches need firmware calls",
-		       "use a kernel with the riscv-pmu driver: on a build host, run make graft KDIR=<kernel tree> in a clone of riscv-pmu, then build that kernel");
+		       GRAFT_CURE);
 		return;
 	}
 

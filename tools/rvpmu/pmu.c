@@ -232,7 +232,7 @@ static int has_hart(const struct pmu *pmu, void *arg)
 
 void read_harts(const struct pmu *pmu, char harts[TEXT_SIZE])
 {
-	/* As above */
+	/* Mainline's PMU has no file cpus. */
 	if (*pmu->cpus)
 		strcpy(harts, pmu->cpus);
 	else

@@ -269,6 +269,10 @@ const char *find_in_log(const struct core_type *type, const char *mark, char tex
 
 /* --- machine.c: what rvpmu doctor finds about harts, firmware, driver and events --- */
 
+/* What to do on a machine with mainline's driver */
+#define GRAFT_CURE	\
+	"use a kernel with the riscv-pmu driver: on a build host, run make graft KDIR=<kernel tree> in a clone of riscv-pmu, then build that kernel"
+
 check_fn check_type, check_harts_without_pmu, check_extensions, check_firmware, check_driver;
 check_fn check_events, check_firmware_events;
 bool has_acpi(void);
@@ -434,6 +438,7 @@ int cmd_stat(int argc, char **argv);
 /* Options of single commands, and the callbacks that store them. */
 extern const struct option doctor_options[], exclusive_options[], stat_options[];
 void doctor_set(int option, const char *value);
+/* Whether --dts and --core are given: that needs no machine. */
 bool doctor_knows_core(void);
 void exclusive_set(int option, const char *value);
 void stat_set(int option, const char *value);
